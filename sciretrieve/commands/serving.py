@@ -48,7 +48,7 @@ def serve(
     """
     try:
         from ..service import access, running, settings
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "`sciretrieve serve`", "pip install 'sciretrieve[service]'") from error
     console = Console(quiet)
     if new_token is not None:

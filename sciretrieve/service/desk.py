@@ -22,6 +22,10 @@ TOGETHER = 16
 """Searches that are made together at most: beyond that, each waits longer for the others, and no more are answered."""
 
 
+AT_A_TIME = 2
+"""Batches of searches that are made at a time: while one is encoded, which is not Python's, the words of another are looked up."""
+
+
 class TooBusy(SciretrieveError):
     """More requests wait than the service takes."""
 
@@ -68,9 +72,9 @@ class Desk:
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.threads, "work")
-        self._searching = ThreadPoolExecutor(1, "search")
+        self._searching = ThreadPoolExecutor(AT_A_TIME, "search")
         self._searches: deque[_Search] = deque()
-        self._is_searching = False
+        self._batches = 0
         self._waiting = 0
 
     @property
@@ -89,8 +93,8 @@ class Desk:
             return await self.do(lambda: answer(index, request), wait)
         search = _Search(index, request, wait, asyncio.get_running_loop().create_future())
         self._searches.append(search)
-        if not self._is_searching:
-            self._is_searching = True
+        if self._batches < AT_A_TIME:
+            self._batches += 1
             asyncio.get_running_loop().create_task(self._search())
         return await self._within(wait, search.result)
 
@@ -135,7 +139,7 @@ class Desk:
                     else:
                         search.result.set_result(result)
         finally:
-            self._is_searching = False
+            self._batches -= 1
 
     def _next(self) -> list[_Search]:
         """The first search that waits, and those like it."""

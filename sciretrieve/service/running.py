@@ -164,6 +164,8 @@ def _listening(host: str, port: int) -> socket.socket:
             f"nothing can listen at {host}, port {port}: {getattr(error, 'strerror', None) or error}; choose another `port` or `host`"
         ) from error
     listening.set_inheritable(True)
+    # an answer goes out in two parts, and the second must not wait until the client confirms the first, which takes 40 ms
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 

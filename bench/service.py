@@ -1,0 +1,144 @@
+"""How many searches a second does a service answer, how long do its clients wait, and what is that beside the library itself?
+
+    python bench/service.py --index indexes/NAME
+
+Starts `sciretrieve serve` on this machine, and has wrk (a package of that name) ask it over connections that are kept, each for its next
+search as soon as it has its answer. Beside it the library answers the same queries in one process, in batches of 64 with their hits.
+Both take turns, mode by mode. Clients, service and library share this machine's cores; the service's `--workers` are its processes.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from reporting import arguments, report
+
+import sciretrieve as sr
+from sciretrieve.choices import MODES
+
+CLIENTS = (1, 8, 32)
+BATCH = 64
+K = 10
+HTTP_OK = 200
+SCRIPT = """
+local queries = {}
+for line in io.lines("%s") do queries[#queries + 1] = line end
+local place = 0
+function request()
+  place = place %% #queries + 1
+  return wrk.format("GET", "/v1/search?k=%d&mode=%s&q=" .. queries[place])
+end
+"""
+
+
+def main() -> None:
+    """Measure, and print."""
+    chosen = arguments(__doc__, index="indexes/demo", queries=512, seconds=8, workers=1, rounds=2)
+    if (wrk := shutil.which("wrk")) is None:
+        sys.exit("wrk is not installed; on Debian and Ubuntu: apt-get install wrk")
+    with sr.open(chosen.index) as index, tempfile.TemporaryDirectory() as folder:
+        rows = random.Random(0).sample(range(len(index)), min(chosen.queries, len(index)))
+        titles = [" ".join(re.findall(r"\w+", paper.title)) for paper in index.papers_at(index.scope.places[rows])]
+        queries = [" ".join(title.split()[:7]) for title in titles if title.split()]
+        modes = [mode for mode in MODES if mode in index.modes]
+        (Path(folder) / "queries").write_text("\n".join(map(quote, queries)), encoding="utf-8")
+        rates: dict[str, list[float]] = {mode: [] for mode in modes}
+        served: dict[tuple[str, int], list[tuple[float, float, float]]] = {(mode, count): [] for mode in modes for count in CLIENTS}
+        for mode in modes:
+            asked(index, queries[:BATCH], mode)
+        with serving(chosen.index, chosen.workers) as address:
+            for _ in range(chosen.rounds):
+                for mode in modes:
+                    rates[mode].append(asked(index, queries, mode))
+                    for count in CLIENTS:
+                        script = Path(folder) / f"{mode}.lua"
+                        script.write_text(SCRIPT % (Path(folder) / "queries", K, mode), encoding="utf-8")
+                        served[mode, count].append(load(wrk, address, script, count, chosen.seconds))
+        print(f"{len(index):,} papers, {len(queries)} queries, k = {K}, {chosen.workers} of the service's processes")
+    report([row(mode, count, max(rates[mode]), served[mode, count]) for mode in modes for count in CLIENTS], chosen.json)
+
+
+def row(mode: str, count: int, library: float, loads: Sequence[tuple[float, float, float]]) -> dict[str, Any]:
+    """A line of the table: the best of the rounds, as whatever else the machine does only takes away."""
+    rate, half, slow = max(loads)
+    return {
+        "mode": mode,
+        "clients": count,
+        "searches a second": rate,
+        "p50 ms": half,
+        "p99 ms": slow,
+        "p99 / p50": slow / half,
+        "library a second": library,
+        "of it": rate / library,
+    }
+
+
+def asked(index: sr.Index, queries: Sequence[str], mode: Any) -> float:
+    """Searches a second of the library itself."""
+    start = time.perf_counter()
+    for first in range(0, len(queries), BATCH):
+        index.search(queries[first : first + BATCH], K, mode=mode).hits_of_each  # noqa: B018 - it reads the papers
+    return len(queries) / (time.perf_counter() - start)
+
+
+@contextmanager
+def serving(index: str, workers: int) -> Iterator[str]:
+    """The address of a service that is ready."""
+    command = [sys.executable, "-m", "sciretrieve", "serve", "-i", index, "--port", "0", "--workers", str(workers)]
+    service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert service.stderr is not None
+        line = service.stderr.readline()
+        found = re.search(r"http://[\w.:]+/", line)
+        if found is None:
+            sys.exit(line)
+        while not ready(found[0]):
+            time.sleep(0.1)
+        time.sleep(3 * (workers > 1))  # readiness is one process's
+        yield found[0]
+    finally:
+        service.terminate()
+        service.communicate()
+
+
+def ready(address: str) -> bool:
+    """Whether the service answers searches at once."""
+    try:
+        with urllib.request.urlopen(f"{address}readyz", timeout=5) as answer:
+            return bool(answer.status == HTTP_OK)
+    except OSError:
+        return False
+
+
+def load(wrk: str, address: str, script: Path, clients: int, seconds: int) -> tuple[float, float, float]:
+    """Answers a second, and the milliseconds that half and 99 in 100 of them take at most."""
+    command = [wrk, "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "30s", "--latency", "-s", str(script), address]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in text or "Socket errors" in text:
+        sys.exit(f"not every search was answered:\n{text}")
+    half, slow = (in_milliseconds(re.search(rf"{share}%\s+([\d.]+)(us|ms|s)", text)) for share in (50, 99))
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
+    assert rate is not None
+    return float(rate[1]), half, slow
+
+
+def in_milliseconds(match: re.Match[str] | None) -> float:
+    """What wrk prints of a time."""
+    assert match is not None
+    return float(match[1]) * {"us": 0.001, "ms": 1.0, "s": 1000.0}[match[2]]
+
+
+if __name__ == "__main__":
+    main()
