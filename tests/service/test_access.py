@@ -1,0 +1,97 @@
+"""Tokens and rates: who may ask, and how often."""
+
+from __future__ import annotations
+
+import base64
+import stat
+from pathlib import Path
+
+import pytest
+from starlette.datastructures import Headers
+
+from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.service import access
+from sciretrieve.service.access import Rates, Tokens, new_token, token_of
+
+
+def test_a_new_token_is_known_by_its_name_and_kept_as_a_hash(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    first, second = new_token(path, "ada"), new_token(path, "alan@lab")
+    tokens = Tokens(path)
+    assert (tokens.name_of(first), tokens.name_of(second), tokens.name_of(first[:-1]), tokens.name_of("")) == (
+        "ada",
+        "alan@lab",
+        None,
+        None,
+    )
+    assert first not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_of_one_s_own_may_have_remarks_and_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    token = new_token(path, "ada")
+    path.write_text(f"# who may ask\n\n{path.read_text().strip()}")
+    other = new_token(path, "grace")
+    assert [Tokens(path).name_of(each) for each in (token, other)] == ["ada", "grace"]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a\nb"])
+def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidRequest, match="cannot name a token"):
+        new_token(tmp_path / "tokens", name)
+
+
+def test_a_name_has_one_token(tmp_path: Path) -> None:
+    new_token(tmp_path / "tokens", "ada")
+    with pytest.raises(InvalidRequest, match="has a token of ada"):
+        new_token(tmp_path / "tokens", "ada")
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"ada secret\n", "line 1"), (b"\xff\xfe", "cannot be read")])
+def test_a_file_that_is_none_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    (tmp_path / "tokens").write_bytes(content)
+    with pytest.raises(InvalidRequest, match=words):
+        Tokens(tmp_path / "tokens")
+
+
+def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="--new-token"):
+        Tokens(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("headers", "token"),
+    [
+        ({"Authorization": "Bearer abc"}, "abc"),
+        ({"authorization": "bearer abc "}, "abc"),
+        ({"X-API-Key": "abc"}, "abc"),
+        ({"Authorization": f"Basic {base64.b64encode(b'me:a:b').decode()}"}, "a:b"),
+        ({"Authorization": "Basic ###"}, None),
+        ({"Authorization": f"Basic {base64.b64encode(b'me:').decode()}"}, None),
+        ({"Authorization": "Digest abc"}, None),
+        ({"Authorization": "Bearer"}, None),
+        ({}, None),
+    ],
+)
+def test_a_token_comes_in_any_of_the_usual_headers(headers: dict[str, str], token: str | None) -> None:
+    assert token_of(Headers(headers)) == token
+
+
+def test_a_client_may_ask_so_often_in_a_minute_and_others_are_not_counted_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(access.time, "monotonic", lambda: now)
+    rates = Rates(6)
+    assert [rates.allows("a") for _ in range(7)] == [True] * 6 + [False]
+    assert rates.allows("b")
+    now = 10.0  # a sixth of a minute: one more
+    assert [rates.allows("a") for _ in range(2)] == [True, False]
+    now = 1000.0
+    assert [rates.allows("a") for _ in range(7)] == [True] * 6 + [False]
+
+
+def test_clients_that_asked_longest_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "REMEMBERED", 2)
+    rates = Rates(1)
+    assert [rates.allows(client) for client in "abca"] == [True] * 4
+    assert not rates.allows("c")

@@ -1,0 +1,138 @@
+"""The desk does the work of requests in threads, within a time, and searches that wait together are made together."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import InvalidRequest, TimedOut
+from sciretrieve.service import desk as desk_module
+from sciretrieve.service.desk import Desk, TooBusy, Wait
+from sciretrieve.service.settings import ServiceSettings
+from sciretrieve.waiting import check
+
+Value = TypeVar("Value")
+
+
+def at(work: Callable[[Desk], Coroutine[Any, Any, Value]], **settings: Any) -> Value:
+    """What comes of some work at a desk."""
+
+    async def run() -> Value:
+        desk = Desk(ServiceSettings(**settings))
+        try:
+            return await work(desk)
+        finally:
+            await desk.close()
+
+    return asyncio.run(run())
+
+
+def held(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[int]]:
+    """Have searches wait until an event is set; the list has how many were made together each time."""
+    release, sizes = threading.Event(), list[int]()
+    made = desk_module._made
+
+    def slow(searches: Any) -> Any:
+        release.wait(30)
+        sizes.append(len(searches))
+        return made(searches)
+
+    monkeypatch.setattr(desk_module, "_made", slow)
+    return release, sizes
+
+
+def test_searches_that_wait_are_made_together_and_answer_as_each_alone(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, sizes = held(index, monkeypatch)
+    requests = [sr.Request(query, k=5) for query in ("graph networks", "star dust", '"broken', "(market", "zzz", "")] * 3
+    requests += [sr.Request("vaccine", k=3), sr.Request("vaccine", k=5, options=sr.SearchOptions(mode="bm25"))]
+
+    async def work(desk: Desk) -> list[Any]:
+        answers = [asyncio.ensure_future(desk.answer(index, request, Wait(30))) for request in requests]
+        await asyncio.sleep(0)
+        release.set()
+        return await asyncio.gather(*answers, return_exceptions=True)
+
+    for request, answer in zip(requests, at(work), strict=True):
+        if request.query == "":
+            assert isinstance(answer, InvalidRequest)
+            continue
+        alone = sr.answer(index, request)
+        assert answer.request == request
+        assert [hit.id for hit in answer.hits] == [hit.id for hit in alone.hits]
+        assert np.allclose([hit.score for hit in answer.hits], [hit.score for hit in alone.hits], atol=1e-5)
+        assert answer.run.mode == alone.run.mode
+        assert (answer.total, answer.total_is) == (alone.total, alone.total_is)
+    assert sum(sizes) == len(requests)
+    assert max(sizes) > 8
+    assert max(sizes) <= desk_module.TOGETHER
+
+
+def test_work_that_takes_too_long_is_told_and_stops_at_its_next_step() -> None:
+    stopped = threading.Event()
+    asked = threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                asked.wait(0.01)
+                check()
+        finally:
+            stopped.set()
+
+    async def work(desk: Desk) -> None:
+        with pytest.raises(TimedOut, match=r"longer than 0\.05 seconds"):
+            await desk.do(endless, Wait(0.05))
+
+    at(work, seconds=0.05)
+    assert stopped.wait(10)
+
+
+def test_work_that_nobody_waits_for_is_not_begun() -> None:
+    begun = list[str]()
+    release = threading.Event()
+
+    async def work(desk: Desk) -> None:
+        first = asyncio.ensure_future(desk.do(lambda: release.wait(30), Wait(30)))
+        second = asyncio.ensure_future(desk.do(lambda: begun.append("second"), Wait(30)))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        release.set()
+        await first
+
+    at(work, threads=1)
+    assert begun == []
+
+
+def test_more_than_may_wait_are_told_to_come_back() -> None:
+    release = threading.Event()
+
+    async def work(desk: Desk) -> list[Any]:
+        tasks = [asyncio.ensure_future(desk.do(lambda: release.wait(30), Wait(30))) for _ in range(4)]
+        await asyncio.sleep(0)
+        assert desk.waiting == 3
+        release.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    results = at(work, threads=1, waiting=2)
+    assert [type(result) for result in results] == [bool, bool, bool, TooBusy]
+
+
+def test_an_error_of_the_library_itself_reaches_all_and_the_desk_goes_on(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(searches: Any) -> Any:
+        raise ZeroDivisionError
+
+    async def work(desk: Desk) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(desk_module, "_made", broken)
+            failed = await asyncio.gather(*(desk.answer(index, sr.Request("graph"), Wait(30)) for _ in range(2)), return_exceptions=True)
+        assert [type(error) for error in failed] == [ZeroDivisionError] * 2
+        return await desk.answer(index, sr.Request("graph"), Wait(30))
+
+    assert at(work).hits
