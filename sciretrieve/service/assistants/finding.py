@@ -44,7 +44,7 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
         ]
 
     def result(papers: Sequence[FoundPaper]) -> FoundPapers:
-        return FoundPapers(asked=asked, count=len(whole.hits), matching=matching, papers=papers, notes=notes)
+        return FoundPapers(asked=asked, count=len(whole.hits), matching=matching, papers=list(papers), notes=notes)
 
     return page(ask, shelf.state, [shelf.name(hit) for hit in whole.hits], papers, result)
 
@@ -85,7 +85,7 @@ def absent(shelf: Shelf, name: str, query: str, limit: int, filter: str, mode: M
         title=cut(paper.title or paper.abstract, LONGEST_TITLE) or "(no title)",
         ranks={str(mode): rank for mode, rank in found.ranks.items()},
         why="; ".join(_reasons(found.explanation)),
-        failed=found.failed,
+        failed=list(found.failed),
         remedies=[reworded(remedy) for remedy in found.remedies],
     )
 
@@ -111,7 +111,7 @@ def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: str, ask: A
         ]
 
     def result(shown: Sequence[Value]) -> Counts:
-        return Counts(columns=[_column(facet, bool(query or filter)) for facet in facets], values=shown, notes=notes)
+        return Counts(columns=[_column(facet, bool(query or filter)) for facet in facets], values=list(shown), notes=notes)
 
     return page(ask, shelf.state, [repr(value) for value in values], items, result)
 

@@ -143,7 +143,7 @@ def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by
             cites=len(cites),
             cites_indexed=sum(bool(work.id) for work in cites),
             cited_by=len(cited_by),
-            works=part,
+            works=list(part),
         )
 
     names = [f"{work.direction} {work.id or work.title}" for work in shown]
@@ -166,7 +166,7 @@ def indexes(shelf: Shelf, ask: Ask) -> IndexList:
         return [_facts(names[place], shelf.members[place]) for place in places]
 
     def result(shown: Sequence[IndexFacts]) -> IndexList:
-        return IndexList(count=len(names), indexes=shown)
+        return IndexList(count=len(names), indexes=list(shown))
 
     return page(ask, shelf.state, names, items, result)
 
@@ -181,7 +181,7 @@ def _facts(name: str, index: Index) -> IndexFacts:
         columns=columns,
         first_year=int(known.min()) if len(known) else None,
         last_year=int(known.max()) if len(known) else None,
-        modes=index.modes,
+        modes=list(index.modes),
         references=index.has_references,
     )
 

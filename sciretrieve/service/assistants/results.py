@@ -32,7 +32,7 @@ class Item(Model):
 class Result(Model):
     """What a tool answers."""
 
-    notes: Sequence[str] = Field(default=(), description="What to know of this answer.")
+    notes: list[str] = Field(default=[], description="What to know of this answer.")
     cursor: str = Field(default="", description="Where the answer goes on: call again with the same arguments and this. Empty at its end.")
 
     def head(self) -> Iterator[str]:
@@ -73,7 +73,7 @@ class FoundPaper(Item):
     venue: str = ""
     sentence: str = Field(default="", description="The sentence of its abstract that is nearest to the query.")
     why: str = Field(default="", description="Its places by meaning alone and by words alone, with the words that it has of the query.")
-    also: Sequence[str] = Field(default=(), description="Ids of other records of the same work.")
+    also: list[str] = Field(default=[], description="Ids of other records of the same work.")
 
     def text(self) -> str:
         """See `Item`."""
@@ -91,7 +91,7 @@ class FoundPapers(Result):
     asked: str = Field(description="What was asked: for a query, or like papers.")
     count: int = Field(description="How many papers the whole answer has, over all of its pages.")
     matching: str = Field(default="", description="How many papers of the index have all of the query's words, or meet its demands.")
-    papers: Sequence[FoundPaper]
+    papers: list[FoundPaper]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -108,7 +108,7 @@ class PaperRecord(Item):
 
     id: str = Field(description=PAPER_ID)
     title: str
-    authors: Sequence[str] = ()
+    authors: list[str] = []
     year: int | None = None
     venue: str = ""
     address: str = Field(default="", description="Where it is on the web.")
@@ -129,8 +129,8 @@ class PaperRecords(Result):
     """Papers by their names."""
 
     count: int = Field(description="How many papers and names without one the whole answer has, over all of its pages.")
-    papers: Sequence[PaperRecord]
-    missing: Sequence[Missing]
+    papers: list[PaperRecord]
+    missing: list[Missing]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -158,8 +158,8 @@ class Entries(Result):
 
     format: Format
     count: int = Field(description="How many entries and names without a paper the whole answer has, over all of its pages.")
-    entries: Sequence[Entry]
-    missing: Sequence[Missing]
+    entries: list[Entry]
+    missing: list[Missing]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -194,7 +194,7 @@ class Works(Result):
     cites: int = Field(description="How many works it cites.")
     cites_indexed: int = Field(description="How many of these are in the index.")
     cited_by: int = Field(description="How many papers of the index cite it.")
-    works: Sequence[Work]
+    works: list[Work]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -214,8 +214,8 @@ class Absent(Result):
     title: str
     ranks: dict[str, int | None] = Field(description="Its rank in each mode of search; null where it is not ranked at all.")
     why: str = Field(default="", description="Its places by meaning alone and by words alone, with the words that it has of the query.")
-    failed: Sequence[str] = Field(default=(), description="What the query or the filter demands and it does not meet.")
-    remedies: Sequence[str] = Field(description="What would bring it in, the smallest change first.")
+    failed: list[str] = Field(default=[], description="What the query or the filter demands and it does not meet.")
+    remedies: list[str] = Field(description="What would bring it in, the smallest change first.")
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -252,8 +252,8 @@ class Column(Model):
 class Counts(Result):
     """Counts of values."""
 
-    columns: Sequence[Column]
-    values: Sequence[Value]
+    columns: list[Column]
+    values: list[Value]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""
@@ -279,7 +279,7 @@ class IndexFacts(Item):
     columns: dict[str, str] = Field(description="Its columns, which filters and facets may name, and the types of their values.")
     first_year: int | None = None
     last_year: int | None = None
-    modes: Sequence[str] = Field(description="The ways in which it can be searched, the best first.")
+    modes: list[str] = Field(description="The ways in which it can be searched, the best first.")
     references: bool = Field(default=False, description="Whether it says what papers cite.")
 
     def text(self) -> str:
@@ -296,7 +296,7 @@ class IndexList(Result):
     """The indexes that are searched."""
 
     count: int = Field(description="How many there are.")
-    indexes: Sequence[IndexFacts]
+    indexes: list[IndexFacts]
 
     def head(self) -> Iterator[str]:
         """See `Result`."""

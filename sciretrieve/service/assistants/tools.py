@@ -15,7 +15,7 @@ from ...choices import Mode
 from ...options import SearchOptions
 from ...query.index import Index
 from ...wording import as_json
-from .. import desk as desks
+from ..desk import Desk, Wait
 from ..library import Library
 from ..settings import ServiceSettings
 from . import finding, looking, parameters, results
@@ -42,7 +42,7 @@ class Tools:
 
     def __init__(self, library: Library, settings: ServiceSettings) -> None:
         self._library, self._settings = library, settings
-        self._desk = desks.Desk(settings)
+        self._desk = Desk(settings)
         self._looked = float("-inf")
 
     async def search(
@@ -195,11 +195,7 @@ class Tools:
 
     async def _do(self, work: Callable[[], Value]) -> Value:
         """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
-        wait = desks.Wait(self._settings.seconds)
-        try:
-            return await self._desk.do(work, wait)
-        finally:
-            wait.give_up()
+        return await self._desk.do(work, Wait(self._settings.seconds))
 
     def _current(self, name: str = "") -> Index:
         """The index of that name, or all as one, with what was committed since the last look, if that was a while ago."""

@@ -1,0 +1,54 @@
+"""`sciretrieve mcp`, as far as it does not come to serve."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import process, sciretrieve
+from tests.service.assistants.library import SEA, build
+
+
+def test_without_its_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = build(tmp_path / "sea", SEA)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = sciretrieve("mcp", "-i", path)
+    assert result.returncode == 4
+    assert result.stderr == (
+        'sciretrieve: a server for assistants needs the package mcp, which is not installed: pip install "sciretrieve[mcp]"\n'
+    )
+
+
+@pytest.mark.parametrize("option", [("--host", "0.0.0.0"), ("--port", "1"), ("--address", "http://a"), ("--token-file", "t")])
+def test_options_of_http_need_it(tmp_path: Path, option: tuple[str, str]) -> None:
+    result = sciretrieve("mcp", "-i", build(tmp_path / "sea", SEA), *option)
+    assert result.returncode == 2
+    assert result.stderr == f"sciretrieve: {option[0]} is for a server over HTTP; add --http, or leave it out\n"
+
+
+def test_what_keeps_it_from_serving_is_told(tmp_path: Path) -> None:
+    path = build(tmp_path / "sea", SEA)
+    missing = sciretrieve("mcp", "-i", tmp_path / "nothing")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr.startswith("sciretrieve: there is no index at ")
+    tokens = sciretrieve("mcp", "-i", path, "--http", "--token-file", tmp_path / "nothing")
+    assert tokens.returncode == 2
+    assert tokens.stderr.startswith("sciretrieve: there is no file ")
+    address = sciretrieve("mcp", "-i", path, "--http", "--address", "here")
+    assert address.stderr.startswith("sciretrieve: 'here' is no address; ")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = process("mcp", "-i", path, "--http", "--port", str(port))
+    assert (result.returncode, result.stdout) == (4, "")
+    assert result.stderr == (
+        f"sciretrieve: cannot listen on port {port} of 127.0.0.1: Address already in use; choose another with --port or --host\n"
+    )
+
+
+def test_the_command_line_does_without_the_protocol() -> None:
+    code = "import sys; from sciretrieve.commands import run; run(['mcp', '--help']); assert not {'mcp', 'uvicorn'} & {*sys.modules}"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
