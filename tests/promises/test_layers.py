@@ -74,7 +74,7 @@ ROOT_NAMES = 30
 ARROWS = 215
 LINES = {
     "answers": 2900,
-    "commands": 5400,
+    "commands": 5600,
     "encoders": 5975,
     "evaluation": 9480,
     "files": 1400,
@@ -84,7 +84,7 @@ LINES = {
     "papers": 5450,
     "query": 5680,
     "screening": 2400,
-    "service": 4500,
+    "service": 6500,
     "storage": 2600,
     "strategies": 1900,
     "studies": 2050,

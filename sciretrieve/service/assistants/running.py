@@ -44,12 +44,14 @@ def run_stdio(paths: Sequence[Path], settings: ServiceSettings, encoder: str | N
 
     Ctrl-C ends the process. Raises as `Library`.
     """
-    with _streams() as (stdin, stdout):
-        server = _opened(paths, settings, encoder)
-        # a thread waits for the next line of stdin, and would keep an interrupted process until that comes
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-        with suppress(BrokenPipeError):
+    try:
+        with _streams() as (stdin, stdout):
+            server = _opened(paths, settings, encoder)
+            # a thread waits for the next line of stdin, and would keep an interrupted process until that comes
+            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
             anyio.run(server.serve, stdin, stdout)
+    except* BrokenPipeError:  # nobody reads what is answered any more
+        pass
 
 
 def run_http(

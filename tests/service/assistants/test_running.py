@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
@@ -99,7 +99,9 @@ def test_the_command_answers_a_client_and_ends_with_it(path: Path) -> None:
     assert asyncio.run(run()).startswith("Salt in the sea\n   id: salt\n")
 
 
-def test_an_interrupt_ends_it_quietly(path: Path) -> None:
+@pytest.fixture
+def process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The command, which serves."""
     with subprocess.Popen(
         [sys.executable, "-m", "sciretrieve", "mcp", "-i", str(path)],
         stdin=subprocess.PIPE,
@@ -111,10 +113,25 @@ def test_an_interrupt_ends_it_quietly(path: Path) -> None:
         assert process.stdout is not None
         process.stdin.write(message(1, "ping"))
         process.stdin.flush()
-        process.stdout.readline()  # it serves
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-        assert process.communicate() == (b"", b"")
+        assert json.loads(process.stdout.readline())["id"] == 1
+        yield process
+
+
+def test_an_interrupt_ends_it_quietly(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.communicate() == (b"", b"")
+
+
+def test_it_ends_quietly_where_nobody_reads_its_answers(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(message(2, "ping"))
+    process.stdin.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == b""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +155,7 @@ def test_over_http_a_client_with_a_token_is_answered(served: tuple[str, str]) ->
 
     async def run() -> tuple[str, str]:
         async with (
-            httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as http,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as http,
             Client(streamable_http_client(address, http_client=http)) as client,
         ):
             found = await client.call_tool("search", {"query": "moon", "limit": 1})
