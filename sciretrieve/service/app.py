@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,9 +17,9 @@ from starlette.responses import Response
 
 from ..errors import SciretrieveError
 from ..protocols import Reranker
-from . import own, watching
+from . import own, pages, scholar, watching
 from .desk import Desk
-from .failures import ClientGone, Failure, Refused, Told, told
+from .failures import ClientGone, Failure, Refused, told
 from .guards import Gate, Ledger
 from .library import Library
 from .measuring import Measures
@@ -26,7 +27,7 @@ from .own.schemas import describe
 from .service import Service
 from .settings import ServiceSettings
 
-ROUTERS = (*own.ROUTERS, watching.router)
+ROUTERS = (*scholar.ROUTERS, *own.ROUTERS, *pages.ROUTERS, watching.router)
 """Everything that the service answers."""
 FAILURES: dict[int | str, dict[str, Any]] = {
     400: {"model": Failure, "description": "The request cannot be answered as it stands."},
@@ -81,9 +82,9 @@ def make_app(
 
 async def _failed(http: HttpRequest, error: Exception) -> Response:
     """The response to a request that failed."""
-    told_error = told(error)
-    public = http.app.state.service.library.public
-    return Told(told_error.status, public(told_error.error), public(told_error.hint)).response()
+    failure, public = told(error), http.app.state.service.library.public
+    failure = replace(failure, error=public(failure.error), hint=public(failure.hint))
+    return pages.failed(http, failure) if pages.wants_page(http) else failure.response()
 
 
 @asynccontextmanager

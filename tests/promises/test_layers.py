@@ -62,6 +62,7 @@ OWNED = {
     "llama_index": {"integrations"},
     "paperqa": {"integrations"},
     "fastapi": {"service"},
+    "jinja2": {"service"},
     "mcp": {"service"},
     "prometheus_client": {"service"},
     "pydantic": {"integrations", "service"},

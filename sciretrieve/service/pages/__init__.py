@@ -1,0 +1,12 @@
+"""The search page, for people with a browser: pages from templates, a stylesheet and small modules of JavaScript, all served from here.
+
+Every state of it is an address, and every address answers a whole page that needs no JavaScript; with it, parts of the page are replaced
+by those of the page at another address.
+"""
+
+from . import finding, papers, rendering, searching, shelves, zotero
+from .refusals import failed, wants_page
+
+__all__ = ["ROUTERS", "failed", "wants_page"]
+
+ROUTERS = (searching.router, papers.router, shelves.router, zotero.router, finding.router, rendering.router)

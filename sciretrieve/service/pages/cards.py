@@ -1,0 +1,185 @@
+"""What lists show of a paper: its title and its nearest sentence with the words of the query marked, and why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ...answers.answering import Answer
+from ...answers.explaining import Explanation
+from ...answers.outputs import reasons
+from ...answers.snippets import QueryWords, query_words
+from ...papers.bibliographies.addresses import address_of
+from ...papers.bibliographies.author_names import byline
+from ...papers.retractions import retracted, retraction_columns
+from ...query.index import Index
+from ...query.ranking.linking import GRAPHED
+from ...runs import WEAK
+from ...types import Hit, Paper
+from ...wording import without_controls
+from .state import State
+from .zotero import coins, unapi_id
+
+Pieces = Sequence[tuple[str, bool]]
+"""A text in pieces, each with whether it is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why a paper is among the answers.
+
+    Attributes:
+        named: by what the query names it, such as "DOI"; "" if it does not.
+        words: how many of the query's words it has, and how many these are; None if none.
+        nearness: how near it is in meaning, from 0 to 1; None if it is not near.
+        is_linked: whether citations link it with the papers that it is like.
+        lines: its ranks, words and nearest sentence, if these were asked for.
+    """
+
+    named: str = ""
+    words: tuple[int, int] | None = None
+    nearness: float | None = None
+    is_linked: bool = False
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A paper in a list.
+
+    Attributes:
+        paper: the paper.
+        name: what names it among all of the service's indexes.
+        index: the name of its index, where there are several.
+        title: its title, or what stands for it.
+        byline: its authors in a few words.
+        sentence: the sentence of its abstract that is nearest to the query, or its first.
+        cited: how many papers of the index cite it; None if that is not known.
+        also: names of its other records.
+        is_retracted: whether its record says so.
+        address: where it is on the web.
+        reasons: why it is among the answers; None in other lists.
+    """
+
+    paper: Paper
+    name: str
+    index: str | None
+    title: Pieces
+    byline: str
+    sentence: Pieces
+    cited: int | None = None
+    also: Sequence[str] = ()
+    is_retracted: bool = False
+    address: str | None = None
+    reasons: Reasons | None = None
+
+    @property
+    def plain_title(self) -> str:
+        """The title as a text."""
+        return "".join(text for text, _ in self.title)
+
+    @property
+    def coins(self) -> str:
+        """It as COinS."""
+        return coins(self.paper)
+
+    @property
+    def unapi_id(self) -> str:
+        """Its id for unAPI."""
+        return unapi_id(self.name)
+
+
+def cards_of(index: Index, papers: Sequence[Paper], names: Sequence[str]) -> list[Card]:
+    """Papers of an index that no query led to."""
+    flags = _retracted(index, papers)
+    return [_card(paper, name, None, is_retracted=flag) for paper, name, flag in zip(papers, names, flags, strict=True)]
+
+
+def cards_of_hits(index: Index, hits: Sequence[Hit]) -> list[Card]:
+    """The same of hits, with their other records."""
+    flags = _retracted(index, [hit.paper for hit in hits])
+    return [_card(hit.paper, hit.name, hit.index, is_retracted=flag, also=hit.also_names) for hit, flag in zip(hits, flags, strict=True)]
+
+
+def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> list[Card]:
+    """The hits of the answer to a state from a place on, counted from 0."""
+    hits = answer.hits[first:]
+    words, size = query_words(index, answer), len(answer.hits)
+    whys: Sequence[Explanation | None] = answer.explanations[first:] if answer.explanations else [None] * (size - min(first, size))
+    flags, cited, nearness = _retracted(index, [hit.paper for hit in hits]), _cited(index, answer, first), _nearness(index, hits)
+    cards = []
+    for hit, why, flag, count, near in zip(hits, whys, flags, cited, nearness, strict=True):
+        reason = Reasons(
+            named=answer.ranking.known.get(hit.id, ""),
+            words=_shared(words, hit.paper),
+            nearness=near,
+            is_linked=hit.scores.get("citations") is not None,
+            lines=reasons(hit, why) if why is not None else (),
+        )
+        sentence = (why.sentence if why is not None else "") or words.snippet(hit.paper.abstract)
+        index_name = hit.index or state.index or None
+        name, others = state.name_of(hit.name), [state.name_of(other) for other in hit.also_names]
+        cards.append(_card(hit.paper, name, index_name, words, sentence, cited=count, also=others, is_retracted=flag, reasons=reason))
+    return cards
+
+
+def _card(
+    paper: Paper,
+    name: str,
+    index: str | None,
+    words: QueryWords | None = None,
+    sentence: str = "",
+    *,
+    cited: int | None = None,
+    also: Sequence[str] = (),
+    is_retracted: bool = False,
+    reasons: Reasons | None = None,
+) -> Card:
+    title = pieces(" ".join(paper.title.split()) or paper.headline(120), words)
+    return Card(
+        paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address_of(paper), reasons
+    )  # fmt: skip
+
+
+def pieces(text: str, words: QueryWords | None) -> Pieces:
+    """A text in pieces, in which words of a query are marked. Control characters are left out of it."""
+    text = without_controls(text)
+    parts: list[tuple[str, bool]] = []
+    last = 0
+    for start, end in words.marks(text) if words is not None else ():
+        parts += [(text[last:start], False), (text[start:end], True)]
+        last = end
+    return [part for part in [*parts, (text[last:], False)] if part[0]]
+
+
+def _shared(words: QueryWords, paper: Paper) -> tuple[int, int] | None:
+    """How many of the query's words a paper has, and how many these are."""
+    shared = words.rarities.keys() & set(words.analyzer.terms(f"{paper.title} {paper.abstract}"))
+    return (len(shared), len(words.rarities)) if shared else None
+
+
+def _nearness(index: Index, hits: Sequence[Hit]) -> Iterator[float | None]:
+    scores = [hit.scores.get("dense") for hit in hits]
+    if index.scale is None or not any(score is not None for score in scores):
+        yield from (None for _ in hits)
+        return
+    for score in index.scale.strength(np.array([np.nan if score is None else score for score in scores])).tolist():
+        yield score if score >= WEAK else None  # NaN is not
+
+
+def _cited(index: Index, answer: Answer, first: int) -> list[int | None]:
+    hits = answer.hits[first:]
+    if not index.has_references or len(index) > GRAPHED:
+        return [None] * len(hits)
+    counts = index.citations.graph.cited_counts
+    return [int(counts[answer.ranking.rows[hit.rank - 1]]) for hit in hits]
+
+
+def _retracted(index: Index, papers: Sequence[Paper]) -> list[bool]:
+    """Which papers' records say that they were retracted."""
+    columns = {name: pa.array([paper.extra.get(name) for paper in papers]) for name in retraction_columns(index.columns)}
+    flags: list[bool] = retracted(pa.table({"title": pa.array([paper.title for paper in papers], pa.string()), **columns})).tolist()
+    return flags

@@ -1,0 +1,134 @@
+"""The drawings of a page as numbers: bars for values, a histogram of years, and the places of a map. Templates make SVG of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...answers.faceting import Facet
+from ...answers.mapping import AnswerMap
+from ...types import Hit
+
+MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 900, 560, 40
+LETTER, LABEL_HEIGHT = 9.5, 24
+"""How wide a letter of a name on the map is, about, and how high its line."""
+LONGEST_SPAN = 150
+"""Years that a histogram shows at most: those before are taken together with the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value, how many papers have it, and how long its bar is, of 100."""
+
+    value: str
+    papers: int
+    length: float
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many papers are of each year, from the first to the last; chosen are those that the page is narrowed down to."""
+
+    bars: Sequence[Bar]
+
+    @property
+    def first(self) -> str:
+        """The first year."""
+        return self.bars[0].value
+
+    @property
+    def last(self) -> str:
+        """The last year."""
+        return self.bars[-1].value
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A paper on a map, and the number of its group; None without one."""
+
+    hit: Hit
+    x: float
+    y: float
+    group: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MapGroup:
+    """A group on a map: what it is about, its papers, and where its name stands."""
+
+    number: int
+    label: str
+    points: Sequence[Point]
+    x: float
+    y: float
+
+    @property
+    def short_label(self) -> str:
+        """The first two of its words, which stand on the map."""
+        return " · ".join(self.label.split(" · ")[:2])
+
+
+def bars(facet: Facet, chosen: Sequence[str]) -> list[Bar]:
+    """A facet's values as bars; none where every value is that of one paper, which narrows nothing down."""
+    most = max((papers for _, papers in facet.values), default=0)
+    if most < 2 and not chosen:
+        return []
+    return [Bar(str(value), papers, round(100 * papers / most, 1), str(value) in chosen) for value, papers in facet.values]
+
+
+def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram | None:
+    """A facet of years as a histogram; None where there are not two of them."""
+    counts = {int(year): papers for year, papers in facet.values}
+    if len(counts) < 2:
+        return None
+    last = max(counts)
+    first = max(min(counts), last - LONGEST_SPAN + 1)
+    counts[first] = sum(papers for year, papers in counts.items() if year <= first)
+    most = max(counts[year] for year in counts if year >= first)
+    since, until = years
+    is_narrowed = since is not None or until is not None
+    return Histogram(
+        [
+            Bar(
+                str(year),
+                papers := counts.get(year, 0),
+                round(100 * papers / most, 1),
+                is_narrowed and (since is None or year >= since) and (until is None or year <= until),
+            )
+            for year in range(first, last + 1)
+        ]
+    )
+
+
+def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
+    """The groups of a map with their points, and at the end those of no group, if there are any."""
+    points = [
+        Point(hit, round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1), round(MAP_MARGIN + y * (MAP_HEIGHT - 2 * MAP_MARGIN), 1), group)
+        for hit, (x, y), group in zip(answer_map.answer.hits, answer_map.points.tolist(), answer_map.groups, strict=True)
+    ]
+    labels = [" · ".join(label) or "no words of its own" for label in answer_map.labels]
+    groups = []
+    for number, label in enumerate([*labels, "matching less"]):
+        inside = [point for point in points if point.group == (number if number < len(labels) else None)]
+        if inside:
+            x, y = (sorted(values)[len(inside) // 2] for values in ([point.x for point in inside], [point.y for point in inside]))
+            groups.append(MapGroup(number if number < len(labels) else -1, label, inside, x, y))
+    return _apart(groups)
+
+
+def _apart(groups: Sequence[MapGroup]) -> list[MapGroup]:
+    """Groups, the largest first, whose names do not stand on each other: each is as near its papers as those before it leave room."""
+    placed: list[MapGroup] = []
+    for group in groups:
+        low, high = LABEL_HEIGHT, MAP_HEIGHT - LABEL_HEIGHT
+        tries = [group.y + sign * step * LABEL_HEIGHT / 2 for step in range(2 * MAP_HEIGHT // LABEL_HEIGHT) for sign in (-1, 1)]
+        free = [y for y in tries if low <= y <= high and not any(_overlap(group, y, other) for other in placed)]
+        width = len(group.short_label) * LETTER / 2
+        placed.append(replace(group, x=min(max(group.x, width), MAP_WIDTH - width), y=free[0] if free else group.y))
+    return placed
+
+
+def _overlap(group: MapGroup, y: float, other: MapGroup) -> bool:
+    width = (len(group.short_label) + len(other.short_label)) * LETTER / 2
+    return abs(y - other.y) < LABEL_HEIGHT and abs(group.x - other.x) < width

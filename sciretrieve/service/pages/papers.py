@@ -1,0 +1,87 @@
+"""The page of one paper, with its surroundings in the index, and that of an author's papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...answers.authors import authors_in, authors_of
+from ...answers.profiles import profile
+from ...papers.bibliographies.addresses import addresses_of
+from ...papers.bibliographies.keywords import keywords_of
+from ...query.index import Index
+from ...types import Paper
+from ..service import service_of
+from .cards import cards_of, cards_of_hits
+from .rendering import address_of, page
+from .state import paper_path
+from .zotero import tags
+
+router = APIRouter(include_in_schema=False)
+
+LISTED = 50
+"""How many of the papers that a paper cites, and of those that cite it, are shown."""
+
+
+@router.get("/paper/{name:path}")
+async def paper_page(http: HttpRequest, name: str) -> Response:
+    """A paper, what it cites and what cites it, and its neighbours. Raises NotFound."""
+    service = service_of(http)
+    index = service.library.index()
+
+    def shown() -> Response:
+        found = profile(index, name)
+        row = index.named_rows(name)
+        (whole_name,) = index.whole_names(row)
+        (card,) = cards_of(index, [found.paper], [whole_name])
+        works = found.citations.cites if found.citations else ()
+        cited = [work for work in works if isinstance(work, Paper)]
+        citing = found.citations.cited_by if found.citations else ()
+        return page(
+            http,
+            "paper.html",
+            card=card,
+            stands_in=index.names_at(row)[0] if len(index.names) > 1 else "",
+            also=found.also,
+            authors=[author for _, author in authors_in(found.paper.authors)],
+            keywords=keywords_of(found.paper),
+            addresses=addresses_of(found.paper),
+            tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),
+            knows_citations=found.citations is not None,
+            cited=cards_of(index, cited[:LISTED], _names(index, cited[:LISTED])),
+            cited_count=len(cited),
+            elsewhere=[str(work) for work in works if not isinstance(work, Paper)][:LISTED],
+            elsewhere_count=len(works) - len(cited),
+            citing=cards_of(index, citing[:LISTED], _names(index, citing[:LISTED])),
+            citing_count=len(citing),
+            similar=cards_of_hits(index, found.similar),
+        )
+
+    return await service.do(http, shown)
+
+
+@router.get("/author")
+async def author_page(http: HttpRequest, name: str) -> Response:
+    """The papers of an author, the latest first. Raises NotFound."""
+    service = service_of(http)
+    index = service.library.index()
+
+    def shown() -> Response:
+        author = authors_of(index)[name]
+        pairs = zip(index.papers_at(author.rows), index.whole_names(author.rows), strict=True)
+        latest = sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most]
+        cards = cards_of(index, [paper for paper, _ in latest], [whole_name for _, whole_name in latest])
+        return page(http, "author.html", author=author, cards=cards)
+
+    return await service.do(http, shown)
+
+
+def _names(index: Index, papers: Sequence[Paper]) -> list[str]:
+    """What names papers among all indexes; their ids alone where these mean several works."""
+    row_of = index.find([paper.id for paper in papers])
+    name_of = dict(zip(row_of, index.whole_names(np.array(list(row_of.values()), np.int64)), strict=True))
+    return [name_of.get(paper.id, paper.id) for paper in papers]

@@ -1,0 +1,78 @@
+"""Pages from templates, and the files that they load: each is read once, and its address changes when it does."""
+
+from __future__ import annotations
+
+import hashlib
+from mimetypes import guess_type
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request as HttpRequest
+from starlette.responses import HTMLResponse, Response
+
+from ..failures import Refused
+from ..service import service_of
+from .state import State, author_path, paper_path
+
+router = APIRouter(include_in_schema=False)
+
+HERE = Path(__file__).parent
+FILES = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir()) if path.is_file()}
+VERSION = hashlib.sha256(b"".join(FILES.values())).hexdigest()[:12]
+STATIC = f"/static/{VERSION}"
+"""Where the files are: modules that import each other stay together."""
+FOR_EVER = "public, max-age=31536000, immutable"
+ANEW = "no-cache"
+"""What is kept is asked for again before it is used."""
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+)
+TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path)
+TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module for name in ("parts", "answering")})
+
+
+def page(http: HttpRequest, template: str, *, state: State | None = None, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page from a template. `state` is what its box and its choice of an index show."""
+    service = service_of(http)
+    names = service.library.names
+    text = TEMPLATES.get_template(template).render(
+        state=state or State(), indexes=names, papers=len(service.library.index()), address=address_of(http), **values
+    )
+    return HTMLResponse(text, status, {"Cache-Control": ANEW})
+
+
+def address_of(http: HttpRequest) -> str:
+    """The address by which others reach the service, without a slash at its end."""
+    return (service_of(http).settings.address or str(http.base_url)).rstrip("/")
+
+
+@router.api_route("/static/{version}/{name}", methods=["GET", "HEAD"])
+async def static_file(http: HttpRequest, version: str, name: str) -> Response:
+    """A file that pages load."""
+    return _file(http, name, FOR_EVER if version == VERSION else ANEW)
+
+
+@router.api_route("/favicon.ico", methods=["GET", "HEAD"])
+async def favicon(http: HttpRequest) -> Response:
+    """The service's sign."""
+    return _file(http, "favicon.svg", ANEW)
+
+
+@router.api_route("/robots.txt", methods=["GET", "HEAD"])
+async def robots(http: HttpRequest) -> Response:
+    """What those who crawl the web are asked to leave: answers, of which there is no end."""
+    return _file(http, "robots.txt", ANEW)
+
+
+def _file(http: HttpRequest, name: str, caching: str) -> Response:
+    """A file, or that it is as it was. Raises Refused."""
+    content = FILES.get(name)
+    if content is None:
+        raise Refused(404, f"there is no file {name[:100]!r} here", "reload the page")
+    tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+    headers = {"ETag": tag, "Cache-Control": caching}
+    if tag in http.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=guess_type(name)[0], headers=headers)

@@ -1,0 +1,160 @@
+"""The search page: the start, answers, what one may mean while one types, and the map of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+
+from ...answers import outputs
+from ...answers.answering import Answer, answer
+from ...answers.mapping import MAPPED, answer_map
+from ...answers.suggesting import suggest
+from ...errors import SciretrieveError
+from ...papers.bibliographies.author_names import byline
+from ...query.index import Index
+from ...types import Paper
+from ...wording import counted
+from ..failures import told
+from ..service import Service, service_of
+from .asking import index_of, state_of
+from .cards import cards_of_answer
+from .charts import MAP_HEIGHT, MAP_WIDTH, Bar, Histogram, bars, histogram, map_groups
+from .refusals import failed
+from .rendering import ANEW, address_of, page
+from .state import SHOWN, State, author_path, paper_path
+
+router = APIRouter(include_in_schema=False)
+
+FACETS = (("venue", "venue", 8), ("author", "authors", 8))
+"""What an answer is narrowed down by besides years: the name in addresses, the column, and how many values are shown."""
+YEARS = "year:300"
+SUGGESTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What an answer can be narrowed down by: a histogram of years, and bars with their name in addresses and their heading."""
+
+    years: Histogram | None
+    bars: Sequence[tuple[str, str, Sequence[Bar]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A paper that answers are to be like or unlike: its name and its title."""
+
+    name: str
+    title: str
+
+
+@router.get("/")
+async def start(http: HttpRequest) -> Response:
+    """The start, or the answers to what the address asks for."""
+    state = state_of(http)
+    if state.is_empty:
+        return page(http, "start.html", state=state)
+    try:
+        return page(http, "answers.html", state=state, **await _answers(http, service_of(http), state))
+    except SciretrieveError as error:
+        return _refused(http, state, error)
+
+
+@router.get("/map")
+async def mapped(http: HttpRequest) -> Response:
+    """The first papers of an answer in two dimensions."""
+    state, service = state_of(http), service_of(http)
+    if state.is_empty:
+        return page(http, "start.html", state=state)
+    request = replace(state.request(min(MAPPED, service.settings.most)), sort=None)
+
+    def drawn() -> dict[str, Any]:
+        index = index_of(service, state)
+        found = answer_map(index, request)
+        return {"groups": map_groups(found), "count": len(found.answer.hits), "examples": _examples(index, state)}
+
+    try:
+        values = await service.do(http, drawn)
+    except SciretrieveError as error:
+        return _refused(http, state, error)
+    return page(http, "map.html", state=state, width=MAP_WIDTH, height=MAP_HEIGHT, **values)
+
+
+@router.get("/suggest")
+async def suggested(http: HttpRequest, format: str = "") -> Response:
+    """Papers and authors that one may mean by what one has typed; with format=opensearch as browsers read it for their own box."""
+    service = service_of(http)
+    state = state_of(http)
+    found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
+    base = address_of(http)
+    papers = [
+        {"title": paper.title, "about": _about(paper), "address": paper_path(state.name_of(paper.id))} for paper in found.papers
+    ]  # fmt: skip
+    authors = [
+        {"title": author.name, "about": counted(len(author), "paper"), "address": author_path(author.name)} for author in found.authors
+    ]
+    if format != "opensearch":
+        return JSONResponse({"papers": papers, "authors": authors}, headers={"Cache-Control": ANEW})
+    every = [*papers, *authors]
+    columns = [[each["title"] for each in every], [each["about"] for each in every], [base + each["address"] for each in every]]
+    return JSONResponse([state.q, *columns], media_type="application/x-suggestions+json", headers={"Cache-Control": ANEW})
+
+
+async def _answers(http: HttpRequest, service: Service, state: State) -> dict[str, Any]:
+    """What the page of an answer shows. Raises as `answer`."""
+    index = index_of(service, state)
+    k = min(state.depth, service.settings.most)
+    first = (state.page - 1) * SHOWN
+    found = await service.answer(http, index, state.request(k, explain="why" in state.extra))
+    return await service.do(http, lambda: _shown(index, state, found, first))
+
+
+def _shown(index: Index, state: State, found: Answer, first: int) -> dict[str, Any]:
+    last = first + SHOWN
+    shown = replace(found, hits=found.hits[:last], explanations=found.explanations[:last])
+    return {
+        "cards": cards_of_answer(index, shown, first, state),
+        "first": first,
+        "has_more": len(found.hits) > last,
+        "total": outputs.total(found),
+        "notes": list(outputs.notes(found)),
+        "examples": _examples(index, state),
+        "narrowing": _narrowing(index, state) if "facets" in state.extra else None,
+        "is_mapped": bool(index.vectors) and index.bm25 is not None,
+    }
+
+
+def _refused(http: HttpRequest, state: State, error: SciretrieveError) -> Response:
+    """The page with what was asked, and why it cannot be answered."""
+    failure, public = told(error), service_of(http).library.public
+    return failed(http, replace(failure, error=public(failure.error), hint=public(failure.hint)), state)
+
+
+def _about(paper: Paper) -> str:
+    """Who wrote a paper, and when."""
+    return " · ".join(filter(None, (byline(paper), str(paper.year or ""))))
+
+
+def _examples(index: Index, state: State) -> dict[str, list[Example]]:
+    """The papers that answers are to be like, and unlike. Raises NotFound."""
+    request = state.request(1)
+    return {
+        kind: [
+            Example(name, paper.headline(70))
+            for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)
+        ]
+        for kind, names, ids in (("like", state.like, request.like), ("unlike", state.unlike, request.unlike))
+    }  # fmt: skip
+
+
+def _narrowing(index: Index, state: State) -> Narrowing:
+    """Counts of the answer's papers; of years as if none were chosen."""
+    asked = [(name, column, most) for name, column, most in FACETS if column in index.columns.names]
+    found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
+    years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]
+    shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(asked, found, strict=True)]
+    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]])

@@ -1,0 +1,119 @@
+"""The shelf and saved searches, which the browser keeps: their pages, exports, and what a saved search finds now.
+
+Nothing of a user is stored here: what is on a shelf comes with each request, and what a search has found before the browser remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+
+from ...answers import overview
+from ...answers.answering import searched
+from ...answers.outputs import FORMATS
+from ...errors import InvalidRequest, NotFound
+from ...query.index import Index
+from ...types import Hit
+from ..service import service_of
+from .asking import index_of, state_of
+from .cards import cards_of
+from .rendering import ANEW, page
+
+router = APIRouter(include_in_schema=False)
+
+FILES: Mapping[str, tuple[str, str]] = {
+    "bibtex": ("application/x-bibtex", "bib"),
+    "ris": ("application/x-research-info-systems", "ris"),
+    "csl-json": ("application/vnd.citationstyles.csl+json", "json"),
+    "markdown": ("text/markdown", "md"),
+}
+"""The formats of exports, each with its type and the ending of its file's name."""
+NEW_AMONG = 100
+"""How many of the first papers of a saved search may be new."""
+SEEN = 1000
+"""How many of the first papers are not new later: these may rise when papers above them are deleted, or words become rarer."""
+
+
+@router.api_route("/shelf", methods=["GET", "POST"])
+async def shelf(http: HttpRequest) -> Response:
+    """The papers that are asked for, as a list to export. Without any, the page fills itself with those that the browser keeps."""
+    service, names = service_of(http), await _names(http)
+    index = service.library.index()
+
+    def shown() -> Response:
+        rows = index.find(names)
+        known = [name for name in names if name in rows]
+        cards = cards_of(index, index.papers(known) if known else [], known)
+        return page(http, "shelf.html", cards=cards, missing=[name for name in names if name not in rows], asked=len(names))
+
+    return await service.do(http, shown)
+
+
+@router.api_route("/export", methods=["GET", "POST"])
+async def export(http: HttpRequest) -> Response:
+    """The papers that are asked for as a file for reference managers; those that the index does not have are left out.
+
+    Raises InvalidRequest, and NotFound where it has none of them.
+    """
+    service, names = service_of(http), await _names(http)
+    form = (await _values(http)).get("format", [""])[0]
+    if form not in FILES:
+        raise InvalidRequest(f"there is no format {form[:100]!r}; take one of {', '.join(FILES)}")
+    if not names:
+        raise InvalidRequest("no paper was chosen; put some on the shelf, and export that")
+    index = service.library.index()
+    text = await service.do(http, lambda: _exported(index, names, form))
+    kind, ending = FILES[form]
+    headers = {"Content-Disposition": f'attachment; filename="papers.{ending}"', "Cache-Control": ANEW}
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+@router.get("/saved")
+async def saved(http: HttpRequest) -> Response:
+    """The page of saved searches, which fills itself with those that the browser keeps."""
+    return page(http, "saved.html")
+
+
+@router.get("/news")
+async def news(http: HttpRequest) -> Response:
+    """What a saved search finds now: its first papers that match, and all that are not new when it is asked again. Raises as searches."""
+    state, service = state_of(http), service_of(http)
+    if state.is_empty:
+        raise InvalidRequest("nothing is asked for; add q=, or like= with a paper")
+    index = index_of(service, state)
+
+    def found() -> dict[str, list[str]]:
+        request = state.request(min(SEEN, service.settings.most))
+        run = searched(index, request, request.k, request.options)
+        ranking, matching = run.rankings[0], set(overview.matching(index, run).tolist())
+        names = [state.name_of(name) for name in index.whole_names(ranking.rows)]
+        first = zip(names[:NEW_AMONG], ranking.rows.tolist(), strict=False)
+        return {"first": [name for name, row in first if row in matching], "seen": names}
+
+    return JSONResponse(await service.do(http, found), headers={"Cache-Control": ANEW})
+
+
+def _exported(index: Index, names: list[str], form: str) -> str:
+    """Papers as the text of a file. Raises NotFound."""
+    known = list(index.find(names))
+    if not known:
+        raise NotFound("none of these papers is here any more; look at the shelf for which they are")
+    ordered = [name for name in names if name in set(known)]
+    hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(index.papers(ordered), 1)]
+    return "".join(f"{line}\n" for line in FORMATS[form](hits))
+
+
+async def _names(http: HttpRequest) -> list[str]:
+    """The papers that a request names, each once."""
+    return list(dict.fromkeys((await _values(http)).get("id", [])))
+
+
+async def _values(http: HttpRequest) -> dict[str, list[str]]:
+    """What a request says in its address, and in its body, as forms do."""
+    body = parse_qs((await http.body()).decode(errors="replace")) if http.method == "POST" else {}
+    address = {name: http.query_params.getlist(name) for name in http.query_params}
+    return {name: [*address.get(name, []), *body.get(name, [])] for name in address.keys() | body.keys()}
