@@ -8,6 +8,7 @@ see and a method that an address does not have, and both fields are always there
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -65,6 +66,7 @@ class Told:
     status: int
     error: str
     hint: str
+    headers: Mapping[str, str] | None = None
 
     @property
     def message(self) -> str:
@@ -73,9 +75,9 @@ class Told:
 
     def response(self) -> JSONResponse:
         """It as JSON."""
-        headers = {"Retry-After": RETRY_AFTER} if self.status == HTTPStatus.TOO_MANY_REQUESTS else None
+        headers = {"Retry-After": RETRY_AFTER} if self.status == HTTPStatus.TOO_MANY_REQUESTS else {}
         value = Failure(error=self.error, message=self.message, hint=self.hint)
-        return JSONResponse(value.model_dump(), self.status, headers)
+        return JSONResponse(value.model_dump(), self.status, {**(self.headers or {}), **headers})
 
 
 def told(error: Exception) -> Told:
@@ -86,8 +88,8 @@ def told(error: Exception) -> Told:
         return Told(GONE, "nobody waits for the answer", "")
     if isinstance(error, RequestValidationError):
         return Told(400, _invalid(error), "see /docs for what this address takes")
-    if isinstance(error, HTTPException):
-        return _http(error)
+    if isinstance(error, HTTPException):  # which stands for what went wrong while a body was read
+        return told(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
     for kind, status in KINDS:
         if isinstance(error, kind):
             what, _, hint = str(error).partition("; ")
@@ -102,7 +104,7 @@ def _http(error: HTTPException) -> Told:
     if status == HTTPStatus.NOT_FOUND:
         return Told(404, "there is nothing at this address", "see /docs for the addresses that there are")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return Told(405, "this address does not take that method", "see /docs for the methods that it takes")
+        return Told(405, "this address does not take that method", "see /docs for the methods that it takes", error.headers)
     return Told(status, str(error.detail), "")
 
 

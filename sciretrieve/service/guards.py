@@ -62,6 +62,8 @@ class Ledger:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
+                if scope["state"].get("is_unread"):  # what is left of it would be taken for the next request
+                    headers["Connection"] = "close"
                 headers["X-Request-ID"] = request_id
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)
@@ -101,10 +103,10 @@ class Gate:
             response = told(refused).response()
             if refused.status == 401:
                 response.headers["WWW-Authenticate"] = 'Basic realm="sciretrieve", charset="UTF-8"'
-            response.headers["Connection"] = "close"
+            scope["state"]["is_unread"] = True
             await response(scope, receive, send)
             return
-        await self._app(scope, _Body(receive, self._settings).receive, send)
+        await self._app(scope, _Body(scope, receive, self._settings).receive, send)
 
     def _check(self, scope: Scope) -> None:
         """Raise Refused."""
@@ -128,8 +130,8 @@ class Gate:
 class _Body:
     """A request's body as it comes in: no longer than is allowed, and no slower."""
 
-    def __init__(self, receive: Receive, settings: ServiceSettings) -> None:
-        self._receive, self._settings = receive, settings
+    def __init__(self, scope: Scope, receive: Receive, settings: ServiceSettings) -> None:
+        self._scope, self._receive, self._settings = scope, receive, settings
         self._length, self._is_whole = 0, False
         self._end = time.monotonic() + settings.seconds
 
@@ -140,9 +142,11 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), max(self._end - time.monotonic(), 0))
         except TimeoutError as error:
+            self._scope["state"]["is_unread"] = True
             raise Refused(400, f"the request did not come within {self._settings.seconds:g} seconds", "send it faster") from error
         self._length += len(message.get("body", b""))
         if self._length > self._settings.body:
+            self._scope["state"]["is_unread"] = True
             raise Refused(400, f"the request is longer than {self._settings.body:,} bytes", "send less at a time")
         self._is_whole = not message.get("more_body", False)
         return message

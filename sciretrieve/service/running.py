@@ -104,18 +104,18 @@ def serve(
     """
     served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
     app = application(served)  # what is wrong is said before anything listens
-    listening = _listening(host, port)
+    listening = listen(host, port)
     if listens is not None:
         listens(listening.getsockname()[1])
     _allow_files()
     if workers == 1:
-        uvicorn.Server(_config(app)).run([listening])
+        uvicorn.Server(config(app)).run([listening])
         return
     app.state.service.library.close()
     os.environ[SETTINGS] = json.dumps(served)
     with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-") as counts:
         os.environ[SHARED] = counts
-        Multiprocess(_config("sciretrieve.service.running:started", factory=True, workers=workers), [listening]).run()
+        Multiprocess(config("sciretrieve.service.running:started", factory=True, workers=workers), [listening]).run()
 
 
 def started() -> FastAPI:
@@ -138,7 +138,8 @@ def _plain(settings: ServiceSettings) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def _config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
+def config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
+    """How uvicorn runs an application."""
     return uvicorn.Config(
         app,
         http=Patient,
@@ -154,7 +155,7 @@ def _config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
     )
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens. Raises InvalidRequest."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]

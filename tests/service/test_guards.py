@@ -1,0 +1,151 @@
+"""What every request passes: an id, headers, a line in the log, counts; and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+import sciretrieve as sr
+from sciretrieve.service.access import new_token
+from sciretrieve.service.app import make_app
+from sciretrieve.service.library import Library
+from sciretrieve.service.settings import ServiceSettings
+
+Made = Callable[..., tuple[TestClient, list[dict[str, Any]]]]
+
+
+@pytest.fixture(scope="module")
+def words(built: Callable[..., sr.Index]) -> sr.Index:
+    """An index without vectors."""
+    return built(encoder=None)
+
+
+@pytest.fixture
+def made(words: sr.Index) -> Iterator[Made]:
+    """Makes a client of a service with given settings, and gives the lines of its access log."""
+    clients = list[TestClient]()
+
+    def make(**settings: Any) -> tuple[TestClient, list[dict[str, Any]]]:
+        lines = list[dict[str, Any]]()
+        app = make_app(Library([words.path]), ServiceSettings(**settings), log=lambda line: lines.append(json.loads(line)))
+        clients.append(TestClient(app, raise_server_exceptions=False).__enter__())
+        while not app.state.service.library.is_ready:
+            clients[-1].get("/readyz")
+        lines.clear()
+        return clients[-1], lines
+
+    yield make
+    for client in clients:
+        client.__exit__(None, None, None)
+
+
+def test_every_answer_has_an_id_and_headers_that_let_nothing_in(made: Made) -> None:
+    client, _ = made()
+    for path in ("/healthz", "/v1/search?q=graph", "/v1/nothing", "/v1/search"):
+        headers = client.get(path).headers
+        assert re.fullmatch(r"[0-9a-f]{16}", headers["x-request-id"])
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "access-control-allow-origin" not in headers
+    assert client.get("/healthz", headers={"X-Request-ID": "mine-1", "Origin": "https://example.org"}).headers["x-request-id"] == "mine-1"
+    assert client.get("/healthz", headers={"X-Request-ID": "a b\x00"}).headers["x-request-id"] != "a b\x00"
+
+
+def test_the_log_has_a_line_of_json_for_each_request_and_not_what_was_looked_for(made: Made) -> None:
+    client, lines = made()
+    client.get("/v1/search?q=secret+illness", headers={"X-Request-ID": "one"})
+    client.get("/v1/nothing")
+    assert [(line["id"], line["method"], line["path"], line["status"]) for line in lines][:1] == [("one", "GET", "/v1/search", 200)]
+    assert lines[1]["status"] == 404
+    assert lines[0]["bytes"] > 100
+    assert "illness" not in json.dumps(lines)
+
+
+def test_metrics_count_requests_by_route_and_say_what_is_answered_from(made: Made, words: sr.Index) -> None:
+    client, _ = made()
+    for path in ("/v1/search?q=graph", "/v1/search?q=star", "/v1/search", "/v1/papers/p0001", "/v1/papers/none", "/x/y"):
+        client.get(path)
+    families = {family.name: family for family in text_string_to_metric_families(client.get("/metrics").text)}
+    counts = {
+        (sample.labels["route"], sample.labels["status"]): sample.value
+        for sample in families["sciretrieve_requests"].samples
+        if sample.name.endswith("_total") and sample.labels["route"] != "/readyz"
+    }
+    assert counts == {
+        ("/v1/search", "200"): 2,
+        ("/v1/search", "400"): 1,
+        ("/v1/papers/{name:path}", "200"): 1,
+        ("/v1/papers/{name:path}", "404"): 1,
+        ("(none)", "404"): 1,
+    }
+    name = words.path.name
+    assert [(sample.labels, sample.value) for sample in families["sciretrieve_papers"].samples] == [({"index": name}, 300)]
+
+
+def test_it_is_ready_once_its_indexes_are_warm(made: Made) -> None:
+    client, _ = made()
+    service = client.app.state.service  # type: ignore[attr-defined]
+    service.library.is_ready = False
+    assert (client.get("/healthz").status_code, client.get("/readyz").status_code) == (200, 503)
+    service.library.is_ready = True
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_with_tokens_only_those_who_have_one_are_answered(made: Made, tmp_path: Path) -> None:
+    token = new_token(tmp_path / "tokens", "ada")
+    client, lines = made(token_file=tmp_path / "tokens")
+    assert client.get("/healthz").status_code == 200
+    for path in ("/v1/search?q=graph", "/graph/v1/paper/search?query=graph", "/metrics", "/openapi.json"):
+        response = client.get(path)
+        assert (response.status_code, response.json()["error"]) == (403, "this service answers those who have a token")
+        assert client.get(path, headers={"Authorization": f"Bearer {token}x"}).json()["error"] == "this token is not known here"
+    page = client.get("/")
+    assert page.status_code == 401
+    assert page.headers["www-authenticate"].startswith("Basic ")
+    for headers in ({"Authorization": f"Bearer {token}"}, {"x-api-key": token}):
+        assert client.get("/v1/search?q=graph", headers=headers).status_code == 200
+    assert client.get("/v1/search?q=graph", auth=("me", token)).status_code == 200
+    assert lines[-1]["client"] == "ada"
+    assert token not in json.dumps(lines)
+
+
+def test_whoever_asks_too_often_is_told_when_to_come_back(made: Made) -> None:
+    client, _ = made(rate=2)
+    responses = [client.get("/v1/indexes") for _ in range(3)]
+    assert [response.status_code for response in responses] == [200, 200, 429]
+    assert responses[2].headers["retry-after"] == "5"
+    assert responses[2].json()["error"] == "more than 2 requests in a minute"
+    assert client.get("/healthz").status_code == 200
+
+
+def test_what_is_too_long_is_refused_before_it_is_read(made: Made) -> None:
+    client, _ = made(body=1000)
+    for content in (b"x" * 1001, (b"x" * 500 for _ in range(10))):
+        response = client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
+        assert (response.status_code, response.json()["error"]) == (400, "the request is longer than 1,000 bytes")
+    assert client.post("/v1/search", content=b"{}", headers={"Content-Length": "many"}).status_code == 400
+
+
+def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client, lines = made()
+    monkeypatch.setattr("sciretrieve.service.own.papers.profile", lambda index, name: {}["/home/ada/secret"])
+    response = client.get("/v1/papers/p0001")
+    assert (response.status_code, response.json()["error"]) == (500, "something went wrong here, and the service's log says what")
+    assert "secret" not in response.text
+    assert "secret" in caplog.text
+    assert lines[-1]["status"] == 500
+
+
+def test_a_method_that_an_address_does_not_have_is_refused(made: Made) -> None:
+    client, _ = made()
+    response = client.delete("/v1/search")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET")
