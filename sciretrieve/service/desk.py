@@ -111,7 +111,7 @@ class Desk:
         self._waiting += 1
         try:
             return await asyncio.wait_for(result, wait.left)
-        except TimeoutError as error:
+        except (TimeoutError, TimedOut) as error:
             raise TimedOut(
                 f"the answer took longer than {self._settings.seconds:g} seconds; ask for fewer papers, or leave out what takes long"
             ) from error

@@ -1,0 +1,94 @@
+"""A service follows its indexes: what others commit is answered from soon after, and what is being answered is not disturbed."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import NotFound, UnknownName
+from sciretrieve.service.library import Library
+
+
+def build(path: Path, *titles: str) -> Path:
+    """An index of papers with these titles, searched by words."""
+    papers = [{"id": title.split()[0], "title": title} for title in titles]
+    sr.build(papers, path, encoder=None, progress=False).close()
+    return path
+
+
+def ids(index: sr.Index) -> set[str]:
+    return {hit.id for hit in index.search("comet").hits}
+
+
+def test_it_takes_up_what_was_committed_and_leaves_what_is_open_as_it_is(tmp_path: Path) -> None:
+    library = Library([build(tmp_path / "one", "a comet", "b comet")])
+    before = library.index()
+    assert not library.follow()
+    sr.add([{"id": "c", "title": "a third comet"}], tmp_path / "one", progress=False)
+    sr.delete(tmp_path / "one", ["a"])
+    assert library.follow()
+    assert (ids(before), ids(library.index())) == ({"a", "b"}, {"b", "c"})
+    library.close()
+
+
+def test_several_are_followed_together_and_named_alone(tmp_path: Path) -> None:
+    library = Library([build(tmp_path / "one", "a comet"), build(tmp_path / "two", "b comet")])
+    assert library.names == ("one", "two")
+    sr.add([{"id": "c", "title": "a third comet"}], tmp_path / "two", progress=False)
+    assert library.follow()
+    assert (ids(library.index()), ids(library.index("one")), ids(library.index("two"))) == ({"a", "b", "c"}, {"a"}, {"b", "c"})
+    with pytest.raises(UnknownName, match="unknown index 'three'"):
+        library.index("three")
+    library.close()
+
+
+def test_what_cannot_be_opened_now_is_left_until_it_can_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    library = Library([build(tmp_path / "one", "a comet")])
+    library.warm()
+    shutil.move(tmp_path / "one", tmp_path / "moved")
+    assert not library.follow()
+    assert "the indexes stay as they are" in caplog.text
+    assert ids(library.index()) == {"a"}
+    shutil.move(tmp_path / "moved", tmp_path / "one")
+    sr.add([{"id": "b", "title": "another comet"}], tmp_path / "one", progress=False)
+    assert library.follow()
+    assert ids(library.index()) == {"a", "b"}
+    library.close()
+
+
+def test_requests_go_on_while_the_index_changes_under_them(tmp_path: Path) -> None:
+    path = build(tmp_path / "one", "a comet")
+    library = Library([path])
+
+    def search(_: int) -> set[str]:
+        return ids(library.index())
+
+    def change(number: int) -> Any:
+        sr.add([{"id": f"n{number}", "title": "new comet"}], path, progress=False)
+        sr.merge(path, progress=False)
+        return library.follow()
+
+    with ThreadPoolExecutor(3) as threads:
+        searches = threads.map(search, range(200))
+        changes = [change(number) for number in range(5)]
+        answers = list(searches)
+    assert changes == [True] * 5
+    assert all("a" in answer for answer in answers)
+    assert ids(library.index()) == {"a", *(f"n{number}" for number in range(5))}
+    library.close()
+
+
+def test_messages_have_names_in_place_of_folders(tmp_path: Path) -> None:
+    library = Library([build(tmp_path / "one", "a comet")])
+    with pytest.raises(NotFound) as error:
+        library.index().papers("nobody")
+    assert str(tmp_path) in str(error.value)
+    assert str(tmp_path) not in library.public(str(error.value))
+    assert "there is no paper 'nobody' in one" in library.public(str(error.value))
+    assert library.public("a/b or 1/2") == "a/b or 1/2"
+    library.close()
