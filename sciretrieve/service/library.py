@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 
-from ..errors import NotFound, SciretrieveError, UnknownName
+from ..errors import InvalidRequest, SciretrieveError, UnknownName
 from ..files.user_folders import cache_directory
 from ..query.index import Index
 from ..query.indexes import Indexes
+from ..query.ranking.linking import GRAPHED
 
 LOG = logging.getLogger(__name__)
 
@@ -63,9 +64,12 @@ class Library:
             return True
 
     def warm(self) -> None:
-        """Have every index answer once."""
-        for name in (None, *self.names):
-            _warm(self.index(name))
+        """Have every index answer once. What is damaged is said in the log, and to each who asks for it."""
+        for name in dict.fromkeys((None, *self.names)):
+            try:
+                _warm(self.index(name))
+            except (SciretrieveError, OSError) as error:
+                LOG.error("%s", error)
         self.is_ready = True
 
     def public(self, text: str) -> str:
@@ -80,10 +84,11 @@ class Library:
 
 
 def _warm(index: Index) -> None:
-    """Have an index open what its answers need."""
+    """Have an index open what its answers need. Raises CorruptData, NotFound."""
+    index.papers_at(index.scope.places[:1])
+    if index.has_references and len(index) <= GRAPHED:
+        index.citations  # noqa: B018 - it is made now, and not in the first answer
     try:
         index.search("warm up", 1)
-    except NotFound:
-        raise
-    except SciretrieveError as error:  # what it lacks, it says to each who asks
+    except InvalidRequest as error:  # what it lacks, it says to each who asks
         LOG.warning("%s", error)
