@@ -1,0 +1,32 @@
+"""What all of these routes share: records of the service's papers, made in a thread, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...query.index import Index
+from ...wording import as_json
+from ..service import service_of
+from .records import Records
+
+
+async def answered(http: HttpRequest, make: Callable[[Records], Any]) -> Response:
+    """The response with the value that `make` makes of the records of all of the service's indexes."""
+    service = service_of(http)
+    records = Records(service.library.index(), address_of(http))
+    value = await service.do(http, lambda: make(records))
+    return Response(as_json(value), media_type="application/json")
+
+
+def index_of(http: HttpRequest) -> Index:
+    """All of the service's indexes as one."""
+    return service_of(http).library.index()
+
+
+def address_of(http: HttpRequest) -> str:
+    """The address by which the service is reached, without a slash at its end."""
+    return (service_of(http).settings.address or str(http.base_url)).rstrip("/")

@@ -1,0 +1,75 @@
+"""Authors: by id, many at once, by their names, and their papers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...answers.authors import Author, authors_of
+from ...errors import NotFound
+from . import models
+from .answering import answered
+from .fields import AUTHOR, PAPER, read
+from .paging import FieldList, Limit, Offset, paged
+from .records import Records
+
+router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"])
+
+
+@router.get("/search", responses={200: {"model": models.AuthorPage}})
+async def search(
+    http: HttpRequest,
+    query: Annotated[str, Query(description="A name, or its beginning, in any order, with initials or in full.")],
+    fields: FieldList = None,
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Response:
+    """Authors by their names, those first whose names are what was typed, then those with the most papers."""
+    wanted = read(fields, AUTHOR, "authorId", "name")
+
+    def make(records: Records) -> dict[str, Any]:
+        every = authors_of(records.index)
+        found = every.search(query)
+        return paged(records.authors(every.at(found[offset : offset + limit]), wanted), offset, limit, len(found))
+
+    return await answered(http, make)
+
+
+@router.post("/batch", responses={200: {"model": list[models.AuthorRecord | None]}})
+async def batch(http: HttpRequest, asked: models.AuthorIds, fields: FieldList = None) -> Response:
+    """Up to 1,000 authors at once, in the order of the ids; null for an id that is none's."""
+    wanted = read(fields, AUTHOR, "authorId", "name")
+
+    def make(records: Records) -> list[Any]:
+        every = authors_of(records.index)
+        found: dict[str, Author] = {}
+        for id in asked.ids:
+            with suppress(NotFound):
+                found[id] = every[id]
+        known = dict(zip(found, records.authors(list(found.values()), wanted), strict=True))
+        return [known.get(id) for id in asked.ids]
+
+    return await answered(http, make)
+
+
+@router.get("/{author_id}", responses={200: {"model": models.AuthorRecord}})
+async def author(http: HttpRequest, author_id: str, fields: FieldList = None) -> Response:
+    """An author by id, which is made of the name."""
+    wanted = read(fields, AUTHOR, "authorId", "name")
+    return await answered(http, lambda records: records.authors([authors_of(records.index)[author_id]], wanted)[0])
+
+
+@router.get("/{author_id}/papers", responses={200: {"model": models.PaperPage}})
+async def author_papers(http: HttpRequest, author_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+    """The papers of an author, the latest first."""
+    wanted = read(fields, PAPER, "paperId", "title")
+
+    def make(records: Records) -> dict[str, Any]:
+        rows = records.latest_first(authors_of(records.index)[author_id].rows)
+        return paged(records.papers(rows[offset : offset + limit], wanted), offset, limit, len(rows))
+
+    return await answered(http, make)

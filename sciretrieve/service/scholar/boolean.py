@@ -1,0 +1,32 @@
+"""Bulk search's queries as queries of an index: `+` is AND, `|` OR, `-` NOT, and the rest means the same in both."""
+
+from __future__ import annotations
+
+import re
+
+PARTS = re.compile(r'"[^"]*"(?:~\d+)?|[^\s"]+')
+EITHER = re.compile(r"\|+")
+FUZZY = re.compile(r"(?<=\w)~\d*$")
+"""After a word: that it may be misspelt, which an index finds by itself in a search, and never demands."""
+
+
+def translated(text: str) -> str:
+    """The query in an index's own operators.
+
+    >>> translated('(graph | tree) +"neural network" -survey cloud~2')
+    '(graph OR tree) "neural network" -survey cloud'
+    """
+    parts: list[str] = []
+    for part in PARTS.findall(text):
+        if part.startswith('"'):
+            parts.append(part)
+            continue
+        for place, word in enumerate(EITHER.split(part)):
+            if place and parts and parts[-1] != "OR":
+                parts.append("OR")
+            word = FUZZY.sub("", re.sub(r"(?<![^\s(-])\++", "", word))
+            if word:
+                parts.append(word)
+    while parts and parts[-1] == "OR":
+        parts.pop()
+    return " ".join(parts)

@@ -1,0 +1,84 @@
+"""Which fields of papers and authors a request wants: `title,authors.name`. Unknown ones are refused, as Semantic Scholar does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...errors import InvalidRequest
+
+PAPER = frozenset(
+    {
+        *("paperId", "corpusId", "externalIds", "url", "title", "abstract", "venue", "publicationVenue", "year", "referenceCount"),
+        *("citationCount", "influentialCitationCount", "isOpenAccess", "openAccessPdf", "fieldsOfStudy", "s2FieldsOfStudy"),
+        *("publicationTypes", "publicationDate", "journal", "citationStyles", "authors", "citations", "references", "embedding", "tldr"),
+        "textAvailability",
+    }
+)
+"""The fields of a paper."""
+AUTHOR = frozenset(
+    {"authorId", "externalIds", "url", "name", "aliases", "affiliations", "homepage", "paperCount", "citationCount", "hIndex", "papers"}
+)
+"""The fields of an author."""
+CITATION = frozenset({"contexts", "intents", "contextsWithIntent", "isInfluential"})
+"""The fields of a citation, besides those of the paper at its other end."""
+NESTED: Mapping[str, frozenset[str]] = {
+    "authors": AUTHOR - {"papers"},
+    "citations": PAPER - {"citations", "references"},
+    "references": PAPER - {"citations", "references"},
+    "papers": PAPER - {"citations", "references"},
+}
+"""Fields that are lists of papers or authors, and their fields."""
+OBJECTS = frozenset(
+    {"embedding", "externalIds", "journal", "openAccessPdf", "publicationVenue", "s2FieldsOfStudy", "tldr", "citationStyles"}
+)
+"""Fields that are objects, which are given whole, whatever part of them is asked for."""
+EMBEDDINGS = frozenset({"specter_v1", "specter_v2"})
+MOST = 20_000
+"""Characters of a list of fields."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields that are wanted, and of those that are lists of papers or authors the fields of these."""
+
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def within(self, name: str, *usual: str) -> Fields:
+        """The fields that are wanted of the papers or authors in a list; the usual ones are always given."""
+        inner = self.names.get(name, frozenset())
+        nested: dict[str, frozenset[str]] = {each: frozenset() for each in usual}
+        for each in sorted(inner):
+            top, _, rest = each.partition(".")
+            nested[top] = nested.get(top, frozenset()) | ({rest} if rest else frozenset())
+        return Fields(nested)
+
+
+def read(text: str | None, legal: frozenset[str], *usual: str) -> Fields:
+    """The fields that a request names, the usual ones where it names none, and the first of these, an id, in any case.
+
+    Raises InvalidRequest for a field that neither papers nor authors have.
+    """
+    names: dict[str, frozenset[str]] = {usual[0]: frozenset()}
+    asked = [part.strip() for part in (text or "")[: MOST + 1].split(",") if part.strip()]
+    if len(text or "") > MOST:
+        raise InvalidRequest(f"the list of fields has more than {MOST:,} characters; name each field once")
+    for name in asked or usual:
+        top, _, rest = name.partition(".")
+        if top in ("citingPaper", "citedPaper") and rest and legal >= CITATION:
+            top, _, rest = rest.partition(".")
+        if top not in legal or (rest and not _is_within(top, rest)):
+            raise InvalidRequest(f"there is no field {name[:60]!r}; the fields are {', '.join(sorted(legal))}")
+        names[top] = names.get(top, frozenset()) | ({rest} if rest else frozenset())
+    return Fields(names)
+
+
+def _is_within(top: str, rest: str) -> bool:
+    """Whether a list of papers or authors has a field, or an object has a part."""
+    if top == "embedding":
+        return rest in EMBEDDINGS
+    name, _, further = rest.partition(".")
+    return top in OBJECTS or (name in NESTED.get(top, ()) and (not further or _is_within(name, further)))

@@ -1,0 +1,184 @@
+"""What is sent and answered, as the OpenAPI description has it. Of a record only the fields are there that were asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+MOST_PAPERS, MOST_AUTHORS = 500, 1000
+"""Papers, and authors, that a request may name."""
+
+
+class Model(BaseModel):
+    """What has names as JSON has them: paperId of paper_id."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class Record(Model):
+    """Something of which the fields are answered that were asked for."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class AuthorRecord(Record):
+    """An author: a name, and the papers that have it."""
+
+    author_id: str | None = None
+    external_ids: dict[str, Any] | None = None
+    url: str | None = None
+    name: str | None = None
+    aliases: list[str] | None = None
+    affiliations: list[str] | None = None
+    homepage: str | None = None
+    paper_count: int | None = None
+    citation_count: int | None = None
+    h_index: int | None = None
+    papers: list[PaperRecord] | None = None
+
+
+class PaperRecord(Record):
+    """A paper; in a list of references the id is null for a work that the index does not have."""
+
+    paper_id: str | None
+    corpus_id: int | None = None
+    external_ids: dict[str, Any] | None = None
+    url: str | None = None
+    title: str | None = None
+    abstract: str | None = None
+    venue: str | None = None
+    publication_venue: dict[str, Any] | None = None
+    year: int | None = None
+    reference_count: int | None = None
+    citation_count: int | None = None
+    influential_citation_count: int | None = None
+    is_open_access: bool | None = None
+    open_access_pdf: dict[str, Any] | None = None
+    fields_of_study: list[str] | None = None
+    s2_fields_of_study: list[dict[str, str]] | None = None
+    publication_types: list[str] | None = None
+    publication_date: str | None = Field(None, pattern=r"^\d{4}-\d\d-\d\d$")
+    journal: dict[str, Any] | None = None
+    citation_styles: dict[str, str] | None = None
+    authors: list[AuthorRecord] | None = None
+    citations: list[PaperRecord] | None = None
+    references: list[PaperRecord] | None = None
+    embedding: dict[str, Any] | None = None
+    tldr: dict[str, str] | None = None
+    text_availability: str | None = None
+    match_score: float | None = None
+
+
+class Page(Model):
+    """A page of a list. `next` is where the next page begins, if there is one."""
+
+    total: int = Field(description="How many entries the list has.")
+    offset: int
+    next: int | None = None
+
+
+class PaperPage(Page):
+    """A page of papers."""
+
+    data: list[PaperRecord]
+
+
+class AuthorPage(Page):
+    """A page of authors."""
+
+    data: list[AuthorRecord]
+
+
+class LinkRecord(Record):
+    """A citation, with the paper at its other end. Where and why it is cited is not known."""
+
+    contexts: list[str] | None = None
+    intents: list[str] | None = None
+    contexts_with_intent: list[dict[str, Any]] | None = None
+    is_influential: bool | None = None
+
+
+class CitationRecord(LinkRecord):
+    """A paper that cites the one that was asked for."""
+
+    citing_paper: PaperRecord
+
+
+class ReferenceRecord(LinkRecord):
+    """A work that the paper cites."""
+
+    cited_paper: PaperRecord
+
+
+class CitationPage(Page):
+    """A page of citations."""
+
+    data: list[CitationRecord]
+
+
+class ReferencePage(Page):
+    """A page of references."""
+
+    data: list[ReferenceRecord]
+
+
+class BulkPage(Model):
+    """A thousand of the papers of a bulk search. `token` asks for those that follow; null after the last."""
+
+    total: int = Field(description="How many papers there are in all.")
+    token: str | None
+    data: list[PaperRecord]
+
+
+class MatchList(Model):
+    """The paper whose title is nearest."""
+
+    data: list[PaperRecord] = Field(min_length=1, max_length=1)
+
+
+class Suggested(Model):
+    """A paper that somebody who is typing may mean."""
+
+    id: str
+    title: str
+    authors_year: str
+
+
+class SuggestedList(Model):
+    """Papers that somebody who is typing may mean."""
+
+    matches: list[Suggested]
+
+
+class SnippetList(Model):
+    """Passages of papers, best first."""
+
+    data: list[dict[str, Any]]
+    retrieval_version: str
+
+
+class RecommendedList(Model):
+    """Papers like those that were given, the nearest first."""
+
+    recommended_papers: list[PaperRecord]
+
+
+class PaperIds(Model):
+    """The papers that are asked for."""
+
+    ids: list[str] = Field(min_length=1, max_length=MOST_PAPERS)
+
+
+class AuthorIds(Model):
+    """The authors who are asked for."""
+
+    ids: list[str] = Field(min_length=1, max_length=MOST_AUTHORS)
+
+
+class Examples(Model):
+    """Papers to be like, and papers to be unlike."""
+
+    positive_paper_ids: list[str] = Field(min_length=1, max_length=MOST_PAPERS)
+    negative_paper_ids: list[str] | None = Field(None, max_length=MOST_PAPERS)

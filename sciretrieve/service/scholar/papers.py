@@ -1,0 +1,119 @@
+"""Papers by id: one, many at once, their authors, what they cite and what cites them; and titles while they are being typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...answers.suggesting import suggest
+from ...papers.bibliographies.author_names import byline
+from ...types import Paper
+from . import models
+from .answering import answered
+from .fields import AUTHOR, CITATION, PAPER, Fields, read
+from .identifying import row_of, rows_of
+from .paging import FieldList, Limit, Offset, paged
+from .records import Cited, Records
+
+SUGGESTED = 10
+"""Papers that are suggested to somebody who is typing."""
+UNKNOWN: dict[str, Any] = {"contexts": [], "intents": [], "contextsWithIntent": [], "isInfluential": False}
+"""What is said of every citation: where and why a paper is cited is not known."""
+
+router = APIRouter(prefix="/graph/v1/paper", tags=["Semantic Scholar: papers"])
+
+
+@router.get("/autocomplete", responses={200: {"model": models.SuggestedList}})
+async def autocomplete(http: HttpRequest, query: Annotated[str, Query(description="What was typed so far.")]) -> Response:
+    """Papers whose titles have the words that were typed so far, of which the last may be unfinished."""
+
+    def make(records: Records) -> dict[str, Any]:
+        found = suggest(records.index, query, SUGGESTED)
+        matches = [
+            {"id": name, "title": paper.title, "authorsYear": _authors_year(paper)}
+            for name, paper in zip(found.names, found.papers, strict=True)
+        ]
+        return {"matches": matches}
+
+    return await answered(http, make)
+
+
+@router.post("/batch", responses={200: {"model": list[models.PaperRecord | None]}})
+async def batch(http: HttpRequest, asked: models.PaperIds, fields: FieldList = None) -> Response:
+    """Up to 500 papers at once, in the order of the ids; null for an id that means none."""
+    wanted = read(fields, PAPER, "paperId", "title")
+
+    def make(records: Records) -> list[Any]:
+        rows = rows_of(records.index, asked.ids)
+        found = sorted({row for row in rows if row is not None})
+        known = dict(zip(found, records.papers(found, wanted), strict=True))
+        return [None if row is None else known[row] for row in rows]
+
+    return await answered(http, make)
+
+
+@router.get("/{paper_id:path}/authors", responses={200: {"model": models.AuthorPage}})
+async def paper_authors(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+    """The authors of a paper."""
+    wanted = read(fields, AUTHOR, "authorId", "name")
+
+    def make(records: Records) -> dict[str, Any]:
+        _, paper = _paper(records, paper_id)
+        every = records.authors_of(paper, wanted)
+        return paged(every[offset : offset + limit], offset, limit, len(every))
+
+    return await answered(http, make)
+
+
+@router.get("/{paper_id:path}/citations", responses={200: {"model": models.CitationPage}})
+async def citations(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+    """The papers of the index that cite a paper, the latest first."""
+    wanted = read(fields, CITATION | PAPER, "paperId", "title")
+
+    def make(records: Records) -> dict[str, Any]:
+        row = row_of(records.index, paper_id)
+        return _links(records, records.citing(row), "citingPaper", wanted, offset, limit)
+
+    return await answered(http, make)
+
+
+@router.get("/{paper_id:path}/references", responses={200: {"model": models.ReferencePage}})
+async def references(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+    """What a paper cites, in its own order: papers of the index, and other works, of which the id is null."""
+    wanted = read(fields, CITATION | PAPER, "paperId", "title")
+
+    def make(records: Records) -> dict[str, Any]:
+        row, paper = _paper(records, paper_id)
+        return _links(records, records.cited(row, paper), "citedPaper", wanted, offset, limit)
+
+    return await answered(http, make)
+
+
+@router.get("/{paper_id:path}", responses={200: {"model": models.PaperRecord}})
+async def paper(http: HttpRequest, paper_id: str, fields: FieldList = None) -> Response:
+    """A paper by its id: that of the index, or DOI:…, ARXIV:…, PMID:…, PMCID:…, MAG:…, ACL:…, CorpusId:…, URL:…."""
+    wanted = read(fields, PAPER, "paperId", "title")
+    return await answered(http, lambda records: records.papers([row_of(records.index, paper_id)], wanted)[0])
+
+
+def _paper(records: Records, id: str) -> tuple[int, Paper]:
+    """The paper that an id means, with its row."""
+    row = row_of(records.index, id)
+    return row, records.index.papers_at(np.array([row], np.int64))[0]
+
+
+def _links(records: Records, works: Sequence[Cited], end: str, wanted: Fields, offset: int, limit: int) -> dict[str, Any]:
+    """A page of citations; `end` is what the paper at the other end is called."""
+    of_paper = Fields({name: inner for name, inner in wanted.names.items() if name not in CITATION})
+    facts = {name: value for name, value in UNKNOWN.items() if name in wanted}
+    found = records.works(works[offset : offset + limit], of_paper)
+    return paged([{**facts, end: record} for record in found], offset, limit, len(works))
+
+
+def _authors_year(paper: Paper) -> str:
+    return ", ".join(filter(None, (byline(paper), str(paper.year or ""))))

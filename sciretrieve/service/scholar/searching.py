@@ -1,0 +1,139 @@
+"""Searches for papers: by relevance, in bulk by boolean queries, by title, and for passages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...errors import InvalidRequest
+from ...types import Rows
+from ..own.forms import check_query
+from ..service import service_of
+from . import models, narrowing
+from .answering import answered
+from .bulk import page_of
+from .fields import PAPER, read
+from .identifying import rows_of
+from .matching import best_match
+from .paging import paged
+from .passages import passages
+from .ranking import ranked
+from .records import Records
+
+DEEPEST = 1000
+"""Papers that a search by relevance ranks."""
+
+router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"])
+
+FIELDS = Field(None, description="The fields that are wanted, with commas between, and dots for those of lists: title,authors.name.")
+
+
+class Relevance(narrowing.PaperFilters):
+    """A search by relevance."""
+
+    query: str = Field(description="Words, a sentence or a title.")
+    fields: str | None = FIELDS
+    offset: int = Field(0, ge=0, lt=DEEPEST, description="The place of the page's first paper, from 0.")
+    limit: int = Field(100, ge=1, le=100, description="How many papers a page has at most.")
+
+
+class Bulk(narrowing.PaperFilters):
+    """A search for all papers that meet a boolean query."""
+
+    query: str = Field("", description='Words that a paper must have, with +, |, -, "…", * and parentheses; without any, all papers.')
+    fields: str | None = FIELDS
+    token: str | None = Field(None, description="The token of the page before.")
+    sort: str | None = Field(None, description="paperId, publicationDate or citationCount, with :asc or :desc.")
+
+
+class TitleMatch(narrowing.PaperFilters):
+    """A search for the paper with a title."""
+
+    query: str = Field(description="A title, as far as it is known.")
+    fields: str | None = FIELDS
+
+
+class SnippetSearch(narrowing.Filters):
+    """A search for passages."""
+
+    query: str = Field(description="Words, or a sentence.")
+    fields: str | None = Field(None, description="The fields of passages that are wanted, such as snippet.text; all by default.")
+    limit: int = Field(10, ge=1, le=1000, description="How many passages are answered at most.")
+    papers: str | None = Field(None, alias="paperIds", description="Papers that they stand in, by id, with commas between.")
+    authors: str | None = Field(None, description="Names of authors, with commas between; a paper has all of them.")
+
+
+@router.get("/paper/search", responses={200: {"model": models.PaperPage}})
+async def search(http: HttpRequest, asked: Annotated[Relevance, Query()]) -> Response:
+    """Papers by relevance, up to 1,000. `total` is how many of them there are, so that whoever pages to the end gets that many."""
+    check_query(asked.query, service_of(http))
+    wanted, depth = read(asked.fields, PAPER, "paperId", "title"), _depth(http)
+
+    def make(records: Records) -> dict[str, Any]:
+        ranking = ranked(records.index, asked.query, narrowing.rows_of(records.index, asked), depth)
+        rows = ranking.rows[asked.offset : asked.offset + asked.limit]
+        return paged(records.papers(rows, wanted), asked.offset, asked.limit, len(ranking))
+
+    return await answered(http, make)
+
+
+@router.get("/paper/search/bulk", responses={200: {"model": models.BulkPage}})
+async def bulk(http: HttpRequest, asked: Annotated[Bulk, Query()]) -> Response:
+    """All papers that have the words of a query and meet its operators, a thousand at a time, in the order of `sort`."""
+    check_query(asked.query, service_of(http))
+    wanted = read(asked.fields, PAPER, "paperId", "title")
+
+    def make(records: Records) -> dict[str, Any]:
+        page = page_of(records.index, asked.query, narrowing.rows_of(records.index, asked), asked.sort, asked.token)
+        return {"total": page.total, "token": page.token, "data": records.papers(page.rows, wanted)}
+
+    return await answered(http, make)
+
+
+@router.get("/paper/search/match", responses={200: {"model": models.MatchList}})
+async def match(http: HttpRequest, asked: Annotated[TitleMatch, Query()]) -> Response:
+    """The paper whose title is nearest to a query; 404 where none is near."""
+    check_query(asked.query, service_of(http))
+    wanted = read(asked.fields, PAPER, "paperId", "title")
+
+    def make(records: Records) -> dict[str, Any]:
+        row, score = best_match(records.index, asked.query, narrowing.rows_of(records.index, asked))
+        return {"data": [{**records.papers([row], wanted)[0], "matchScore": score}]}
+
+    return await answered(http, make)
+
+
+@router.get("/snippet/search", responses={200: {"model": models.SnippetList}})
+async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) -> Response:
+    """Passages of abstracts, and titles of papers without one, best first: one of each paper."""
+    check_query(asked.query, service_of(http))
+    limit = min(asked.limit, _depth(http))
+
+    def make(records: Records) -> dict[str, Any]:
+        rows = narrowing.rows_of(records.index, asked)
+        for others in (_given(records, asked.papers), narrowing.by_authors(records.index, (asked.authors or "").split(","))):
+            if others is not None:
+                rows = others if rows is None else np.intersect1d(rows, others)
+        return {"data": passages(records, asked.query, rows, limit, asked.fields), "retrievalVersion": "sciretrieve"}
+
+    return await answered(http, make)
+
+
+def _depth(http: HttpRequest) -> int:
+    """How many papers a search by relevance goes to."""
+    return min(DEEPEST, service_of(http).settings.most)
+
+
+def _given(records: Records, ids: str | None) -> Rows | None:
+    """The rows of the papers that ids with commas between mean, ascending; None where there are none. Raises InvalidRequest."""
+    names = [id.strip() for id in (ids or "").split(",") if id.strip()]
+    if not names:
+        return None
+    if len(names) > models.MOST_PAPERS:
+        raise InvalidRequest(f"`paperIds` has {len(names):,} ids, and {models.MOST_PAPERS} are taken; ask for less at a time")
+    return np.array(sorted({row for row in rows_of(records.index, names) if row is not None}), np.int64)

@@ -1,0 +1,160 @@
+"""The client of Semantic Scholar in other ways: asynchronous, with tokens, refused, over several indexes, over other corpora."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from semanticscholar import AsyncSemanticScholar, SemanticScholar
+from semanticscholar.SemanticScholarException import BadQueryParametersException, ObjectNotFoundException
+from tenacity import RetryError
+
+import sciretrieve as sr
+from sciretrieve.service.access import new_token
+from tests.service.conftest import Serve
+
+
+def test_many_questions_at_once(address: str) -> None:
+    client = AsyncSemanticScholar(api_url=address, retry=False)
+
+    async def ask() -> None:
+        tides, salt, found, citations, author = await asyncio.gather(
+            client.get_paper("tides"),
+            client.get_paper("DOI:10.1000/salt"),
+            client.search_paper("gauges", limit=100, fields=["title"]),
+            client.get_paper_citations("salt", limit=1),
+            client.get_author("ada-lovelace"),
+        )
+        assert (tides.title, salt.title, author.name) == ("Tides of the deep sea", "Salt in the sea", "Ada Lovelace")
+        assert len([paper async for paper in found]) == 1000
+        assert [citation.paper.paperId async for citation in citations] == ["waves", "tides", "winds"]
+        with pytest.raises(ObjectNotFoundException):
+            await client.get_paper("nothing")
+
+    asyncio.run(ask())
+
+
+def test_tokens(serve: Serve, library: Path, tmp_path: Path) -> None:
+    token = new_token(tmp_path / "tokens", "me")
+    address = serve(library, token_file=tmp_path / "tokens")
+    with pytest.raises(PermissionError):
+        SemanticScholar(api_url=address, retry=False).get_paper("tides")
+    with_key = SemanticScholar(api_url=address, api_key=token, retry=False)
+    assert with_key.get_paper("tides").paperId == "tides"
+    with pytest.raises(PermissionError):  # for four calls the client leaves its key out
+        with_key.get_paper_citations("salt")
+    in_address = SemanticScholar(api_url=address.replace("://", f"://me:{token}@"), retry=False)
+    assert in_address.get_paper("tides").paperId == "tides"
+    assert [citation.paper.paperId for citation in in_address.get_paper_citations("salt", limit=1)] == ["waves", "tides", "winds"]
+    assert len(list(in_address.get_paper_references("tides"))) == 3
+    assert len(list(in_address.get_paper_authors("tides"))) == 2
+    assert len(list(in_address.get_author_papers("ada-lovelace"))) == 2
+    assert in_address.get_papers(["tides"], fields=["title"])[0].title == "Tides of the deep sea"
+
+
+def test_too_many_requests_are_told(serve: Serve, library: Path) -> None:
+    client = SemanticScholar(api_url=serve(library, rate=1), retry=False)
+    assert client.get_autocomplete("tides")
+    with pytest.raises(RetryError) as raised:
+        client.get_autocomplete("tides")
+    assert isinstance(raised.value.last_attempt.exception(), ConnectionRefusedError)
+
+
+def test_errors_are_those_that_the_client_knows(address: str) -> None:
+    """It takes every other status for an empty answer."""
+    for path in ("paper/nothing", "author/nobody", "paper/nothing/citations", "author/nobody/papers", "nowhere"):
+        assert httpx.get(f"{address}/graph/v1/{path}").status_code == 404
+    for path in ("paper/search", "paper/search?query=sea&limit=x", "author/search", "paper/tides?fields=x", "snippet/search?query="):
+        response = httpx.get(f"{address}/graph/v1/{path}")
+        assert response.status_code == 400
+        assert all(isinstance(response.json()[name], str) for name in ("error", "message", "hint"))
+
+
+def test_the_address_by_which_it_is_reached(serve: Serve, library: Path) -> None:
+    client = SemanticScholar(api_url=serve(library, address="https://papers.example.org/"), retry=False)
+    assert client.get_paper("tides", fields=["url"]).url == "https://papers.example.org/paper/tides"
+
+
+def test_several_indexes_are_one(serve: Serve, library: Path, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "tides", "title": "Another paper on tides", "abstract": "Of another library.", "authors": ["Lovelace, Ada"]},
+        {"id": "more", "title": "Salt in the sea", "doi": "10.1000/salt", "authors": ["Ada Lovelace"]},
+    ]
+    sr.build(rows, tmp_path / "land", encoder=None).close()
+    client = SemanticScholar(api_url=serve(library, tmp_path / "land"), retry=False)
+    found = [paper.paperId for paper in client.search_paper("tides")]
+    assert {*found[:2]} == {"sea:tides", "land:tides"}
+    assert found.count("sea:salt") + found.count("land:more") == 1
+    assert client.get_paper("land:tides").title == "Another paper on tides"
+    assert client.get_paper("DOI:10.1000/salt").paperId == "sea:salt"
+    assert [paper.paperId for paper in client.get_papers(["land:tides", "more"])] == ["land:tides", "land:more"]
+    with pytest.raises(BadQueryParametersException, match="tides"):
+        client.get_paper("tides")
+    assert len(client.get_author("ada-lovelace", fields=["papers"]).papers) == 3
+    assert client.get_autocomplete("salt in")[0].id == "sea:salt"
+
+
+def test_a_library_of_titles_alone(serve: Serve, tmp_path: Path) -> None:
+    sr.build([{"id": "a", "title": "Alone"}], tmp_path / "alone", encoder=None).close()
+    address = serve(tmp_path / "alone")
+    client = SemanticScholar(api_url=address, retry=False)
+    paper = client.get_paper("a")
+    assert (paper.citationCount, paper.referenceCount, paper.citations, paper.authors) == (None, None, [], [])
+    assert list(client.get_paper_citations("a")) == list(client.get_paper_references("a")) == list(client.search_author("ada")) == []
+    for filter in ("publicationTypes=Review", "openAccessPdf=", "fieldsOfStudy=Art", "minCitationCount=1", "venue=Nature"):
+        response = httpx.get(f"{address}/graph/v1/paper/search?query=alone&{filter}")
+        assert response.status_code == 400
+        assert response.json()["error"].startswith("no paper of this index says")
+    assert client.search_paper("alone", year="2000").total == 0
+
+
+def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
+    """Its columns say the same in other words, and how often a work is cited by all others."""
+    work: dict[str, Any] = {
+        "id": "https://openalex.org/W1",
+        "doi": "https://doi.org/10.1000/open",
+        "title": "Open works",
+        "publication_date": "2020-02-03",
+        "publication_year": 2020,
+        "type": "book-chapter",
+        "cited_by_count": 17,
+        "referenced_works_count": 9,
+        "referenced_works": ["https://openalex.org/W2"],
+        "ids": {"openalex": "https://openalex.org/W1", "mag": 123, "pmcid": "https://www.ncbi.nlm.nih.gov/pmc/articles/77"},
+        "open_access": {"is_oa": True, "oa_status": "green", "oa_url": "https://example.org/open.pdf"},
+        "primary_location": {"is_oa": False, "pdf_url": None, "source": {"display_name": "Shelf"}},
+        "topics": [{"display_name": "Openness", "field": {"display_name": "Social Sciences"}}],
+        "biblio": {"volume": "3", "first_page": "5", "last_page": "9"},
+        "authorships": [{"author": {"display_name": "Ada Lovelace"}}],
+        "abstract_inverted_index": {"Open": [0]},
+    }
+    other: dict[str, Any] = {
+        "id": "https://openalex.org/W2",
+        "title": "Closed",
+        "type": "article",
+        "cited_by_count": None,
+        "open_access": {"is_oa": False},
+    }
+    sr.build([work, other], tmp_path / "works", encoder=None).close()
+    client = SemanticScholar(api_url=serve(tmp_path / "works"), retry=False)
+    paper = client.get_paper("MAG:123")
+    assert paper.externalIds == {"DOI": "10.1000/open", "PubMedCentral": "77", "MAG": "123"}
+    assert (paper.citationCount, paper.referenceCount, paper.publicationTypes, paper.fieldsOfStudy) == (
+        17,
+        9,
+        ["BookSection"],
+        ["Social Sciences"],
+    )
+    assert paper.openAccessPdf == {"url": "https://example.org/open.pdf", "status": "GREEN"}
+    assert (paper.journal.volume, paper.journal.pages) == ("3", "5-9")
+    assert str(paper.publicationDate.date()) == "2020-02-03"
+    closed = client.get_paper("W2")
+    assert (closed.citationCount, closed.isOpenAccess, closed.openAccessPdf) == (1, False, None)
+    assert client.get_paper("PMCID:PMC77").title == "Open works"
+    assert [found.title for found in client.search_paper("open closed", open_access_pdf=True)] == ["Open works"]
+    assert [found.title for found in client.search_paper("open closed", min_citation_count=1, publication_types=["JournalArticle"])] == [
+        "Closed"
+    ]
