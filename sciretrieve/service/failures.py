@@ -111,5 +111,5 @@ def _http(error: HTTPException) -> Told:
 def _invalid(error: RequestValidationError) -> str:
     """The first of the values that cannot be taken, and why."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part not in ("query", "body", "path"))
+    place = ".".join(map(str, first["loc"][1:]))  # after the part of the request: a parameter may be called query, too
     return f"{place or 'the body'} cannot be taken: {first['msg'][:1].lower()}{first['msg'][1:]}"

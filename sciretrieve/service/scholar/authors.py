@@ -69,7 +69,7 @@ async def author_papers(http: HttpRequest, author_id: str, fields: FieldList = N
     wanted = read(fields, PAPER, "paperId", "title")
 
     def make(records: Records) -> dict[str, Any]:
-        rows = records.latest_first(authors_of(records.index)[author_id].rows)
+        rows = records.latest_first(records.works_by(authors_of(records.index)[author_id]))
         return paged(records.papers(rows[offset : offset + limit], wanted), offset, limit, len(rows))
 
     return await answered(http, make)

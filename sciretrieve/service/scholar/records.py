@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -113,9 +113,13 @@ class Records:
         """The address of a paper's page."""
         return f"{self.base}/paper/{quote(name, safe='/:')}"
 
+    def works_by(self, author: Author) -> Rows:
+        """The rows of an author's papers, each work once where several indexes have it."""
+        return self.index.distinct(author.rows) if len(self.index.names) > 1 else author.rows
+
     def authors(self, authors: Sequence[Author], wanted: Fields) -> list[Record]:
         """Some authors, in that order; their papers are read together."""
-        papers: Mapping[int, Record] = {}
+        authors, papers = [replace(author, rows=self.works_by(author)) for author in authors], dict[int, Record]()
         if "papers" in wanted:
             rows = np.unique(np.concatenate([np.empty(0, np.int64), *(author.rows for author in authors)]))
             papers = dict(zip(rows.tolist(), self.papers(rows, wanted.within("papers", "paperId", "title")), strict=True))

@@ -122,7 +122,7 @@ def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
         "type": "book-chapter",
         "cited_by_count": 17,
         "referenced_works_count": 9,
-        "referenced_works": ["https://openalex.org/W2"],
+        "referenced_works": ["https://openalex.org/W2000"],
         "ids": {"openalex": "https://openalex.org/W1", "mag": 123, "pmcid": "https://www.ncbi.nlm.nih.gov/pmc/articles/77"},
         "open_access": {"is_oa": True, "oa_status": "green", "oa_url": "https://example.org/open.pdf"},
         "primary_location": {"is_oa": False, "pdf_url": None, "source": {"display_name": "Shelf"}},
@@ -132,7 +132,7 @@ def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
         "abstract_inverted_index": {"Open": [0]},
     }
     other: dict[str, Any] = {
-        "id": "https://openalex.org/W2",
+        "id": "https://openalex.org/W2000",
         "title": "Closed",
         "type": "article",
         "cited_by_count": None,
@@ -151,7 +151,7 @@ def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
     assert paper.openAccessPdf == {"url": "https://example.org/open.pdf", "status": "GREEN"}
     assert (paper.journal.volume, paper.journal.pages) == ("3", "5-9")
     assert str(paper.publicationDate.date()) == "2020-02-03"
-    closed = client.get_paper("W2")
+    closed = client.get_paper("W2000")
     assert (closed.citationCount, closed.isOpenAccess, closed.openAccessPdf) == (1, False, None)
     assert client.get_paper("PMCID:PMC77").title == "Open works"
     assert [found.title for found in client.search_paper("open closed", open_access_pdf=True)] == ["Open works"]
