@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,7 +68,8 @@ class Artifact:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._facts = read_json(folder / "facts.json")
-        os.utime(folder)  # the cache removes the least recently used entries
+        with suppress(OSError):  # a cache that this process may only read is tidied by others
+            os.utime(folder)  # the cache removes the least recently used entries
 
     @staticmethod
     def exists(folder: Path) -> bool:

@@ -104,8 +104,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 async def _follow(service: Service, measures: Measures) -> None:
     library = service.library
-    await asyncio.to_thread(library.warm)
     while True:
+        if not library.is_ready:
+            await asyncio.to_thread(library.warm)
         for name in library.names:
             index = library.index(name)
             measures.index(name, len(index), index.manifest.generation)

@@ -64,13 +64,13 @@ class Library:
             return True
 
     def warm(self) -> None:
-        """Have every index answer once. What is damaged is said in the log, and to each who asks for it."""
-        for name in dict.fromkeys((None, *self.names)):
-            try:
+        """Have every index answer once, unless one of them cannot, which the log says why."""
+        try:
+            for name in dict.fromkeys((None, *self.names)):
                 _warm(self.index(name))
-            except (SciretrieveError, OSError) as error:
-                LOG.error("%s", error)
-        self.is_ready = True
+            self.is_ready = True
+        except (SciretrieveError, OSError) as error:
+            LOG.error("the service is not ready: %s", error)
 
     def public(self, text: str) -> str:
         """A message as others may read it: with the names of indexes in place of where they are on this machine."""

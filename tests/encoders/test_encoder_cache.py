@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sciretrieve.encoders import encoder_cache
+from sciretrieve.encoders.artifact import Artifact
 from sciretrieve.files.user_folders import cache_directory
 
 
@@ -66,3 +67,13 @@ def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: p
         assert cache_directory() == tmp_path / "home" / ".cache" / "sciretrieve"
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "own"))
     assert cache_directory() == tmp_path / "own"
+
+
+def test_a_cache_that_may_only_be_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "facts.json").write_text('{"dim": 4}')
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert Artifact(tmp_path).dim == 4
