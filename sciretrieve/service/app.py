@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -84,7 +86,15 @@ async def _failed(http: HttpRequest, error: Exception) -> Response:
     """The response to a request that failed."""
     failure, public = told(error), http.app.state.service.library.public
     failure = replace(failure, error=public(failure.error), hint=public(failure.hint))
+    if failure.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        failure = replace(failure, headers={"Allow": _methods(http.url.path)})
     return pages.failed(http, failure) if pages.wants_page(http) else failure.response()
+
+
+def _methods(path: str) -> str:
+    """All methods that an address takes: each of its routes knows its own."""
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
+    return ", ".join(sorted({method for route in routes if route.path_regex.match(path) for method in route.methods}))
 
 
 @asynccontextmanager

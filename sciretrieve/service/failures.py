@@ -104,7 +104,7 @@ def _http(error: HTTPException) -> Told:
     if status == HTTPStatus.NOT_FOUND:
         return Told(404, "there is nothing at this address", "see /docs for the addresses that there are")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return Told(405, "this address does not take that method", "see /docs for the methods that it takes", error.headers)
+        return Told(405, "this address does not take that method", "see /docs for the methods that it takes")
     return Told(status, str(error.detail), "")
 
 

@@ -148,4 +148,4 @@ def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
 def test_a_method_that_an_address_does_not_have_is_refused(made: Made) -> None:
     client, _ = made()
     response = client.delete("/v1/search")
-    assert (response.status_code, response.headers["allow"]) == (405, "GET")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
