@@ -39,9 +39,9 @@ def mcp(
 ) -> None:
     """Give assistants tools to search, over the Model Context Protocol.
 
-    An assistant, such as an editor or a chat program, starts this command and talks to it over stdin and stdout. It finds papers, papers
-    like others, abstracts, citations and entries for bibliographies. What is added to the indexes or deleted meanwhile is followed. It
-    reads the indexes alone, and works offline.
+    An assistant, such as a chat program or an editor, starts this command and talks to it over stdin and stdout. The tools find papers,
+    papers like others, abstracts, citations and entries for bibliographies. They change nothing and work offline. Papers that are added
+    while it runs are found, and those that are deleted are not.
     """
     from importlib.util import find_spec
 
