@@ -19,7 +19,7 @@ from ...errors import InvalidRequest
 from .results import Item, Result
 
 UNITS = 3
-"""Units of a text for a token, see `units_of`. With most models' vocabularies prose has a quarter fewer tokens, and tables about as many: to be
+"""Units of a text for a token, see `units_of`. Most models' vocabularies have a third fewer tokens for prose, and as many for tables: to be
 over the budget is worse than to be below it."""
 SIGN = re.compile(r"[^a-zA-Z\s]")
 """What vocabularies have few long pieces of: digits, signs and letters of other alphabets."""

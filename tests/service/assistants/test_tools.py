@@ -154,8 +154,8 @@ def test_long_values_are_cut_and_say_so(tmp_path: Path) -> None:
         assert json.loads(asyncio.run(whole()))["abstract"].split() == ["word"] * 4000
 
 
-def test_entries_are_those_of_exports(sea: Server) -> None:
-    papers = sr.open(sea._library.index().path).papers(["tides", "salt"])
+def test_entries_are_those_of_exports(sea: Server, folder: Path) -> None:
+    papers = sr.open(folder / "sea").papers(["tides", "salt"])
     entries = {name: found(sea, "cite", papers=["tides", "salt"], format=name)["entries"] for name in ("bibtex", "ris", "csl", "text")}
     assert [entry["key"] for entry in entries["bibtex"]] == sr.cite(papers).keys
     for entry in entries["bibtex"]:
