@@ -27,6 +27,8 @@ AT_ONCE = 8
 """Items that are made at a time: what is not shown is hardly made."""
 LAYOUT = struct.Struct(">I6s4s4s")
 """The place of the first item to come, the call, the indexes' state and the last item shown."""
+LONGEST = "0" * 24
+"""A cursor that takes more room than any: digits count twice."""
 CHANGED = "the indexes changed since the page before, so papers may be missing or come twice"
 
 AnyItem = TypeVar("AnyItem", bound=Item)
@@ -70,7 +72,7 @@ def page(
     start, is_changed = _start(ask, state, names)
     frame = result([])
     notes = [*frame.notes, *[CHANGED] * is_changed]
-    left = [ask.budget * UNITS - size for size in _sizes(frame.model_copy(update={"notes": notes, "cursor": _cursor(ask, state, 0, "")}))]
+    left = [ask.budget * UNITS - size for size in _sizes(frame.model_copy(update={"notes": notes, "cursor": LONGEST}))]
     taken: list[AnyItem] = []
     is_cut = False
     while not is_cut and start + len(taken) < len(names):
