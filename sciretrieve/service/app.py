@@ -20,6 +20,7 @@ from starlette.responses import Response
 from ..errors import SciretrieveError
 from ..protocols import Reranker
 from . import own, pages, scholar, watching
+from .access import Tokens
 from .desk import Desk
 from .failures import ClientGone, Failure, Refused, told
 from .guards import Gate, Ledger
@@ -77,7 +78,7 @@ def make_app(
     describe(app)
     for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
-    app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Gate, settings=settings, tokens=Tokens(settings.token_file) if settings.token_file else None)
     app.add_middleware(Ledger, measures=measures, write=log)
     return app
 

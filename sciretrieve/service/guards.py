@@ -87,9 +87,8 @@ class Ledger:
 class Gate:
     """Refuses whoever may not ask, asks too often, or sends too much or too slowly."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
-        self._app, self._settings = app, settings
-        self._tokens = Tokens(settings.token_file) if settings.token_file else None
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: Tokens | None) -> None:
+        self._app, self._settings, self._tokens = app, settings, tokens
         self._rates = Rates(settings.rate) if settings.rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -161,9 +161,9 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
-        raise InvalidRequest(
-            f"nothing can listen at {host}, port {port}: {getattr(error, 'strerror', None) or error}; choose another `port` or `host`"
-        ) from error
+        number = getattr(error, "errno", None) or 0
+        why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
+        raise InvalidRequest(f"nothing can listen at {host}, port {port}: {why}; choose another `port` or `host`") from error
     listening.set_inheritable(True)
     # an answer goes out in two parts, and the second must not wait until the client confirms the first, which takes 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
