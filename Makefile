@@ -1,4 +1,5 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
+# make demo-page: the same in the browser, at http://127.0.0.1:8080/.
 # make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
@@ -17,10 +18,14 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 # the least share of lines and branches that the tests go through, in percent
 FLOOR := 95
 
-.PHONY: demo test quick torture lint coverage bench docs site clean
+.PHONY: demo demo-page test quick torture lint coverage bench docs site clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
+
+demo-page: $(READY)
+	$(BIN)/sciretrieve demo -q > /dev/null
+	$(BIN)/sciretrieve serve -i indexes/demo --open
 
 test: $(READY)
 	$(PYTEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,7 @@ def serve(
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long an answer may take before it is given up.")
     ] = 30.0,
+    in_browser: Annotated[bool, typer.Option("--open", help="Open the search page in the browser.")] = False,
     rerank: Rerank = None,
     encoder: QueryEncoder = None,
     quiet: Quiet = False,
@@ -62,7 +64,13 @@ def serve(
     from ..storage.finding import several
 
     paths = several(index) if index else [chosen_index(None)]
-    shown = f"[{host}]" if ":" in host else host
+
+    def listens(port: int) -> None:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        console.note(f"{' + '.join(path.resolve().name for path in paths)} at {address}; Ctrl-C ends it")
+        if in_browser:
+            webbrowser.open(address)
+
     running.serve(
         paths,
         settings.ServiceSettings(rate=rate, seconds=timeout, token_file=token_file),
@@ -71,5 +79,5 @@ def serve(
         workers=workers,
         encoder=encoder,
         reranker=rerank,
-        listens=lambda port: console.note(f"{' + '.join(path.resolve().name for path in paths)} at http://{shown}:{port}/; Ctrl-C ends it"),
+        listens=listens,
     )

@@ -95,7 +95,7 @@ async def _failed(http: HttpRequest, error: Exception) -> Response:
 def _methods(path: str) -> str:
     """All methods that an address takes: each of its routes knows its own."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
-    return ", ".join(sorted({method for route in routes if route.path_regex.match(path) for method in route.methods}))
+    return ", ".join(sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()}))
 
 
 @asynccontextmanager

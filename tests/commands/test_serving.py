@@ -100,7 +100,7 @@ def test_a_port_that_is_taken_is_said_in_a_line(words: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said_before_anything_listens(words: Path, arguments: list[str], words_: str) -> None:
-    result = sciretrieve("serve", *([] if "-i" in arguments else ["-i", words]), *arguments)
+    result = sciretrieve("serve", *(() if "-i" in arguments else ("-i", str(words))), *arguments)
     assert (result.returncode, len(result.stderr.strip().splitlines())) == (2, 1 + ("--host" in arguments))
     assert words_ in result.stderr
 

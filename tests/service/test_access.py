@@ -80,7 +80,7 @@ def test_a_token_comes_in_any_of_the_usual_headers(headers: dict[str, str], toke
 
 def test_a_client_may_ask_so_often_in_a_minute_and_others_are_not_counted_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(access.time, "monotonic", lambda: now)
+    monkeypatch.setattr("sciretrieve.service.access.time.monotonic", lambda: now)
     rates = Rates(6)
     assert [rates.allows("a") for _ in range(7)] == [True] * 6 + [False]
     assert rates.allows("b")

@@ -87,7 +87,7 @@ def test_a_search_is_the_library_s_answer(client: TestClient, index: sr.Index, q
 
 
 def test_a_search_by_body_is_the_same(client: TestClient) -> None:
-    body = {"q": "graph networks", "k": 4, "filter": ["year >= 2005"], "facets": ["topic"]}
+    body: dict[str, Any] = {"q": "graph networks", "k": 4, "filter": ["year >= 2005"], "facets": ["topic"]}
     assert said(client.post("/v1/search", json=body)) == said(client.get("/v1/search", params=body))
 
 
