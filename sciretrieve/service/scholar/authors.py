@@ -14,7 +14,7 @@ from ...errors import NotFound
 from . import models
 from .answering import answered
 from .fields import AUTHOR, PAPER, read
-from .paging import FieldList, Limit, Offset, paged
+from .paging import AuthorFields, Limit, Offset, PaperFields, paged
 from .records import Records
 
 router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"])
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"]
 async def search(
     http: HttpRequest,
     query: Annotated[str, Query(description="A name, or its beginning, in any order, with initials or in full.")],
-    fields: FieldList = None,
+    fields: AuthorFields = None,
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> Response:
@@ -40,7 +40,7 @@ async def search(
 
 
 @router.post("/batch", responses={200: {"model": list[models.AuthorRecord | None]}})
-async def batch(http: HttpRequest, asked: models.AuthorIds, fields: FieldList = None) -> Response:
+async def batch(http: HttpRequest, asked: models.AuthorIds, fields: AuthorFields = None) -> Response:
     """Up to 1,000 authors at once, in the order of the ids; null for an id that is none's."""
     wanted = read(fields, AUTHOR, "authorId", "name")
 
@@ -57,14 +57,14 @@ async def batch(http: HttpRequest, asked: models.AuthorIds, fields: FieldList = 
 
 
 @router.get("/{author_id}", responses={200: {"model": models.AuthorRecord}})
-async def author(http: HttpRequest, author_id: str, fields: FieldList = None) -> Response:
+async def author(http: HttpRequest, author_id: str, fields: AuthorFields = None) -> Response:
     """An author by id, which is made of the name."""
     wanted = read(fields, AUTHOR, "authorId", "name")
     return await answered(http, lambda records: records.authors([authors_of(records.index)[author_id]], wanted)[0])
 
 
 @router.get("/{author_id}/papers", responses={200: {"model": models.PaperPage}})
-async def author_papers(http: HttpRequest, author_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+async def author_papers(http: HttpRequest, author_id: str, fields: PaperFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
     """The papers of an author, the latest first."""
     wanted = read(fields, PAPER, "paperId", "title")
 

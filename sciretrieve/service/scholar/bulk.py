@@ -23,6 +23,8 @@ AT_ONCE = 1000
 """Papers of a page."""
 FIELDS = ("paperId", "publicationDate", "citationCount")
 """What papers are sorted by."""
+ORDERS = rf"^({'|'.join(FIELDS)})(:(asc|desc)?)?$|^$"
+"""How that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

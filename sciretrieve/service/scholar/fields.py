@@ -82,3 +82,16 @@ def _is_within(top: str, rest: str) -> bool:
         return rest in EMBEDDINGS
     name, _, further = rest.partition(".")
     return top in OBJECTS or (name in NESTED.get(top, ()) and (not further or _is_within(name, further)))
+
+
+def pattern_of(legal: frozenset[str]) -> str:
+    """What a list of fields looks like, as a regular expression for the description of the API."""
+    one = "|".join(_pattern(name) for name in sorted(legal))
+    return rf"^(({one})(,({one}))*)?$"
+
+
+def _pattern(name: str) -> str:
+    if name == "embedding":
+        return rf"embedding(\.({'|'.join(sorted(EMBEDDINGS))}))?"
+    inner = NESTED.get(name)
+    return rf"{name}(\.({'|'.join(map(_pattern, sorted(inner)))}))?" if inner else name

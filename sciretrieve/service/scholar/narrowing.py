@@ -36,13 +36,18 @@ ByValue: TypeAlias = Mapping[str, Rows]
 class Filters(BaseModel):
     """Which papers may answer."""
 
-    year: str | None = Field(None, description="Years of publication: 2019, 2016-2020, 2010-, -2015.")
+    year: str | None = Field(
+        None,
+        description="Years of publication: 2019, 2016-2020, 2010-, -2015.",
+        json_schema_extra={"pattern": r"^(\d{4}|\d{4}-(\d{4})?|-\d{4})?$"},
+    )
     venue: str | None = Field(None, description="Venues, with commas between; a paper has one of them.")
     studies: str | None = Field(None, alias="fieldsOfStudy", description="Fields of study, with commas between; a paper has one of them.")
     dates: str | None = Field(
         None,
         alias="publicationDateOrYear",
         description="Dates of publication: 2019-03-05, 2019-03, 2016-03-05:2020-06-06, 2015:, :2015-01.",
+        json_schema_extra={"pattern": rf"^({DATE}|{DATE}:({DATE})?|:{DATE})?$"},
     )
     least_cited: int | None = Field(None, alias="minCitationCount", ge=0, description="How often a paper is cited at least.")
 
@@ -72,7 +77,7 @@ def by_authors(index: Index, names: Iterable[str]) -> Rows | None:
         if typed_names(name) == [[]]:
             raise InvalidRequest(f"{name[:60]!r} is no name of an author; give names with commas between")
         quoted = name.replace('"', " ")
-        passing = index.matching(f'author:"{quoted}"')
+        passing = index.matching(f'authors:"{quoted}"')
         rows = passing if rows is None else np.intersect1d(rows, passing, assume_unique=True)
     return rows
 

@@ -17,7 +17,7 @@ from . import models
 from .answering import answered
 from .fields import AUTHOR, CITATION, PAPER, Fields, read
 from .identifying import row_of, rows_of
-from .paging import FieldList, Limit, Offset, paged
+from .paging import AuthorFields, Limit, LinkFields, Offset, PaperFields, paged
 from .records import Cited, Records
 
 SUGGESTED = 10
@@ -44,7 +44,7 @@ async def autocomplete(http: HttpRequest, query: Annotated[str, Query(descriptio
 
 
 @router.post("/batch", responses={200: {"model": list[models.PaperRecord | None]}})
-async def batch(http: HttpRequest, asked: models.PaperIds, fields: FieldList = None) -> Response:
+async def batch(http: HttpRequest, asked: models.PaperIds, fields: PaperFields = None) -> Response:
     """Up to 500 papers at once, in the order of the ids; null for an id that means none."""
     wanted = read(fields, PAPER, "paperId", "title")
 
@@ -58,7 +58,7 @@ async def batch(http: HttpRequest, asked: models.PaperIds, fields: FieldList = N
 
 
 @router.get("/{paper_id:path}/authors", responses={200: {"model": models.AuthorPage}})
-async def paper_authors(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
     """The authors of a paper."""
     wanted = read(fields, AUTHOR, "authorId", "name")
 
@@ -71,7 +71,7 @@ async def paper_authors(http: HttpRequest, paper_id: str, fields: FieldList = No
 
 
 @router.get("/{paper_id:path}/citations", responses={200: {"model": models.CitationPage}})
-async def citations(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+async def citations(http: HttpRequest, paper_id: str, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
     """The papers of the index that cite a paper, the latest first."""
     wanted = read(fields, CITATION | PAPER, "paperId", "title")
 
@@ -83,7 +83,7 @@ async def citations(http: HttpRequest, paper_id: str, fields: FieldList = None, 
 
 
 @router.get("/{paper_id:path}/references", responses={200: {"model": models.ReferencePage}})
-async def references(http: HttpRequest, paper_id: str, fields: FieldList = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+async def references(http: HttpRequest, paper_id: str, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
     """What a paper cites, in its own order: papers of the index, and other works, of which the id is null."""
     wanted = read(fields, CITATION | PAPER, "paperId", "title")
 
@@ -95,7 +95,7 @@ async def references(http: HttpRequest, paper_id: str, fields: FieldList = None,
 
 
 @router.get("/{paper_id:path}", responses={200: {"model": models.PaperRecord}})
-async def paper(http: HttpRequest, paper_id: str, fields: FieldList = None) -> Response:
+async def paper(http: HttpRequest, paper_id: str, fields: PaperFields = None) -> Response:
     """A paper by its id: that of the index, or DOI:…, ARXIV:…, PMID:…, PMCID:…, MAG:…, ACL:…, CorpusId:…, URL:…."""
     wanted = read(fields, PAPER, "paperId", "title")
     return await answered(http, lambda records: records.papers([row_of(records.index, paper_id)], wanted)[0])

@@ -18,6 +18,8 @@ LONGEST = 500
 """Words of a passage."""
 PARTS = ("text", "snippetKind", "section", "snippetOffset", "annotations")
 """What is said of a passage."""
+PATTERN = rf"^(snippet(\.({'|'.join(PARTS)}))?(,|$))*$"
+"""A list of these."""
 
 
 def passages(records: Records, query: str, among: Rows | None, limit: int, fields: str | None) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from . import models
 from .answering import answered
 from .fields import PAPER, Fields, read
 from .identifying import row_of, rows_of
-from .paging import FieldList
+from .paging import PaperFields
 from .records import Records
 
 router = APIRouter(prefix="/recommendations/v1", tags=["Semantic Scholar: recommendations"])
@@ -31,7 +31,7 @@ async def for_paper(
     http: HttpRequest,
     paper_id: str,
     pool: Pool = "recent",  # noqa: ARG001
-    fields: FieldList = None,
+    fields: PaperFields = None,
     limit: Count = 100,
 ) -> Response:
     """Papers like one."""
@@ -41,7 +41,7 @@ async def for_paper(
 
 @router.post("/papers", responses={200: {"model": models.RecommendedList}}, include_in_schema=False)
 @router.post("/papers/", responses={200: {"model": models.RecommendedList}})
-async def for_papers(http: HttpRequest, asked: models.Examples, fields: FieldList = None, limit: Count = 100) -> Response:
+async def for_papers(http: HttpRequest, asked: models.Examples, fields: PaperFields = None, limit: Count = 100) -> Response:
     """Papers like some, and unlike others."""
     wanted = read(fields, PAPER, "paperId", "title")
 

@@ -16,28 +16,29 @@ from ..own.forms import check_query
 from ..service import service_of
 from . import models, narrowing
 from .answering import answered
-from .bulk import page_of
+from .bulk import ORDERS, page_of
 from .fields import PAPER, read
 from .identifying import rows_of
 from .matching import best_match
-from .paging import paged
-from .passages import passages
+from .paging import PaperFields, paged
+from .passages import PATTERN, passages
 from .ranking import ranked
 from .records import Records
 
 DEEPEST = 1000
 """Papers that a search by relevance ranks."""
 
-router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"])
+A_WORD: dict[str, Any] = {"pattern": r"\S"}
+"""What a query has, in the description of the API."""
 
-FIELDS = Field(None, description="The fields that are wanted, with commas between, and dots for those of lists: title,authors.name.")
+router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"])
 
 
 class Relevance(narrowing.PaperFilters):
     """A search by relevance."""
 
-    query: str = Field(description="Words, a sentence or a title.")
-    fields: str | None = FIELDS
+    query: str = Field(min_length=1, json_schema_extra=A_WORD, description="Words, a sentence or a title.")
+    fields: PaperFields = None
     offset: int = Field(0, ge=0, lt=DEEPEST, description="The place of the page's first paper, from 0.")
     limit: int = Field(100, ge=1, le=100, description="How many papers a page has at most.")
 
@@ -46,23 +47,29 @@ class Bulk(narrowing.PaperFilters):
     """A search for all papers that meet a boolean query."""
 
     query: str = Field("", description='Words that a paper must have, with +, |, -, "…", * and parentheses; without any, all papers.')
-    fields: str | None = FIELDS
+    fields: PaperFields = None
     token: str | None = Field(None, description="The token of the page before.")
-    sort: str | None = Field(None, description="paperId, publicationDate or citationCount, with :asc or :desc.")
+    sort: str | None = Field(
+        None, description="paperId, publicationDate or citationCount, with :asc or :desc.", json_schema_extra={"pattern": ORDERS}
+    )
 
 
 class TitleMatch(narrowing.PaperFilters):
     """A search for the paper with a title."""
 
-    query: str = Field(description="A title, as far as it is known.")
-    fields: str | None = FIELDS
+    query: str = Field(min_length=1, json_schema_extra=A_WORD, description="A title, as far as it is known.")
+    fields: PaperFields = None
 
 
 class SnippetSearch(narrowing.Filters):
     """A search for passages."""
 
-    query: str = Field(description="Words, or a sentence.")
-    fields: str | None = Field(None, description="The fields of passages that are wanted, such as snippet.text; all by default.")
+    query: str = Field(min_length=1, json_schema_extra=A_WORD, description="Words, or a sentence.")
+    fields: str | None = Field(
+        None,
+        description="The fields of passages that are wanted, such as snippet.text; all by default.",
+        json_schema_extra={"pattern": PATTERN},
+    )
     limit: int = Field(10, ge=1, le=1000, description="How many passages are answered at most.")
     papers: str | None = Field(None, alias="paperIds", description="Papers that they stand in, by id, with commas between.")
     authors: str | None = Field(None, description="Names of authors, with commas between; a paper has all of them.")
