@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ..failures import Refused
 from ..service import service_of
-from .state import State, author_path, paper_path
+from .state import State, author_path, paper_path, shelf_path
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,10 +26,12 @@ STATIC = f"/static/{VERSION}"
 FOR_EVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 """What is kept is asked for again before it is used."""
+THEMES = ("dark", "light")
+"""What a browser's cookie may choose in place of its own setting."""
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
-TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path)
+TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path, shelf_path=shelf_path)
 TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module for name in ("parts", "answering")})
 
 
@@ -38,9 +40,14 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
     service = service_of(http)
     names = service.library.names
     text = TEMPLATES.get_template(template).render(
-        state=state or State(), indexes=names, papers=len(service.library.index()), address=address_of(http), **values
+        state=state or State(),
+        theme=theme if (theme := http.cookies.get("theme")) in THEMES else "",
+        indexes=names,
+        papers=len(service.library.index()),
+        address=address_of(http),
+        **values,
     )
-    return HTMLResponse(text, status, {"Cache-Control": ANEW})
+    return HTMLResponse(text, status, {"Cache-Control": f"private, {ANEW}"})
 
 
 def address_of(http: HttpRequest) -> str:

@@ -38,10 +38,12 @@ SUGGESTED = 6
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What an answer can be narrowed down by: a histogram of years, and bars with their name in addresses and their heading."""
+    """What an answer can be narrowed down by: a histogram of years, bars with their name in addresses and their heading, and the columns
+    that a filter may ask for."""
 
     years: Histogram | None
     bars: Sequence[tuple[str, str, Sequence[Bar]]]
+    columns: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +159,4 @@ def _narrowing(index: Index, state: State) -> Narrowing:
     found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
     years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]
     shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(asked, found, strict=True)]
-    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]])
+    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]], index.columns.names)

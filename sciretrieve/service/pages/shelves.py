@@ -48,7 +48,9 @@ async def shelf(http: HttpRequest) -> Response:
         rows = index.find(names)
         known = [name for name in names if name in rows]
         cards = cards_of(index, index.papers(known) if known else [], known)
-        return page(http, "shelf.html", cards=cards, missing=[name for name in names if name not in rows], asked=len(names))
+        missing = [name for name in names if name not in rows]
+        # what an address names was sent by someone; what a browser keeps comes in a body
+        return page(http, "shelf.html", cards=cards, missing=missing, names=known, is_shared=http.method == "GET" and bool(names))
 
     return await service.do(http, shown)
 

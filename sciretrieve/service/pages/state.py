@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -150,3 +151,8 @@ def paper_path(name: str) -> str:
 def author_path(name: str) -> str:
     """The address of an author's papers."""
     return f"/author?{urlencode({'name': name})}"
+
+
+def shelf_path(names: Sequence[str]) -> str:
+    """The address of a list of papers."""
+    return f"/shelf?{urlencode([('id', name) for name in names])}"

@@ -58,9 +58,13 @@ export async function go(to, { push = true, names, y = 0 } = {}) {
   document.body.classList.remove("busy");
 }
 
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
 /** Fetches what a page shows later than the rest, and puts its parts in place of those that are there. */
 async function later(content) {
   const { signal } = going;
+  await painted();
+  if (signal.aborted) return;
   for (const place of content.querySelectorAll("[data-later]")) {
     pageAt(place.dataset.later, signal)
       .then((page) => {

@@ -5,11 +5,19 @@ opener.hidden = false;
 opener.addEventListener("click", () => help.showModal());
 
 const titles = () => [...document.querySelectorAll("main .hit .title")];
-const hit = () => document.activeElement?.closest?.(".hit") ?? document.querySelector("article.hit");
+let last; // the paper that had the focus last
+
+document.addEventListener("focusin", (event) => {
+  last = event.target.closest?.(".hit") ?? last;
+});
+
+function hit() {
+  return last?.isConnected ? last : document.querySelector("article.hit");
+}
 
 function move(step) {
   const all = titles();
-  const here = all.indexOf(document.activeElement?.closest?.(".hit")?.querySelector(".title"));
+  const here = all.indexOf(hit()?.querySelector(".title"));
   const next = here < 0 ? (step > 0 ? 0 : all.length - 1) : here + step;
   all[next]?.focus();
   all[next]?.closest(".hit").scrollIntoView({ block: "nearest" });
@@ -31,9 +39,12 @@ const KEYS = {
 const ARROWS = { ArrowDown: 1, ArrowUp: -1 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.metaKey || event.ctrlKey || event.altKey || help.open) return;
+  if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || help.open) return;
   const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
-  if (event.key === "Escape" && isTyping) event.target.blur();
+  if (isTyping && event.key === "Escape") {
+    event.preventDefault(); // which would empty the box
+    event.target.blur();
+  }
   if (isTyping) return;
   const isOnTitle = event.target.matches(".hit .title");
   const act = KEYS[event.key] ?? (isOnTitle && event.key in ARROWS ? () => move(ARROWS[event.key]) : undefined);

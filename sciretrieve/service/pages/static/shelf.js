@@ -52,11 +52,19 @@ document.addEventListener("click", (event) => {
   }, { once: true });
 });
 
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-shelf-all]")) return;
+  const known = new Set(shelf.list.map((paper) => paper.name));
+  const boxes = [...document.querySelectorAll("[data-shelf]")].filter((box) => !known.has(box.value));
+  shelf.set([...shelf.list, ...boxes.map((box) => ({ name: box.value, title: box.dataset.title }))]);
+  say(`${boxes.length} put on the shelf.`);
+});
+
 onContent((content) => {
   const page = content.querySelector("[data-shelf-page]");
   if (page?.dataset.shelfPage === "0" && shelf.list.length) {
     go("/shelf", { push: false, names: shelf.list.map((paper) => paper.name) });
   }
-  for (const button of content.querySelectorAll("[data-shelf-clear]")) button.hidden = false;
+  for (const button of content.querySelectorAll("[data-shelf-clear], [data-shelf-all]")) button.hidden = false;
   show(content);
 });

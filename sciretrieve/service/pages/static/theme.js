@@ -1,8 +1,19 @@
-// Runs before anything is shown: says that there is JavaScript, and takes the colours that were chosen.
-document.documentElement.classList.add("scripted");
-try {
-  const theme = localStorage.getItem("theme");
-  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
-} catch {
-  // the browser keeps nothing: its own colours stay
+// Dark or light: the browser's own choice, or the one made here, which a cookie keeps so that pages come in it.
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+const root = document.documentElement;
+const button = document.querySelector("[data-theme-switch]");
+
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : DARK.matches);
+
+function name() {
+  button.textContent = isDark() ? "Light" : "Dark";
 }
+
+button.hidden = false;
+button.addEventListener("click", () => {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+  name();
+});
+DARK.addEventListener("change", name);
+name();
