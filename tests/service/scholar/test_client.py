@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tenacity import RetryError
 
 import sciretrieve as sr
 from sciretrieve.service.access import new_token
+from sciretrieve.service.scholar.records import EMBEDDINGS
 from tests.service.conftest import Serve
 
 
@@ -158,3 +160,31 @@ def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
     assert [found.title for found in client.search_paper("open closed", min_citation_count=1, publication_types=["JournalArticle"])] == [
         "Closed"
     ]
+
+
+def test_vectors_are_given_under_their_encoders_name_alone(
+    serve: Serve, built: Callable[..., sr.Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of another encoder has none that Semantic Scholar has; if it were that encoder, they would be the index's own."""
+    index = built()
+    client = SemanticScholar(api_url=serve(index.path), retry=False)
+    fields = ["embedding", "embedding.specter_v2"]
+    assert client.get_paper("p0001", fields=fields).embedding is None
+    monkeypatch.setitem(EMBEDDINGS, index.manifest.encoder["name"], ("specter_v2", "specter_v2"))  # type: ignore[index]
+    embedding = client.get_paper("p0001", fields=fields).embedding
+    assert embedding == {"model": "specter_v2", "vector": index.vectors_at(index.rows("p0001"))[0].tolist()}
+    assert client.get_paper("p0001", fields=["embedding.specter_v1"]).embedding is None
+
+
+def test_of_a_long_text_a_passage_stands_around_its_best_sentence(serve: Serve, tmp_path: Path) -> None:
+    sentences = [f"Gauge {number} was read by the keeper of the harbour on that day." for number in range(200)]
+    sentences[120] = "Storms broke the northern pier."
+    sr.build([{"id": "log", "title": "A log", "abstract": " ".join(sentences)}], tmp_path / "log", encoder=None).close()
+    (found,) = SemanticScholar(api_url=serve(tmp_path / "log"), retry=False).search_snippet("storms and piers")
+    span = found.snippet.snippet_offset
+    assert found.text == " ".join(sentences)[span["start"] : span["end"]]
+    spans = [found.text[part["start"] : part["end"]] for part in found.snippet.annotations["sentences"]]
+    place = sentences.index(spans[0])
+    assert spans == sentences[place : place + len(spans)]
+    assert sentences[120] in spans
+    assert 480 < len(found.text.split()) <= 500
