@@ -29,4 +29,4 @@ def index_of(http: HttpRequest) -> Index:
 
 def address_of(http: HttpRequest) -> str:
     """The address by which the service is reached, without a slash at its end."""
-    return (service_of(http).settings.address or str(http.base_url)).rstrip("/")
+    return str(http.base_url).rstrip("/")
