@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import numpy as np
 
@@ -144,8 +144,8 @@ class Records:
         return authors_of(self.index)
 
     def author_address(self, id: str) -> str:
-        """Where an author is."""
-        return f"{self.base}/graph/v1/author/{quote(id, safe='')}"
+        """The address of the page of an author's papers."""
+        return f"{self.base}/author?{urlencode({'name': id})}"
 
 
 def _outside(reference: Reference | None, wanted: Fields) -> Record:

@@ -30,6 +30,7 @@ def test_an_id_may_have_slashes_and_stand_in_an_address(client: SemanticScholar,
     assert [citation.paper.paperId for citation in client.get_paper_references("10.1000/slash/within")] == ["tides"]
     url = client.get_paper("10.1000/slash/within").url
     assert url == f"{address}/paper/10.1000/slash/within"
+    assert "Currents" in httpx.get(url).text
     assert client.get_paper(f"URL:{url}").paperId == "10.1000/slash/within"
 
 
