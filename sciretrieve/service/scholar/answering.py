@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...query.index import Index
 from ...wording import as_json
 from ..service import service_of
 from .records import Records
@@ -20,11 +19,6 @@ async def answered(http: HttpRequest, make: Callable[[Records], Any]) -> Respons
     records = Records(service.library.index(), address_of(http))
     value = await service.do(http, lambda: make(records))
     return Response(as_json(value), media_type="application/json")
-
-
-def index_of(http: HttpRequest) -> Index:
-    """All of the service's indexes as one."""
-    return service_of(http).library.index()
 
 
 def address_of(http: HttpRequest) -> str:
