@@ -18,8 +18,8 @@ from .settings import ServiceSettings
 
 Value = TypeVar("Value")
 
-TOGETHER = 16
-"""Searches that are made together at most: beyond that, each waits longer for the others, and no more are answered."""
+TOGETHER = 32
+"""Searches that are made together at most: beyond that, each waits longer for the others, and hardly more are answered."""
 
 
 AT_A_TIME = 2
