@@ -12,7 +12,7 @@ from ...answers.answering import Answer
 from ...answers.explaining import Explanation
 from ...answers.outputs import reasons
 from ...answers.snippets import QueryWords, query_words
-from ...papers.bibliographies.addresses import address_of
+from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.author_names import byline
 from ...papers.retractions import retracted, retraction_columns
 from ...query.index import Index
@@ -60,7 +60,7 @@ class Card:
         cited: how many papers of the index cite it; None if that is not known.
         also: names of its other records.
         is_retracted: whether its record says so.
-        address: where it is on the web.
+        address: where it is on the web: what that is called, and the address.
         reasons: why it is among the answers; None in other lists.
     """
 
@@ -73,7 +73,7 @@ class Card:
     cited: int | None = None
     also: Sequence[str] = ()
     is_retracted: bool = False
-    address: str | None = None
+    address: tuple[str, str] | None = None
     reasons: Reasons | None = None
 
     @property
@@ -139,8 +139,9 @@ def _card(
     reasons: Reasons | None = None,
 ) -> Card:
     title = pieces(" ".join(paper.title.split()) or paper.headline(120), words)
+    address = next(iter(addresses_of(paper).items()), None)
     return Card(
-        paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address_of(paper), reasons
+        paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address, reasons
     )  # fmt: skip
 
 

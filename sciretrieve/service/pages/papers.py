@@ -23,6 +23,8 @@ from .zotero import tags
 
 router = APIRouter(include_in_schema=False)
 
+NAMED = 100
+"""Authors of a paper that are named: some have thousands."""
 LISTED = 50
 """How many of the papers that a paper cites, and of those that cite it, are shown."""
 
@@ -37,6 +39,7 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
         found = profile(index, name)
         row = index.named_rows(name)
         (whole_name,) = index.whole_names(row)
+        authors = [author for _, author in authors_in(found.paper.authors)]
         (card,) = cards_of(index, [found.paper], [whole_name])
         works = found.citations.cites if found.citations else ()
         cited = [work for work in works if isinstance(work, Paper)]
@@ -47,7 +50,8 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             card=card,
             stands_in=index.names_at(row)[0] if len(index.names) > 1 else "",
             also=found.also,
-            authors=[author for _, author in authors_in(found.paper.authors)],
+            authors=authors[:NAMED],
+            others=len(authors) - len(authors[:NAMED]),
             keywords=keywords_of(found.paper),
             addresses=addresses_of(found.paper),
             tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),

@@ -52,7 +52,7 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
 
 def address_of(http: HttpRequest) -> str:
     """The address by which others reach the service, without a slash at its end."""
-    return (service_of(http).settings.address or str(http.base_url)).rstrip("/")
+    return str(http.base_url).rstrip("/")
 
 
 @router.api_route("/static/{version}/{name}", methods=["GET", "HEAD"])
