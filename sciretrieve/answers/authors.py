@@ -27,6 +27,8 @@ from .remembering import once_for_each
 from .word_index import Groups, Ints, WordIndex, ranked
 
 WORD = re.compile(r"[^\W_]+")
+READ_AT_ONCE = 10_000
+"""Names that are taken apart at a time, so that few of them are in memory twice."""
 
 Numbers: TypeAlias = Ints
 """Places of authors among all of an index, (n,)."""
@@ -72,17 +74,28 @@ def authors_in(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 def authors_of(index: Index) -> Authors:
     """All authors of the papers of an index that are not deleted. The first call reads one column of all papers."""
     names, rows = _names_of(index)
-    persons = [list(authors_in([name])) for name in names.dictionary.to_pylist()]
-    ids, numbers = ranked(texts([id for person in persons for id, _ in person]))
-    forms = texts([form for person in persons for _, form in person]).dictionary_encode()
+    ids, forms, sizes = _persons(names.dictionary)
+    ids, numbers = ranked(ids)
+    forms = forms.dictionary_encode()
 
     # a name stands for one person, for several, or for none: where those of each name on each paper are
-    sizes = np.array([len(person) for person in persons], np.int64)
     named = names.indices.to_numpy().astype(np.int64)
     repeats, starts = sizes[named], np.cumsum(sizes) - sizes
     places = np.repeat(starts[named] - (np.cumsum(repeats) - repeats), repeats) + np.arange(int(repeats.sum()))
     papers = Groups.of(numbers[places], np.repeat(rows, repeats), len(ids))
     return Authors(ids, papers, *_forms(numbers[places], forms.dictionary, forms.indices.to_numpy()[places], len(ids)))
+
+
+def _persons(names: pa.StringArray) -> tuple[pa.StringArray, pa.StringArray, Ints]:
+    """The ids of the persons whom distinct names name, one after the other; the names in their natural order; and how many each name
+    names, (names,)."""
+    ids, forms, sizes = [texts([])], [texts([])], [np.empty(0, np.int64)]
+    for first in range(0, len(names), READ_AT_ONCE):
+        persons = [list(authors_in([name])) for name in names.slice(first, READ_AT_ONCE).to_pylist()]
+        ids.append(texts([id for person in persons for id, _ in person]))
+        forms.append(texts([form for person in persons for _, form in person]))
+        sizes.append(np.array([len(person) for person in persons], np.int64))
+    return pa.concat_arrays(ids), pa.concat_arrays(forms), np.concatenate(sizes)
 
 
 def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
