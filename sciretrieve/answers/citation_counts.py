@@ -47,7 +47,7 @@ class CitationCounts:
 
 @once_for_each
 def citation_counts(index: Index) -> CitationCounts:
-    """How often the papers of an index are cited. Where they are too many for similar papers to be found by citations, only columns say it."""
+    """How often the papers of an index are cited. Where they are too many for `similar` to follow citations, columns alone say it."""
     papers = sum(shard.papers for shard in index.shards)
     numbers = np.full(papers, -1, np.int64)
     if index.has_references and len(index) <= GRAPHED:
