@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..query.index import Index
 from ..types import Vectors
 from .answering import Answer, Request, answer
-from .overview import clusters_of
+from .overview import groups_at
 
 MAPPED = 100
 """How many papers a map has."""
@@ -39,22 +39,22 @@ class AnswerMap:
         answer: the answer.
         points: where its hits are, (n, 2), from 0 to 1.
         labels: of each group the words that it is about.
-        groups: of each hit the number of its group; None for those that match too little to be in one.
+        groups: of each hit the number of its group.
     """
 
     answer: Answer
     points: Points
     labels: Sequence[Sequence[str]]
-    groups: Sequence[int | None]
+    groups: Sequence[int]
 
 
 def answer_map(index: Index, request: Request) -> AnswerMap:
     """The map of the hits of a request. Raises as `answer`, and InvalidRequest for an index without vectors or without BM25."""
     found = answer(index, request)
-    groups = clusters_of(index, found.run)
+    groups = groups_at(index, found.ranking.rows, found.ranking.query.words)
     number_of = {(paper.id, paper.title): number for number, group in enumerate(groups) for paper in group.papers}
     points = places(index.vectors_at(found.ranking.rows))[[hit.rank - 1 for hit in found.hits]]
-    return AnswerMap(found, points, [group.label for group in groups], [number_of.get((hit.id, hit.paper.title)) for hit in found.hits])
+    return AnswerMap(found, points, [group.label for group in groups], [number_of[hit.id, hit.paper.title] for hit in found.hits])
 
 
 def places(vectors: Vectors) -> Points:

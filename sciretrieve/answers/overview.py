@@ -93,18 +93,22 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
     Raises:
         InvalidRequest: the index has no vectors to group by, or no BM25 terms for labels.
     """
+    return groups_at(index, matching(index, run), run.rankings[0].query.words)
+
+
+def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
+    """Groups of the papers at some rows, which are answers to these words. Raises as `clusters_of`."""
     if not index.vectors or index.bm25 is None:
         raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it with both")
-    rows = matching(index, run)
     papers = index.papers_at(rows)
     forms: dict[str, Counter[str]] = {}
     terms = []
     for paper in papers:
-        words = typed_words(index.analyzer, f"{paper.title} {paper.abstract}")
-        terms.append(set(words))
-        for term, word in words.items():
+        typed = typed_words(index.analyzer, f"{paper.title} {paper.abstract}")
+        terms.append(set(typed))
+        for term, word in typed.items():
             forms.setdefault(term, Counter())[word] += 1
-    query_terms = set(index.analyzer.terms(run.rankings[0].query.words))
+    query_terms = set(index.analyzer.terms(words))
     # the query's words do not distinguish groups, and neither do numbers
     word_of_term = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))

@@ -9,7 +9,7 @@ from sklearn.manifold import trustworthiness
 
 import sciretrieve as sr
 from sciretrieve.answers.mapping import answer_map, places
-from sciretrieve.answers.overview import clusters_of
+from sciretrieve.answers.overview import groups_at
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Vectors
 
@@ -53,7 +53,7 @@ def test_a_map_is_of_an_answer_s_hits_and_groups(index: sr.Index) -> None:
     drawn = answer_map(index, request)
     assert [hit.id for hit in drawn.answer.hits] == [hit.id for hit in sr.answer(index, request).hits]
     assert drawn.points.shape == (50, 2)
-    groups = clusters_of(index, index.search("graph networks", 50))
+    groups = groups_at(index, index.search("graph networks", 50)[0].rows, "graph networks")
     assert list(drawn.labels) == [group.label for group in groups]
     for hit, number in zip(drawn.answer.hits, drawn.groups, strict=True):
         assert [hit.id in {paper.id for paper in group.papers} for group in groups] == [place == number for place in range(len(groups))]

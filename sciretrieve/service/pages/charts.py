@@ -45,12 +45,12 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A paper on a map, and the number of its group; None without one."""
+    """A paper on a map, and the number of its group."""
 
     hit: Hit
     x: float
     y: float
-    group: int | None
+    group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,16 @@ def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram |
 
 
 def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
-    """The groups of a map with their points, and at the end those of no group, if there are any."""
+    """The groups of a map with their points."""
     points = [
         Point(hit, round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1), round(MAP_MARGIN + y * (MAP_HEIGHT - 2 * MAP_MARGIN), 1), group)
         for hit, (x, y), group in zip(answer_map.answer.hits, answer_map.points.tolist(), answer_map.groups, strict=True)
     ]
-    labels = [" · ".join(label) or "no words of its own" for label in answer_map.labels]
     groups = []
-    for number, label in enumerate([*labels, "matching less"]):
-        inside = [point for point in points if point.group == (number if number < len(labels) else None)]
-        if inside:
-            x, y = (sorted(values)[len(inside) // 2] for values in ([point.x for point in inside], [point.y for point in inside]))
-            groups.append(MapGroup(number if number < len(labels) else -1, label, inside, x, y))
+    for number, label in enumerate(answer_map.labels):
+        inside = [point for point in points if point.group == number]
+        x, y = (sorted(values)[len(inside) // 2] for values in ([point.x for point in inside], [point.y for point in inside]))
+        groups.append(MapGroup(number, " · ".join(label) or "no words of its own", inside, x, y))
     return _apart(groups)
 
 
