@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 
+from ..answers.authors import authors_of
+from ..answers.suggesting import titles_of
 from ..errors import InvalidRequest, SciretrieveError, UnknownName
 from ..files.user_folders import cache_directory
 from ..query.index import Index
@@ -86,8 +88,10 @@ class Library:
 def _warm(index: Index) -> None:
     """Have an index open what its answers need. Raises CorruptData, NotFound."""
     index.papers_at(index.scope.places[:1])
-    if index.has_references and len(index) <= GRAPHED:
-        index.citations  # noqa: B018 - it is made now, and not in the first answer
+    if len(index) <= GRAPHED:  # of more papers these take long, and much memory: they are made for the first who asks
+        titles_of(index), authors_of(index)
+        if index.has_references:
+            index.citations  # noqa: B018
     try:
         index.search("warm up", 1)
     except InvalidRequest as error:  # what it lacks, it says to each who asks

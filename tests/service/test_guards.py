@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,7 +137,7 @@ def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
     made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     client, lines = made()
-    monkeypatch.setattr("sciretrieve.service.own.papers.profile", lambda index, name: os.environ["/home/ada/secret"])
+    monkeypatch.setattr("sciretrieve.service.own.papers.profile", lambda index, name: dict[str, str]()["/home/ada/secret"])
     response = client.get("/v1/papers/p0001")
     assert (response.status_code, response.json()["error"]) == (500, "something went wrong here, and the service's log says what")
     assert "secret" not in response.text
