@@ -74,7 +74,7 @@ OWNED = {
 ROOT_NAMES = 30
 ARROWS = 215
 LINES = {
-    "answers": 2900,
+    "answers": 3000,
     "commands": 5600,
     "encoders": 5975,
     "evaluation": 9480,
