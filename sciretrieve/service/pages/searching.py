@@ -14,7 +14,7 @@ from ...answers import outputs
 from ...answers.answering import Answer, answer
 from ...answers.mapping import MAPPED, answer_map
 from ...answers.suggesting import suggest
-from ...errors import SciretrieveError
+from ...errors import InvalidRequest, SciretrieveError
 from ...papers.bibliographies.author_names import byline
 from ...query.index import Index
 from ...types import Paper
@@ -126,8 +126,17 @@ def _shown(index: Index, state: State, found: Answer, first: int) -> dict[str, A
         "notes": list(outputs.notes(found)),
         "examples": _examples(index, state),
         "narrowing": _narrowing(index, state) if "facets" in state.extra else None,
-        "is_mapped": bool(index.vectors) and index.bm25 is not None,
+        "is_mapped": _is_mapped(index),
     }
+
+
+def _is_mapped(index: Index) -> bool:
+    """Whether its answers can be drawn as a map."""
+    try:
+        index.check_comparable()
+    except InvalidRequest:
+        return False
+    return bool(index.vectors) and index.bm25 is not None
 
 
 def _refused(http: HttpRequest, state: State, error: SciretrieveError) -> Response:

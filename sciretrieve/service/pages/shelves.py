@@ -40,8 +40,13 @@ SEEN = 1000
 
 @router.api_route("/shelf", methods=["GET", "POST"])
 async def shelf(http: HttpRequest) -> Response:
-    """The papers that are asked for, as a list to export. Without any, the page fills itself with those that the browser keeps."""
+    """The papers that are asked for, as a list to export. Without any, the page fills itself with those that the browser keeps.
+
+    Raises InvalidRequest for more than an answer may have.
+    """
     service, names = service_of(http), await _names(http)
+    if len(names) > service.settings.most:
+        raise InvalidRequest(f"a list has up to {service.settings.most:,} papers; export these, and begin another")
     index = service.library.index()
 
     def shown() -> Response:

@@ -21,6 +21,8 @@ SHOWN = 20
 NEWEST_OF = 100
 """How many of the best answers are there to be seen newest first."""
 YEARS = re.compile(r"(?P<first>\d{1,4})?(?P<dash>-)?(?P<last>\d{1,4})?")
+STEP = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
+"""A segment of a path that is empty, or leads to the same place or up."""
 LISTS = ("venue", "author", "like", "unlike", "extra")
 """What may be asked for several times."""
 OPPOSITE = {"like": "unlike", "unlike": "like"}
@@ -144,8 +146,9 @@ def _without(values: tuple[str, ...], value: str) -> tuple[str, ...]:
 
 
 def paper_path(name: str) -> str:
-    """The address of the paper of that name."""
-    return f"/paper/{quote(name, safe=':')}"
+    """The address of the paper of that name. Slashes stay as they are, since some proxies refuse them encoded, but where a browser would
+    take their segments for steps."""
+    return f"/paper/{quote(name, safe=':' if STEP.search(name) else ':/')}"
 
 
 def author_path(name: str) -> str:

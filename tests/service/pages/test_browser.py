@@ -23,6 +23,9 @@ from tests.service.served import served
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 ARGUMENTS += ["--disable-component-update", "--disable-sync"]
+PATIENCE = 20_000
+"""Milliseconds: a machine may be busy."""
+expect.set_options(timeout=PATIENCE)
 QUERY = "/?q=graph+networks"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here; install the package chromium")
@@ -44,6 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": f"small{number}", "title": f"Small networks {number}", "abstract": "Of a small graph.", "references": ["small0", "W1"]}
         for number in range(5)
     ]
+    papers.append({"id": "50%2F/a//b?c#d", "title": "Oddly named networks"})
     sr.build(papers, path, encoder=None, progress=False).close()
     return path
 
@@ -124,6 +128,7 @@ def test_someone_finds_and_exports_three_papers_by_keyboard(opened: Callable[...
     assert [hit.get_attribute("data-name") for hit in page.locator(".hits > .hit").all()] == names[:3]
     page.get_by_role("button", name="Clear the shelf").click()
     expect(page.locator("[data-shelf-count]")).to_be_hidden()
+    expect(page.locator(".exports")).to_be_hidden()
     page.get_by_role("button", name="Put them back").click()
     expect(page.locator("[data-shelf-count]")).to_have_text("3")
 
@@ -208,6 +213,13 @@ def test_suggestions_are_a_combobox(opened: Callable[..., Page]) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
 
 
+def test_any_id_leads_to_its_paper(opened: Callable[..., Page]) -> None:
+    page = opened("/?q=oddly+named&index=small")
+    page.locator(".hits .title").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Oddly named networks")
+    expect(page.locator("article")).to_have_attribute("data-name", "small:50%2F/a//b?c#d")
+
+
 def test_a_saved_search_tells_what_is_new(opened: Callable[..., Page], library: Path, service: Library) -> None:
     page = opened("/?q=small+networks&index=small")
     page.get_by_role("button", name="Save this search").click()
@@ -226,6 +238,8 @@ def test_a_saved_search_tells_what_is_new(opened: Callable[..., Page], library: 
     expect(page.locator("[data-saved-page]")).to_contain_text("Nothing new")
     page.get_by_role("button", name="Remove").click()
     expect(page.locator("[data-saved-count]")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_text("None is saved")).to_be_visible()
 
 
 def test_what_is_seen_stays_where_the_service_does_not_answer(browser: Browser, address: str) -> None:

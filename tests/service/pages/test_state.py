@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from hypothesis import given
@@ -70,8 +70,16 @@ def test_what_is_no_state_is_refused(address: str) -> None:
         at(address)
 
 
-@given(TEXT)
+@given(st.one_of(TEXT, st.lists(st.sampled_from(["a", ".", "..", "", "10.1000"])).map("/".join)))
 def test_a_paper_s_address_has_its_name(name: str) -> None:
     path = paper_path(name)
     assert unquote(path.removeprefix("/paper/")) == name
     assert not set(path) & set("?#\"'<> ")
+    if name.strip("."):
+        assert urljoin("http://here/", path) == f"http://here{path}"  # no segment is a step
+        assert "//" not in path or not name
+
+
+def test_a_doi_stays_readable() -> None:
+    assert paper_path("10.1000/a(b)") == "/paper/10.1000/a%28b%29"
+    assert paper_path("https://openalex.org/W1") == "/paper/https:%2F%2Fopenalex.org%2FW1"

@@ -192,7 +192,7 @@ def test_a_paper_s_page_has_tags_and_nothing_of_other_papers(client: TestClient,
     assert values["citation_doi"] == "10.1000/a(b)"
     assert values["citation_abstract"] == "We study graph networks. Two lines."
     assert (values["citation_firstpage"], values["citation_lastpage"]) == ("11", "29")
-    assert values["citation_abstract_html_url"] == "http://testserver/paper/10.1000%2Fa%28b%29%26c%20d%23e"
+    assert values["citation_abstract_html_url"] == "http://testserver/paper/10.1000/a%28b%29%26c%20d%23e"
 
 
 KINDS = {

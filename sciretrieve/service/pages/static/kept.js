@@ -41,6 +41,11 @@ export class Kept {
   }
 }
 
+/** Shows what a page says where nothing is kept, which it does not know by itself. */
+export function showEmpty(content) {
+  content.querySelector(".kept-here")?.classList.add("known");
+}
+
 window.addEventListener("storage", (event) => {
   if (event.key === null) followers.forEach((follow) => follow());
   else followers.get(event.key)?.();

@@ -1,6 +1,6 @@
 // Saved searches: what was asked, and which papers were found by then, so that what comes later can be told.
 import { onContent, pageAt, say } from "./going.js";
-import { Kept } from "./kept.js";
+import { Kept, showEmpty } from "./kept.js";
 
 const saved = new Kept("saved");
 saved.follower = count;
@@ -87,7 +87,11 @@ document.addEventListener("click", (event) => {
 onContent(async (content) => {
   for (const button of content.querySelectorAll("[data-save]")) button.hidden = false;
   const place = content.querySelector("[data-saved-page]");
-  if (!place || !saved.list.length) return;
+  if (!place) return;
+  if (!saved.list.length) {
+    showEmpty(place);
+    return;
+  }
   place.replaceChildren();
   for (const search of saved.list) await look(search, place);
 });

@@ -1,6 +1,6 @@
 // The shelf: papers that were ticked, kept in the browser until they are taken off.
 import { go, onContent, say } from "./going.js";
-import { Kept } from "./kept.js";
+import { Kept, showEmpty } from "./kept.js";
 
 const shelf = new Kept("shelf");
 shelf.follower = () => show(document);
@@ -14,7 +14,7 @@ function show(root) {
   for (const form of document.querySelectorAll("[data-exports]")) {
     form.hidden = !names.size;
     form.classList.toggle("filled", names.size > 0);
-    form.querySelector("[data-exports-label]").textContent = `${names.size} on the shelf`;
+    form.querySelector("[data-exports-label]").textContent = `${names.size} on the shelf, export as`;
     form.querySelector("[data-exports-open]").hidden = location.pathname === "/shelf";
   }
 }
@@ -64,6 +64,8 @@ onContent((content) => {
   const page = content.querySelector("[data-shelf-page]");
   if (page?.dataset.shelfPage === "0" && shelf.list.length) {
     go("/shelf", { push: false, names: shelf.list.map((paper) => paper.name) });
+  } else if (page) {
+    showEmpty(page);
   }
   for (const button of content.querySelectorAll("[data-shelf-clear], [data-shelf-all]")) button.hidden = false;
   show(content);
