@@ -52,9 +52,10 @@ def answer_map(index: Index, request: Request) -> AnswerMap:
     """The map of the hits of a request. Raises as `answer`, and InvalidRequest for an index without vectors or without BM25."""
     found = answer(index, request)
     groups = groups_at(index, found.ranking.rows, found.ranking.query.words)
-    number_of = {(paper.id, paper.title): number for number, group in enumerate(groups) for paper in group.papers}
-    points = places(index.vectors_at(found.ranking.rows))[[hit.rank - 1 for hit in found.hits]]
-    return AnswerMap(found, points, [group.label for group in groups], [number_of[hit.id, hit.paper.title] for hit in found.hits])
+    number_at = {place: number for number, group in enumerate(groups) for place in group.places}
+    order = [hit.rank - 1 for hit in found.hits]
+    points = places(index.vectors_at(found.ranking.rows))[order]
+    return AnswerMap(found, points, [group.label for group in groups], [number_at[place] for place in order])
 
 
 def places(vectors: Vectors) -> Points:

@@ -17,7 +17,7 @@ from ..matching.sharding import by_shard
 from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
 from ..types import Mask, Paper, Rows
-from .clustering import clusters
+from .clustering import Cluster, clusters
 from .explaining import typed_words
 from .faceting import Facet, counted_column, facets
 
@@ -27,10 +27,12 @@ CLUSTER_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Papers of an answer that belong together, best ranked first, and up to three words for what they are about."""
+    """Papers of an answer that belong together, best ranked first, up to three words for what they are about, and the papers' places among
+    those that were grouped."""
 
     label: tuple[str, ...]
     papers: tuple[Paper, ...]
+    places: tuple[int, ...]
 
 
 def matching(index: Index, run: Run) -> Rows:
@@ -116,10 +118,11 @@ def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
     parts = clusters(index.vectors_at(rows), terms, word_of_term)
-    return [_group(index.analyzer, part.label, [papers[place] for place in part.members]) for part in parts]
+    return [_group(index.analyzer, part, papers) for part in parts]
 
 
-def _group(analyzer: Analyzer, label: Sequence[str], papers: Sequence[Paper]) -> Group:
-    """Some papers, with the words that label them as they stand there."""
-    forms = commonest_forms(analyzer, (f"{paper.title} {paper.abstract}" for paper in papers), label)
-    return Group(tuple(forms[word] for word in label), tuple(papers))
+def _group(analyzer: Analyzer, part: Cluster, papers: Sequence[Paper]) -> Group:
+    """Some of the papers, with the words that label them as they stand there."""
+    inside = [papers[place] for place in part.members]
+    forms = commonest_forms(analyzer, (f"{paper.title} {paper.abstract}" for paper in inside), part.label)
+    return Group(tuple(forms[word] for word in part.label), tuple(inside), part.members)

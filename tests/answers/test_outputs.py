@@ -267,7 +267,7 @@ def test_views_in_json() -> None:
         HITS,
         explanations=[WHY, WHY, WHY, WHY],
         facets=[Facet("year", ((1905, 2), (2019, 1)), 0, 1, 4)],
-        groups=[Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3"))), Group((), (Paper("p4", "Flow"),))],
+        groups=[Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3")), (1, 2)), Group((), (Paper("p4", "Flow"),), (3,))],
         corrections={"haet": "heat"},
         strength=0.25,
     )
@@ -340,7 +340,7 @@ def test_clusters_are_printed_with_the_titles_of_their_best_papers() -> None:
         (Paper("a", "Heat\nflows"), Paper("b", "", "An abstract.")),
         tuple(Paper(f"p{number}", "Heat " * 30) for number in range(1200)),
     )
-    lines = list(outputs.cluster_lines([Group(("heat", "flow"), many), Group((), few)], 60))
+    lines = list(outputs.cluster_lines([Group(("heat", "flow"), many, tuple(range(1200))), Group((), few, (1200, 1201))], 60))
     assert lines[0].split() == ["1200", "heat,", "flow"]
     assert [line.split()[-1] for line in lines[1:4]] == ["p0", "p1", "p2"]
     assert all(line.startswith("      Heat Heat") and len(line) <= 60 for line in lines[1:4])

@@ -107,8 +107,8 @@ def cards_of_hits(index: Index, hits: Sequence[Hit]) -> list[Card]:
 def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> list[Card]:
     """The hits of the answer to a state from a place on, counted from 0."""
     hits = answer.hits[first:]
-    words, size = query_words(index, answer), len(answer.hits)
-    whys: Sequence[Explanation | None] = answer.explanations[first:] if answer.explanations else [None] * (size - min(first, size))
+    words = query_words(index, answer)
+    whys: Sequence[Explanation | None] = answer.explanations[first:] if answer.explanations else [None] * len(hits)
     flags, cited, nearness = _retracted(index, [hit.paper for hit in hits]), _cited(index, answer, first), _nearness(index, hits)
     cards = []
     for hit, why, flag, count, near in zip(hits, whys, flags, cited, nearness, strict=True):
@@ -140,9 +140,7 @@ def _card(
 ) -> Card:
     title = pieces(" ".join(paper.title.split()) or paper.headline(120), words)
     address = next(iter(addresses_of(paper).items()), None)
-    return Card(
-        paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address, reasons
-    )  # fmt: skip
+    return Card(paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address, reasons)
 
 
 def pieces(text: str, words: QueryWords | None) -> Pieces:

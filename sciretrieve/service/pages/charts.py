@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from ...answers.faceting import Facet
 from ...answers.mapping import AnswerMap
@@ -13,7 +15,7 @@ MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 900, 560, 40
 LETTER, LABEL_HEIGHT = 9.5, 24
 """How wide a letter of a name on the map is, about, and how high its line."""
 LONGEST_SPAN = 150
-"""Years that a histogram shows at most: those before are taken together with the first of them."""
+"""Years that a histogram shows at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +30,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many papers are of each year, from the first to the last; chosen are those that the page is narrowed down to."""
+    """How many papers are of each year from the first to the last; chosen are those that the page is narrowed down to. Where there are
+    earlier or later years, the bar at that end is of these, too, and its value is a range."""
 
+    first: int
+    last: int
     bars: Sequence[Bar]
-
-    @property
-    def first(self) -> str:
-        """The first year."""
-        return self.bars[0].value
-
-    @property
-    def last(self) -> str:
-        """The last year."""
-        return self.bars[-1].value
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +77,20 @@ def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram |
     counts = {int(year): papers for year, papers in facet.values}
     if len(counts) < 2:
         return None
-    last = max(counts)
+    last = max(min(max(counts), date.today().year + 1), min(counts) + 1)  # a year of some later century is a slip of the pen
     first = max(min(counts), last - LONGEST_SPAN + 1)
-    counts[first] = sum(papers for year, papers in counts.items() if year <= first)
-    most = max(counts[year] for year in counts if year >= first)
-    since, until = years
-    is_narrowed = since is not None or until is not None
+    papers_of = dict.fromkeys(range(first, last + 1), 0)
+    for year, papers in counts.items():
+        papers_of[min(max(year, first), last)] += papers
+    values = {year: str(year) for year in papers_of}
+    values |= {first: f"-{first}"} if min(counts) < first else {}
+    values |= {last: f"{last}-"} if max(counts) > last else {}
+    most = max(papers_of.values())
+    since, until = (years[0] or 0, years[1] or math.inf) if any(years) else (math.inf, 0)
     return Histogram(
-        [
-            Bar(
-                str(year),
-                papers := counts.get(year, 0),
-                round(100 * papers / most, 1),
-                is_narrowed and (since is None or year >= since) and (until is None or year <= until),
-            )
-            for year in range(first, last + 1)
-        ]
+        first,
+        last,
+        [Bar(values[year], papers, round(100 * papers / most, 1), since <= year <= until) for year, papers in papers_of.items()],
     )
 
 
@@ -119,11 +112,12 @@ def _apart(groups: Sequence[MapGroup]) -> list[MapGroup]:
     """Groups, the largest first, whose names do not stand on each other: each is as near its papers as those before it leave room."""
     placed: list[MapGroup] = []
     for group in groups:
+        width = len(group.short_label) * LETTER / 2
+        group = replace(group, x=min(max(group.x, width), MAP_WIDTH - width))
         low, high = LABEL_HEIGHT, MAP_HEIGHT - LABEL_HEIGHT
         tries = [group.y + sign * step * LABEL_HEIGHT / 2 for step in range(2 * MAP_HEIGHT // LABEL_HEIGHT) for sign in (-1, 1)]
         free = [y for y in tries if low <= y <= high and not any(_overlap(group, y, other) for other in placed)]
-        width = len(group.short_label) * LETTER / 2
-        placed.append(replace(group, x=min(max(group.x, width), MAP_WIDTH - width), y=free[0] if free else group.y))
+        placed.append(replace(group, y=free[0] if free else group.y))
     return placed
 
 
