@@ -318,10 +318,10 @@ def _remedies(
             return [f"nothing is missing: it is number {rank_now} of the answer"]
         # with a k beyond the fusion's depth the halves propose more papers, and some may rank above it
         is_shown = rank_now is not None and row in index.searcher.search([probe], rank_now, chosen_mode, index.fusion(fusion, None))[0].rows
-        remedies = [f"-k {rank_now} would show it"] if is_shown else []
+        remedies = [f"`k={rank_now}` would show it"] if is_shown else []
     for mode, rank in () if failures else ranks.items():
         if mode != chosen_mode and rank is not None and rank <= k:
-            remedies.append(f"--mode {mode} shows it at rank {rank}")
+            remedies.append(f"`mode={mode!r}` shows it at rank {rank}")
     if (rank_now is None or rank_now > k) and (remedy := _with_a_word(index, probe, row, k, chosen_mode, fusion)):
         remedies.append(remedy)
     return remedies or ["no other mode and no single word of its title brings it in: the query is about something else"]

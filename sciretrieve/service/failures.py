@@ -33,6 +33,8 @@ KINDS: tuple[tuple[type[Exception], int], ...] = (
     (TooBusy, 429),
 )
 """Errors that are the client's to know, with their statuses. All others are ours, and stay in the log."""
+COMMAND = "`sciretrieve "
+"""How a hint names a command, which is no use to those who have no more than an address."""
 STATUSES = {422: 400, 413: 400, 503: 500}
 """Statuses of the libraries beneath that become others."""
 
@@ -93,7 +95,7 @@ def told(error: Exception) -> Told:
     for kind, status in KINDS:
         if isinstance(error, kind):
             what, _, hint = str(error).partition("; ")
-            return Told(status, what, hint)
+            return Told(status, what, "" if COMMAND in hint else hint)
     LOG.error("a request failed: %s", error, exc_info=None if isinstance(error, SciretrieveError) else error)
     _, what, hint = INSIDE
     return Told(500, what, hint)

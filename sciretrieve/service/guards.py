@@ -22,8 +22,8 @@ from .settings import ServiceSettings
 
 LOG = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,64}")
-OPEN_TO_ALL = frozenset({"/healthz", "/readyz"})
-"""What whoever watches the service asks, without a token and as often as it likes."""
+OPEN_TO_ALL = ("/healthz", "/readyz", "/static/")
+"""What is answered without a token and as often as somebody likes: whether the service lives, and the files that pages load."""
 APIS = ("/graph/", "/recommendations/", "/v1/", "/metrics", "/openapi.json")
 """Where programs ask: a token that is missing is then 403, as Semantic Scholar says it. Elsewhere it is 401, and a browser asks for one."""
 SECURITY = {
@@ -93,7 +93,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] != "http" or scope["path"] in OPEN_TO_ALL:
+        if scope["type"] != "http" or scope["path"].startswith(OPEN_TO_ALL):
             await self._app(scope, receive, send)
             return
         try:

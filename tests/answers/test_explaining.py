@@ -277,10 +277,10 @@ def assert_true(index: sr.Index, absence: Absence, id: str, query: str, k: int, 
         if match := re.fullmatch(r"nothing is missing: it is number (\d+) of the answer", remedy):
             kinds.add("there")
             assert position(index, id, query, k, mode=mode, **options) == int(match[1])
-        elif match := re.fullmatch(r"-k (\d+) would show it", remedy):
+        elif match := re.fullmatch(r"`k=(\d+)` would show it", remedy):
             kinds.add("k")
             assert position(index, id, query, int(match[1]), mode=mode, **options) == int(match[1]) > k
-        elif match := re.fullmatch(r"--mode (\w+) shows it at rank (\d+)", remedy):
+        elif match := re.fullmatch(r"`mode='(\w+)'` shows it at rank (\d+)", remedy):
             kinds.add("mode")
             assert position(index, id, query, k, **(options | {"mode": match[1]})) == int(match[2])
         elif match := re.fullmatch(r"with the word '(\w+)' added it is number (\d+)", remedy):
@@ -295,7 +295,7 @@ def assert_true(index: sr.Index, absence: Absence, id: str, query: str, k: int, 
     assert ("there" in kinds) == (not missing)
     for other in index.modes:
         shows = position(index, id, query, k, **(options | {"mode": other})) is not None
-        assert (f"--mode {other} " in " ".join(absence.remedies)) == (missing and shows and other != (mode or index.modes[0]))
+        assert (f"`mode={other!r}` " in " ".join(absence.remedies)) == (missing and shows and other != (mode or index.modes[0]))
     return kinds
 
 
@@ -339,7 +339,7 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
         else:
             assert rank is None or rank > depth
             for remedy in why_not(shallow, id, query, k=2).remedies:
-                if match := re.fullmatch(r"-k (\d+) would show it", remedy):
+                if match := re.fullmatch(r"`k=(\d+)` would show it", remedy):
                     assert position(shallow, id, query, int(match[1])) is not None
     unheard = [id for id in IDS if id not in shallow.search(query, 2 * depth, group=False).rankings[0].ids]
     assert why_not(shallow, unheard[0], query, k=2).ranks["hybrid"] is None
@@ -387,8 +387,8 @@ def test_no_shared_word(tmp_path: Path) -> None:
 def test_a_greater_k_or_another_mode(tmp_path: Path) -> None:
     index = ten(tmp_path)
     absence = why_not(index, "p8", "w8", k=3, mode="dense")
-    assert absence.remedies[:1] == ("-k 9 would show it",)
-    assert "--mode bm25 shows it at rank 1" in absence.remedies
+    assert absence.remedies[:1] == ("`k=9` would show it",)
+    assert "`mode='bm25'` shows it at rank 1" in absence.remedies
     assert assert_true(index, absence, "p8", "w8", 3, "dense") >= {"k", "mode"}
 
 
@@ -408,7 +408,7 @@ def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None
 
 def test_in_meaning_stored_vectors_know_no_words(tmp_path: Path) -> None:
     """No added word changes the rank, so none is suggested."""
-    assert why_not(ten(tmp_path), "p9", "common", k=3, mode="dense").remedies == ("-k 10 would show it",)
+    assert why_not(ten(tmp_path), "p9", "common", k=3, mode="dense").remedies == ("`k=10` would show it",)
 
 
 def test_nothing_brings_it_in(tmp_path: Path) -> None:

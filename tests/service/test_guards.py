@@ -16,6 +16,7 @@ import sciretrieve as sr
 from sciretrieve.service.access import new_token
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
+from sciretrieve.service.pages.rendering import STATIC
 from sciretrieve.service.settings import ServiceSettings
 
 Made = Callable[..., tuple[TestClient, list[dict[str, Any]]]]
@@ -108,6 +109,7 @@ def test_with_tokens_only_those_who_have_one_are_answered(made: Made, tmp_path: 
         assert client.get(path, headers={"Authorization": f"Bearer {token}x"}).json()["error"] == "this token is not known here"
     page = client.get("/")
     assert page.status_code == 401
+    assert client.get(f"{STATIC}/page.css").status_code == 200
     assert page.headers["www-authenticate"].startswith("Basic ")
     for headers in ({"Authorization": f"Bearer {token}"}, {"x-api-key": token}):
         assert client.get("/v1/search?q=graph", headers=headers).status_code == 200

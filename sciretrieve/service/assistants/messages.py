@@ -13,8 +13,7 @@ REWORDED = tuple(
     for pattern, words in (
         (r"`sciretrieve search` shows", "`search` shows"),
         (r"`sciretrieve show` has", "`get_papers` has"),
-        (r"-k (\d+) would", r"limit=\1 would"),
-        (r"--mode (\w+) shows", r'mode="\1" shows'),
+        (r"`k=(\d+)`", r"`limit=\1`"),
         (r"--by text compares", 'by="text" compares'),
         (r"`k`", "`limit`"),
         (r"`facets`", "`columns`"),

@@ -94,8 +94,9 @@ async def suggested(http: HttpRequest, format: str = "") -> Response:
     found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
     base = address_of(http)
     papers = [
-        {"title": paper.title, "about": _about(paper), "address": paper_path(state.name_of(paper.id))} for paper in found.papers
-    ]  # fmt: skip
+        {"title": paper.title, "about": _about(paper), "address": paper_path(state.name_of(name))}
+        for paper, name in zip(found.papers, found.names, strict=True)
+    ]
     authors = [
         {"title": author.name, "about": counted(len(author), "paper"), "address": author_path(author.name)} for author in found.authors
     ]

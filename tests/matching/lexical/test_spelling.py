@@ -83,7 +83,7 @@ def test_a_search_finds_what_was_meant(index: Index) -> None:
 def test_what_a_word_was_taken_for_is_not_missing_in_the_query(tmp_path: Path) -> None:
     index = index_of(tmp_path, ["Membrane", "Electrolyte", "Electrolyte losses", *(f"Graph number{at}" for at in range(7))])
     told = sr.why_not(index, "p1", "eloctrolyte membrane", k=1)
-    assert told.remedies == ("-k 2 would show it",)
+    assert told.remedies == ("`k=2` would show it",)
 
 
 def test_a_word_that_a_paper_has_is_what_was_meant(index: Index) -> None:

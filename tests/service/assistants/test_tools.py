@@ -192,7 +192,7 @@ def test_why_a_paper_is_not_found(sea: Server) -> None:
     assert answer.structured_content["failed"] == ["it fails the filter's year < 2000: its year is 2001"]
     far = found(sea, "why_not", paper="one", query="sea moon salt", limit=1)
     assert far["ranks"] == {"bm25": 3}
-    assert "limit=3 would show it" in far["remedies"]
+    assert "`limit=3` would show it" in far["remedies"]
 
 
 def test_facets_count_all_or_those_that_match(sea: Server) -> None:

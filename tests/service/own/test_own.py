@@ -181,7 +181,7 @@ def test_several_indexes_answer_as_one_or_alone(both: TestClient, index: sr.Inde
         ("search?q=graph&rerank=true", 400, "no reranker"),
         ("search?q=graph&index=none", 400, "unknown index 'none'"),
         ("similar?id=nobody", 404, "there is no paper 'nobody'"),
-        ("papers/nobody", 404, "there is no paper 'nobody'"),
+        ("papers/nobody", 404, "there is no paper 'nobody' in"),
         ("export", 400, "no papers are named"),
         ("export?id=p0001&q=graph", 400, "by their names or by a query"),
         ("export?filter=year+%3E+2000&format=csv", 400, "50 are exported at once"),
@@ -196,6 +196,7 @@ def test_what_is_wrong_is_said_in_a_line(client: TestClient, index: sr.Index, pa
     assert words in value["message"]
     assert value["message"] == "; ".join(filter(None, (value["error"], value["hint"])))
     assert str(index.path.parent) not in response.text
+    assert "`sciretrieve" not in value["hint"]
 
 
 @pytest.mark.parametrize("body", [b'{"q": "\xff"}', b"[" * 200_000, b'{"q": "\\ud800"}', b"", b"null", b'{"q": 1e999}'])
@@ -209,3 +210,11 @@ def test_the_description_has_the_published_schema(client: TestClient) -> None:
     reference = value["paths"]["/v1/search"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
     assert reference == "#/components/schemas/answer"
     assert value["components"]["schemas"]["hit"]["required"] == sr.schema("hit")["$defs"]["hit"]["required"]
+
+
+def test_the_description_is_a_page_for_people(client: TestClient) -> None:
+    text = client.get("/docs").text
+    for operation in ("GET /v1/search", "POST /v1/strategies", "GET /graph/v1/paper/search", "GET /healthz"):
+        assert f"<code>{operation}</code>" in text
+    assert "dense | hybrid | bm25" in text or "hybrid | dense | bm25" in text
+    assert "Papers that answer it" in text
