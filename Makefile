@@ -1,6 +1,7 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
 # make demo-page: the same in the browser, at http://127.0.0.1:8080/.
 # make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
+# make browser: the search page in a real Chromium, with axe-core; make test runs these, too, where Chromium is installed.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
@@ -18,7 +19,7 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 # the least share of lines and branches that the tests go through, in percent
 FLOOR := 95
 
-.PHONY: demo demo-page test quick torture lint coverage bench docs site clean
+.PHONY: demo demo-page test browser quick torture lint coverage bench docs site clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
@@ -29,6 +30,9 @@ demo-page: $(READY)
 
 test: $(READY)
 	$(PYTEST)
+
+browser: $(READY)
+	$(BIN)/pytest -n0 -rA tests/service/pages/test_browser.py
 
 quick: $(READY)
 	$(PYTEST) -m "not slow" --hypothesis-profile=quick

@@ -18,6 +18,7 @@ SAMPLES = {
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
     "IndexBusy": ("indexes/a", "process 7 on a machine"),
     "ResultAwaited": ("run S2AND's own code first",),
+    "TimedOut": ("it took longer than 30 seconds",),
     "EncoderMismatch": ("minilm", "specter2", "weights"),
 }
 FAMILIES = {"InvalidRequest": 2, "NotFound": 2, "CorruptData": 3, "Unavailable": 4}
