@@ -223,8 +223,8 @@ class _Estimation:
         parts = {"cold": few, "few": few, "sample": self.sample.papers}
         seconds = {name: _seconds(partial(self._cut, name, part)) for name, part in parts.items()}
         self.seconds_of["cutting"] = self._for_all(seconds)
-        for kind, name in (("papers", "papers.parquet"), ("ids", "ids.arrow")):
-            self.bytes_of[kind] = (self.folder / "sample.partial" / name).stat().st_size * self.scale
+        for kind, names in (("papers", ("papers.parquet",)), ("ids", ("ids.arrow", "names.arrow"))):
+            self.bytes_of[kind] = sum((self.folder / "sample.partial" / name).stat().st_size for name in names) * self.scale
         tracemalloc.start()
         contents(self.sample.papers)
         _, most = tracemalloc.get_traced_memory()

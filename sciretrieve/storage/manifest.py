@@ -39,7 +39,7 @@ LOGGED = 1000
 """Commits that a manifest remembers."""
 
 TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
-SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
+SHARD_FILES = {"papers.parquet", "names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
 """The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
 SHARD_NAME = re.compile(r"\d{6,}")
 ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")

@@ -206,7 +206,7 @@ class _Repair:
         if self._lost_packing:  # what is learnt anew may differ
             names |= TOKEN_FILES
         if folder in self.damaged:
-            names |= {"ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
+            names |= {"names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
         return names | ({"postings.arrow"} if analyzed_otherwise else set())
 
     def _without_damaged_ann(self, facts: ShardFacts) -> ShardFacts:

@@ -34,6 +34,7 @@ from ..progress import shown
 from ..protocols import AnyEncoder, Progress
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
 from .shards import Shard
+from .shards.names import NAMES, NAMES_FILE
 
 ENCODER = "encoder"
 """Stands for a file where the encoder is another: its golden vectors are as they were written."""
@@ -177,8 +178,10 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
 
 
 def _id_faults(shard: Shard, folder: str, seen_ids: SeenIds) -> Iterator[Fault]:
-    if not pa.chunked_array([shard.ids]).equals(shard.columns(["id"])["id"]):
+    if not pa.chunked_array([shard.ids]).equals(shard.stored_columns(["id"])["id"]):
         yield Fault(f"{folder}/ids.arrow", "does not have the ids of papers.parquet")
+    if NAMES_FILE in shard.facts.files and not shard.columns(NAMES.names).equals(shard.stored_columns(NAMES.names)):
+        yield Fault(f"{folder}/{NAMES_FILE}", "does not have the names of papers.parquet")
     live_ids = (shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))).to_pylist()
     if not all(new := seen_ids.add(live_ids)):
         yield Fault(f"{folder}/ids.arrow", f"has the id {live_ids[new.index(False)]!r}, which another paper has too")

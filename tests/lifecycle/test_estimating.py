@@ -57,7 +57,7 @@ def sizes(index: sr.Index) -> dict[str, int]:
     """The bytes of an index's files, by the kinds that an estimate has."""
     kinds = {
         "papers": "papers.parquet",
-        "ids": "ids.arrow",
+        "ids": "ids.arrow names.arrow",
         "vectors": "vectors.npy",
         "postings": "postings.arrow lengths.arrow fields.arrow",
         "dense": ".faiss",

@@ -26,6 +26,7 @@ from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.storage.manifest import ShardFacts
 from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
 from sciretrieve.storage.shards.cutting import contents
+from sciretrieve.storage.shards.names import read_names
 from sciretrieve.types import Paper
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 
@@ -57,6 +58,45 @@ def test_papers_come_in_the_order_of_their_rows(
 def test_papers_come_with_the_columns_that_are_asked_for(written: Shard) -> None:
     whole, part = written.papers_at(np.array([7, 3])), written.papers_at(np.array([7, 3]), ["id", "title", "authors"])
     assert part == [Paper(paper.id, paper.title, authors=paper.authors) for paper in whole]
+
+
+NAMED = ("id", "title", "year", "venue", "authors", "doi")
+
+
+@pytest.mark.parametrize("names", [NAMED, ("id",), ("title",), ("authors", "id"), ("year", "venue"), ("id", "title", "topic")])
+def test_what_papers_are_called_is_the_same_with_and_without_its_own_file(tmp_path: Path, written: Shard, names: tuple[str, ...]) -> None:
+    files = {name: facts for name, facts in written.facts.files.items() if name != "names.arrow"}
+    older = opened(tmp_path, replace(written.facts, files=files))
+    rows = np.array([0, 255, 256, 700, 999])
+    assert written.columns(names).select(names).equals(older.columns(names).select(names))
+    for (own, table), (others, other) in zip(written.read_at(rows, names), older.read_at(rows, names), strict=True):
+        assert own.tolist() == others.tolist()
+        assert table.select(names).to_pylist() == other.select(names).to_pylist()
+    assert [paper.title for paper in written.papers_at(rows[::-1], names)] == [paper.title for paper in older.papers_at(rows[::-1], names)]
+
+
+def test_names_are_read_a_few_thousand_at_a_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "NAMES_AT_ONCE", 300)
+    parts = list(written.read_at(np.arange(1000), ["id"]))
+    assert [len(rows) for rows, _ in parts] == [300, 300, 300, 100]
+    assert [id for _, table in parts for id in table["id"].to_pylist()] == written.ids.to_pylist()
+
+
+@pytest.mark.parametrize("column", ["title", "venue", "doi", "authors"])
+@pytest.mark.parametrize("value", [-1, 1 << 30])
+def test_names_that_lie_outside_of_their_file_are_refused_before_they_are_read(
+    tmp_path: Path, written: Shard, column: str, value: int
+) -> None:
+    path = written.file("names.arrow")
+    table = read_names(path, 1000)
+    offsets = table[column].chunk(0).buffers()[1].to_pybytes()
+    content = path.read_bytes()
+    assert content.count(offsets) >= 1
+    wrong = offsets[:400] + value.to_bytes(4, "little", signed=True) + offsets[404:]
+    path.write_bytes(content.replace(offsets, wrong))
+    shard = opened(tmp_path, replace(written.facts, files={**written.facts.files, "names.arrow": describe(path)}))
+    with pytest.raises(CorruptData, match=r"names\.arrow cannot be read .*verify --repair"):
+        shard.papers_at(np.array([1]), ["id", "title"])
 
 
 def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:

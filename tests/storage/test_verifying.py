@@ -220,6 +220,18 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
         f"{FIRST}/ids.arrow",
         "has 6 ids where the manifest says 7",
     ),
+    "a title of another paper": (
+        lambda index: with_columns(index, f"{FIRST}/names.arrow", changed("title", lambda titles: titles[::-1])),
+        f"{FIRST}/names.arrow",
+        "does not have the names of papers.parquet",
+    ),
+    "a name too few": (
+        lambda index: with_columns(
+            index, f"{SECOND}/names.arrow", lambda columns: columns.update({name: values[:-1] for name, values in columns.items()})
+        ),
+        f"{SECOND}/names.arrow",
+        "cannot be read",
+    ),
     "frequencies": (
         lambda index: with_array(index, FREQUENCIES, raised(3, 1)),
         FREQUENCIES,

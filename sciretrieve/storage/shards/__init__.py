@@ -1,6 +1,7 @@
 """A shard: the unit of building and resuming. A folder whose files never change once it has its final name.
 
 papers.parquet    the papers in row order, in small row groups
+names.arrow       what they are called: titles, authors, years, venues and DOIs, memory-mapped, if the index is not from before it was kept
 ids.arrow         their ids, and a hash of what each paper says, memory-mapped
 vectors.npy       their vectors, (papers, dim) float32, if the index has an encoder
 tokens.npy        the vectors of their tokens, packed (see `late`), one paper after the other, if the index has late interaction

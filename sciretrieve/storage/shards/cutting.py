@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from ...files.schema import concat
 from ...files.writing import created, remove, replaced, sync_file
 from ...matching.sharding import ALL, Share
+from .names import write_names
 
 ROW_GROUP = 256
 """Papers per row group of papers.parquet; a whole group is read and decompressed to show one hit. Groups half as large show
@@ -63,13 +64,14 @@ class Cutter:
 
 
 def cut_shard(folder: Path, papers: pa.Table, hashes: pa.Array) -> None:
-    """Write a shard's papers and ids to a new folder, and force them to disk."""
+    """Write a shard's papers, names and ids to a new folder, and force them to disk."""
     remove(folder)
     folder.mkdir(parents=True)
     # for so few papers, dictionaries and statistics cost more to read than they save
     layout = {"row_group_size": ROW_GROUP, "compression": "zstd", "use_dictionary": False, "write_statistics": False}
     with created(folder / "papers.parquet") as file:
         pq.write_table(papers, file, **layout)
+    write_names(folder, papers)
     ids = pa.table({"id": papers["id"].combine_chunks(), "content": hashes})
     # under its name only when it is whole: that says that the papers are, too, to those who go on after a crash
     with replaced(folder / "ids.arrow") as file, pa.ipc.new_file(file, ids.schema) as writer:

@@ -25,12 +25,15 @@ from ...once import once
 from ...types import Paper, Rows
 from ...waiting import check
 from ..manifest import SHARDS, ShardFacts
+from .names import NAMES, NAMES_FILE, read_names
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
 COMPARED = 4
 """Ids that are each compared with all; more are looked up together, in the time that some four of these take."""
 GROUPS_AT_ONCE = 32
 """Row groups in memory at a time, about 500 kB each."""
+NAMES_AT_ONCE = 8192
+"""Papers whose names are read at a time."""
 
 
 class Shard:
@@ -168,6 +171,13 @@ class Shard:
 
     def read_at(self, rows: Rows, names: Sequence[str] | None = None) -> Iterator[tuple[Rows, pa.Table]]:
         """The papers at the given rows, ascending, a few row groups at a time: rows, and their columns, or those with the given names."""
+        mapped, stored = self._parted(names)
+        for some, table in self._stored_at(rows, stored) if stored else _parts(rows):
+            named = self._named_columns(mapped, some)
+            yield some, named if table is None else _side_by_side(named, table, self.schema.names)
+
+    def _stored_at(self, rows: Rows, names: Sequence[str]) -> Iterator[tuple[Rows, pa.Table]]:
+        """Columns of papers.parquet, likewise."""
         groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
@@ -180,8 +190,36 @@ class Shard:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
+        mapped, stored = self._parted(names)
+        return self.stored_columns(names) if stored else self._named_columns(mapped)
+
+    def stored_columns(self, names: Sequence[str]) -> pa.Table:
+        """The same from papers.parquet, which all other files are derived from."""
         column_names = [name for name in names if name in self.schema.names]
         return self._read(methodcaller("read", columns=column_names), self.papers)
+
+    @once
+    def _names(self) -> pa.Table:
+        return read_names(self.file(NAMES_FILE), self.papers)
+
+    def _parted(self, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
+        """Which columns, of all or of the given names, are memory-mapped, and which are read from papers.parquet."""
+        known = {"id", *NAMES.names} if NAMES_FILE in self.facts.files else set()
+        if not names or not known.issuperset(names):  # else the file of papers is not opened
+            names = [name for name in self.schema.names if names is None or name in names]
+        return [name for name in names if name in known], [name for name in names if name not in known]
+
+    def _named_columns(self, names: Sequence[str], rows: Rows | None = None) -> pa.Table:
+        """Columns of the file of names, and ids, of all papers or at the given rows."""
+        check()
+        columns = {name: self.ids if name == "id" else self._names[name].chunk(0) for name in dict.fromkeys(names)}
+        if rows is not None:
+            places = integers(rows)
+            columns = {name: column.take(places) for name, column in columns.items()}
+        table = pa.Table.from_arrays(list(columns.values()), list(columns))
+        with _named(self._verified.directory / SHARDS / self.facts.name / NAMES_FILE):
+            table.validate(full=True)
+        return table
 
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
@@ -203,6 +241,19 @@ class Shard:
                 table = table.take(integers(places))
             table.validate(full=True)
             return table
+
+
+def _parts(rows: Rows) -> Iterator[tuple[Rows, None]]:
+    """Rows, some thousands at a time."""
+    for first in range(0, len(rows), NAMES_AT_ONCE):
+        yield rows[first : first + NAMES_AT_ONCE], None
+
+
+def _side_by_side(one: pa.Table, other: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The columns of two tables of the same papers, in the order of the names."""
+    columns = {table_name: table[table_name] for table in (one, other) for table_name in table.column_names}
+    present = [name for name in names if name in columns]
+    return pa.Table.from_arrays([columns[name] for name in present], present)
 
 
 def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
