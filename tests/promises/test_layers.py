@@ -86,7 +86,7 @@ LINES = {
     "query": 5680,
     "screening": 2400,
     "service": 6500,
-    "storage": 2600,
+    "storage": 2700,
     "strategies": 1900,
     "studies": 2050,
     "training": 6000,
