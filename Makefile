@@ -2,6 +2,7 @@
 # make demo-page: the same in the browser, at http://127.0.0.1:8080/.
 # make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
 # make browser: the search page in a real Chromium, with axe-core; make test runs these, too, where Chromium is installed.
+# make bench: ten figures of speed, in a minute; bench/README.md has the other benchmarks.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
@@ -50,9 +51,7 @@ coverage: $(READY)
 	$(PYTEST) --cov=sciretrieve --cov-branch --cov-report=term:skip-covered --cov-fail-under=$(FLOOR)
 
 bench: $(READY)
-	$(BIN)/python bench/encode.py
-	$(BIN)/python bench/cold_search.py
-	$(BIN)/python bench/exact.py
+	$(BIN)/python bench/figures.py --json bench/.figures/last.json
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py
