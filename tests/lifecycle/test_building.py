@@ -121,7 +121,15 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     assert manifest.encoder["precision"] == "fp32"
     for shard in manifest.shards:
         folder = whole.path / "shards" / shard.name
-        assert set(shard.files) == {"papers.parquet", "names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy"}
+        assert set(shard.files) == {
+            "papers.parquet",
+            "names.arrow",
+            "ids.arrow",
+            "postings.arrow",
+            "lengths.arrow",
+            "fields.arrow",
+            "vectors.npy",
+        }
         for name, facts in shard.files.items():
             assert describe(folder / name) == facts
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")
