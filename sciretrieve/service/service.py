@@ -74,6 +74,11 @@ def service_of(http: HTTPConnection) -> Service:
     return service
 
 
+def address_of(http: HTTPConnection) -> str:
+    """The address by which a request reached the service, without a slash at its end."""
+    return str(http.base_url).rstrip("/")
+
+
 async def _gone(http: HttpRequest) -> None:
     """Returns when the client has gone away."""
     while (await http.receive())["type"] != "http.disconnect":

@@ -38,6 +38,7 @@ def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str
         address = re.search(r"at (http://127\.0\.0\.1:\d+/); Ctrl-C ends it", line)
         assert address is not None, line
         while status(f"{address[1]}readyz") != 200:
+            assert service.poll() is None
             threading.Event().wait(0.05)
         yield service, address[1]
     finally:

@@ -79,7 +79,8 @@ def american(word: str) -> str:
     >>> american("tumours"), american("randomised"), american("precise")
     ('tumors', 'randomized', 'precise')
     """
-    word = _RANDOMISE.sub(r"\1iz", word)
+    if "is" in word:
+        word = _RANDOMISE.sub(r"\1iz", word)
     if _BRITISH.search(word):
         for rule, spelling in _COMPILED:
             word = rule.sub(spelling, word)

@@ -80,6 +80,11 @@ class Analyzer:
             return None
         return str(self._stemmers.stemmer.stemWord(word if self.form == 2 else american(word)))
 
+    def terms_of(self, words: Iterable[str]) -> set[str]:
+        """The terms that stand for some words, see `term`: all at once, which takes half the time."""
+        kept = [word if self.form == 2 else american(word) for word in words if len(word) >= 2 and word not in STOPWORDS]
+        return set(self._stemmers.stemmer.stemWords(kept))
+
     def stems(self, words: Iterable[str]) -> list[str]:
         """The stems of words as they are written: their terms, but for British spellings and stop words. Far quicker than `term`."""
         stems: list[str] = self._stemmers.stemmer.stemWords(list(words))

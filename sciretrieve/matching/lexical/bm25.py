@@ -24,6 +24,7 @@ from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
 from .postings import Postings
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
+from .vocabulary import ONE_BY_ONE
 
 LOOKED_UP = 16
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
@@ -301,7 +302,11 @@ class Bm25:
 
     def known_terms(self, terms: Iterable[str]) -> list[str]:
         """The given terms that any paper has."""
-        return [term for term in terms if self.frequency(term)]
+        listed = list(terms)
+        if self.frequencies is None and len(listed) > ONE_BY_ONE:
+            present = set[str]().union(*(shard.postings.vocabulary.among(listed) for shard in self.shards))
+            listed = [term for term in listed if term in present or is_field_term(term)]
+        return [term for term in listed if self.frequency(term)]
 
     def covered_rarity(self, terms: Mapping[str, float], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Floats:
         """The sum of weight times `rarity` over the terms that each paper has, in its text or as a field's word, (rows,)."""

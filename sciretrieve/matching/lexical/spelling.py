@@ -125,8 +125,8 @@ class Speller:
         if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP:
             return None
         slips = _slips(word)
-        terms = {self.analyzer.term(other) for other in slips}
-        spelling = self._spelt((other for other in terms if other is not None and len(other) >= SHORTEST_SLIP), slips.__contains__)
+        terms = self.bm25.known_terms(term for term in self.analyzer.terms_of(slips) if len(term) >= SHORTEST_SLIP)
+        spelling = self._spelt(terms, slips.__contains__)
         return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
 
     def _beside(self, word: str, term: str, papers: int) -> Correction | None:

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ..service import service_of
-from .rendering import ANEW, TEMPLATES, address_of
+from ..service import address_of, service_of
+from .rendering import ANEW, TEMPLATES
 
 router = APIRouter(include_in_schema=False)
 

@@ -15,9 +15,9 @@ from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.keywords import keywords_of
 from ...query.index import Index
 from ...types import Paper
-from ..service import service_of
+from ..service import address_of, service_of
 from .cards import cards_of, cards_of_hits
-from .rendering import address_of, page
+from .rendering import page
 from .state import paper_path
 from .zotero import tags
 

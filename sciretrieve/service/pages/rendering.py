@@ -13,7 +13,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response
 
 from ..failures import Refused
-from ..service import service_of
+from ..service import address_of, service_of
 from .state import State, author_path, paper_path, shelf_path
 
 router = APIRouter(include_in_schema=False)
@@ -48,11 +48,6 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
         **values,
     )
     return HTMLResponse(text, status, {"Cache-Control": f"private, {ANEW}"})
-
-
-def address_of(http: HttpRequest) -> str:
-    """The address by which others reach the service, without a slash at its end."""
-    return str(http.base_url).rstrip("/")
 
 
 @router.api_route("/static/{version}/{name}", methods=["GET", "HEAD"])

@@ -20,12 +20,12 @@ from ...query.index import Index
 from ...types import Paper
 from ...wording import counted
 from ..failures import told
-from ..service import Service, service_of
+from ..service import Service, address_of, service_of
 from .asking import index_of, state_of
 from .cards import cards_of_answer
 from .charts import MAP_HEIGHT, MAP_WIDTH, Bar, Histogram, bars, histogram, map_groups
 from .refusals import failed
-from .rendering import ANEW, address_of, page
+from .rendering import ANEW, page
 from .state import SHOWN, State, author_path, paper_path
 
 router = APIRouter(include_in_schema=False)

@@ -9,7 +9,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...wording import as_json
-from ..service import service_of
+from ..service import address_of, service_of
 from .records import Records
 
 
@@ -19,8 +19,3 @@ async def answered(http: HttpRequest, make: Callable[[Records], Any]) -> Respons
     records = Records(service.library.index(), address_of(http))
     value = await service.do(http, lambda: make(records))
     return Response(as_json(value), media_type="application/json")
-
-
-def address_of(http: HttpRequest) -> str:
-    """The address by which the service is reached, without a slash at its end."""
-    return str(http.base_url).rstrip("/")

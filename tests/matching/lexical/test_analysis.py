@@ -166,6 +166,12 @@ def test_texts_apart_give_the_terms_of_both(first: str, second: str) -> None:
         assert terms(f"{first}\n{second}") == terms(first) + terms(second)
 
 
+@given(st.lists(st.text(st.sampled_from("abceilnorstuyz"), max_size=9) | st.sampled_from(["tumours", "randomised", "the", "a", "isis"])))
+def test_terms_of_many_words_are_those_of_each(words: list[str]) -> None:
+    for analyzer in (Analyzer(), Analyzer(form=2)):
+        assert analyzer.terms_of(words) == {term for word in words if (term := analyzer.term(word)) is not None}
+
+
 def test_the_spec_tells_analyzers_apart() -> None:
     assert Analyzer().spec == Analyzer("english").spec
     assert Analyzer().spec != Analyzer("porter").spec
