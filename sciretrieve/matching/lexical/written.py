@@ -20,7 +20,10 @@ def written(analyzer: Analyzer, text: str) -> Iterator[tuple[str, str]]:
     """The words of a text as `Analyzer.words` gives them, each with the form in which it stands in the text; in order. Without those
     that no single stretch of letters, digits and joints gives, such as LaTeX's."""
     for token in text.split():
-        yield from _forms(analyzer, token)
+        if token.isascii() and token.isalnum():  # as most are: there is nothing to take apart
+            yield token.lower(), token
+        else:
+            yield from _forms(analyzer, token)
 
 
 def commonest_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:

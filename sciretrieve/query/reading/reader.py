@@ -28,6 +28,8 @@ from ..snapshot import Snapshot
 
 LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
 """What a search in one mode lacks of a hybrid one."""
+TEXTS = ("id", "title", "abstract")
+"""The columns that a paper's words stand in."""
 
 
 class Reader:
@@ -260,4 +262,4 @@ class Reader:
 
     def _texts(self, rows: Rows) -> list[str]:
         """Titles and abstracts of the papers at the given rows."""
-        return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(rows)]
+        return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(rows, TEXTS)]

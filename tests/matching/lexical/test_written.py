@@ -28,6 +28,11 @@ def test_every_form_stands_in_its_text_and_gives_its_word(text: str) -> None:
         assert [*analyzer.words(form)][-1] == word
 
 
+@given(st.text(st.sampled_from("aAzZ09"), min_size=1, max_size=8))
+def test_a_plain_token_is_one_word(token: str) -> None:
+    assert list(written(Analyzer(), f" {token} ")) == [(word, token) for word in Analyzer().words(token)]
+
+
 def test_the_commonest_form_is_shown() -> None:
     texts = ["Bekenstein-Hawking and BEKENSTEIN-HAWKING", "Bekenstein-Hawking, $\\alpha$-decay", "Müller, Large, large"]
     words = ["bekensteinhawking", "muller", "large", "unheard", "alphadecay"]
