@@ -49,8 +49,7 @@ class Pool:
         self._texts: dict[str, str] = {}
         self._papers: dict[str, dict[str, int | None]] = {}
         try:
-            for number, row in enumerate(self._file.rows, start=1):
-                self._take(number, row)
+            self._take(0)
         except BaseException:
             self.close()
             raise
@@ -123,9 +122,9 @@ class Pool:
         if papers:
             start = [] if self._file.rows else [{"pool": FORMAT}]
             # one line for all, so that a crash leaves all of it or nothing
-            rows = self._file.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
-            for number, row in enumerate(rows, start=1):
-                self._take(len(self._file.rows) - len(rows) + number, row)
+            count = len(self._file.rows)
+            self._file.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
+            self._take(count)
         return sum(map(len, papers.values()))
 
     def judge(self, judgements: Sequence[tuple[str, str, int]]) -> None:
@@ -233,14 +232,19 @@ class Pool:
         """How many papers have each grade, the least first."""
         return dict(sorted(Counter(grade for row in self.judgements.values() for grade in row.values()).items()))
 
-    def _take(self, number: int, row: Mapping[str, Any]) -> None:
-        """Read a line. Raises InvalidRequest."""
+    def _take(self, first: int) -> None:
+        """Read the file's rows from the one at a place on. Raises InvalidRequest."""
+        for place in range(first, len(self._file.rows)):
+            self._take_row(self._file.numbers[place], self._file.rows[place], is_first=place == 0)
+
+    def _take_row(self, number: int, row: Mapping[str, Any], *, is_first: bool) -> None:
+        """Read the row of a line. Raises InvalidRequest."""
         match row:
-            case {"pool": int(version)} if number == 1:
+            case {"pool": int(version)} if is_first:
                 if version != FORMAT:
                     raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
-            case _ if number == 1:
-                raise InvalidRequest(f"{self.path}, line 1: not the first line of a pool; name another file")
+            case _ if is_first:
+                raise InvalidRequest(f"{self.path}, line {number}: not the first line of a pool; name another file")
             case {"texts": dict(texts), "papers": dict(papers)}:
                 for query, ids in papers.items():
                     self._texts.setdefault(query, str(texts.get(query, "")))
