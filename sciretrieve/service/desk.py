@@ -53,17 +53,13 @@ class Wait:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A search that waits for its turn."""
+    """A search that waits for its turn; those of one kind can be made together."""
 
     index: Index
     request: Request
     wait: Wait
     result: asyncio.Future[Answer]
-
-    @property
-    def kind(self) -> Hashable:
-        """What is the same of searches that can be made together."""
-        return id(self.index), can_share(self.request)
+    kind: Hashable
 
 
 class Desk:
@@ -89,9 +85,10 @@ class Desk:
     async def answer(self, index: Index, request: Request, wait: Wait) -> Answer:
         """What `answers.answering.answer` gives. Searches that wait at the same time, and ask for as many papers by the same options, are
         made as one batch. Raises as `do`."""
-        if can_share(request) is None:
+        shared = can_share(request)
+        if shared is None:
             return await self.do(lambda: answer(index, request), wait)
-        search = _Search(index, request, wait, asyncio.get_running_loop().create_future())
+        search = _Search(index, request, wait, asyncio.get_running_loop().create_future(), (id(index), shared))
         self._searches.append(search)
         if self._batches < AT_A_TIME:
             self._batches += 1

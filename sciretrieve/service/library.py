@@ -68,8 +68,7 @@ class Library:
     def warm(self) -> None:
         """Have every index answer once, unless one of them cannot, which the log says why."""
         try:
-            for name in dict.fromkeys((None, *self.names)):
-                _warm(self.index(name))
+            _warm(self.index())
             self.is_ready = True
         except (SciretrieveError, OSError) as error:
             LOG.error("the service is not ready: %s", error)
@@ -92,7 +91,8 @@ def _warm(index: Index) -> None:
         titles_of(index), authors_of(index)
         if index.has_references:
             index.citations  # noqa: B018
-    try:
-        index.search("warm up", 1)
-    except InvalidRequest as error:  # what it lacks, it says to each who asks
-        LOG.warning("%s", error)
+    for each in (index, *index.members) if isinstance(index, Indexes) else (index,):
+        try:
+            each.search("warm up", 1)
+        except InvalidRequest as error:  # what it lacks, it says to each who asks
+            LOG.warning("%s", error)

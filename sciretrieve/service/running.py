@@ -26,6 +26,7 @@ from ..errors import InvalidRequest, WordsAlone
 from ..query.ranking.reranking import open_reranker
 from .app import make_app
 from .library import Library
+from .listening import open_socket, reason
 from .measuring import SHARED
 from .settings import ServiceSettings
 
@@ -158,16 +159,9 @@ def config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens. Raises InvalidRequest."""
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        return open_socket(host, port)
     except (OSError, OverflowError) as error:
-        number = getattr(error, "errno", None) or 0
-        why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
-        raise InvalidRequest(f"nothing can listen at {host}, port {port}: {why}; choose another `port` or `host`") from error
-    listening.set_inheritable(True)
-    # an answer goes out in two parts, and the second must not wait until the client confirms the first, which takes 40 ms
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+        raise InvalidRequest(f"nothing can listen at {host}, port {port}: {reason(error)}; choose another `port` or `host`") from error
 
 
 def _allow_files() -> None:

@@ -24,8 +24,9 @@ from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
 from .postings import Postings
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
-from .vocabulary import ONE_BY_ONE
 
+ONE_BY_ONE = 16
+"""Terms that are looked up one by one; more are looked for together."""
 LOOKED_UP = 16
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
 K3 = 3.0

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
 from ..access import Tokens, token_of
 from ..library import Library
+from ..listening import open_socket, reason
 from ..settings import ServiceSettings
 from .server import Server, make_server
 
@@ -71,10 +72,9 @@ def run_http(
     app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security, max_request_body_size=settings.body)
     app = app if tokens is None else Door(app, tokens)
     try:
-        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening = open_socket(host, port)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else error
-        raise Unavailable(f"cannot listen on port {port} of {host}: {why}; choose another with --port or --host") from error
+        raise Unavailable(f"cannot listen on port {port} of {host}: {reason(error)}; choose another with --port or --host") from error
     with listening:
         name = f"[{host}]" if ":" in host else host
         note(f"the address for assistants is http://{name}:{listening.getsockname()[1]}{PATH}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,25 +14,13 @@ from ...answers.profiles import profile
 from ...errors import InvalidRequest
 from ...query.index import Index
 from ...types import Hit
+from ..exports import FILES, ExportFormat, as_file, text_of
 from ..service import service_of
 from .forms import MOST_NAMED, IndexName, Json
 from .schemas import returns
 
-ExportFormat: TypeAlias = Literal["bibtex", "ris", "csl-json", "markdown", "csv", "tsv", "jsonl"]
-MEDIA_TYPES: dict[ExportFormat, str] = {
-    "bibtex": "application/x-bibtex",
-    "ris": "application/x-research-info-systems",
-    "csl-json": "application/vnd.citationstyles.csl+json",
-    "markdown": "text/markdown",
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "jsonl": "application/jsonl",
-}
-ENDINGS: dict[ExportFormat, str] = {
-    "bibtex": "bib", "ris": "ris", "csl-json": "json", "markdown": "md", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl"
-}  # fmt: skip
 TEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The papers in that format.", "content": {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES.values()}}
+    200: {"description": "The papers in that format.", "content": {kind: {"schema": {"type": "string"}} for kind, _ in FILES.values()}}
 }
 
 router = APIRouter(prefix="/v1", tags=["papers"])
@@ -81,14 +68,7 @@ async def exported(http: HttpRequest, asked: Export) -> Response:
     if asked.id and (asked.q or asked.filter):
         raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
     text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format))
-    headers = {"Content-Disposition": f'attachment; filename="papers.{ENDINGS[asked.format]}"'}
-    return Response(text, media_type=MEDIA_TYPES[asked.format], headers=headers)
-
-
-def text_of(hits: Sequence[Hit], format: ExportFormat) -> str:
-    """Papers in a format."""
-    lines = outputs.TABULAR[format](hits, ()) if format in outputs.TABULAR else outputs.FORMATS[format](hits)
-    return "".join(f"{line}\n" for line in lines)
+    return as_file(text, asked.format)
 
 
 def _hits(index: Index, asked: Export, most: int) -> list[Hit]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers.authors import authors_in, authors_of
+from ...answers.cited import CitationsOf
 from ...answers.profiles import profile
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.keywords import keywords_of
 from ...query.index import Index
 from ...types import Paper
 from ..service import address_of, service_of
-from .cards import cards_of, cards_of_hits
+from .cards import Card, cards_of, cards_of_hits
 from .rendering import page
 from .state import paper_path
 from .zotero import tags
@@ -41,9 +41,9 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
         (whole_name,) = index.whole_names(row)
         authors = [author for _, author in authors_in(found.paper.authors)]
         (card,) = cards_of(index, [found.paper], [whole_name])
-        works = found.citations.cites if found.citations else ()
-        cited = [work for work in works if isinstance(work, Paper)]
-        citing = found.citations.cited_by if found.citations else ()
+        known = found.citations or CitationsOf((), (), (), ())
+        cited = [(work, name) for work, name in zip(known.cites, known.cites_names, strict=True) if isinstance(work, Paper)]
+        citing = list(zip(known.cited_by, known.cited_by_names, strict=True))
         return page(
             http,
             "paper.html",
@@ -56,11 +56,11 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             addresses=addresses_of(found.paper),
             tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),
             knows_citations=found.citations is not None,
-            cited=cards_of(index, cited[:LISTED], _names(index, cited[:LISTED])),
+            cited=_cards(index, cited[:LISTED]),
             cited_count=len(cited),
-            elsewhere=[str(work) for work in works if not isinstance(work, Paper)][:LISTED],
-            elsewhere_count=len(works) - len(cited),
-            citing=cards_of(index, citing[:LISTED], _names(index, citing[:LISTED])),
+            elsewhere=[str(work) for work in known.cites if not isinstance(work, Paper)][:LISTED],
+            elsewhere_count=len(known.cites) - len(cited),
+            citing=_cards(index, citing[:LISTED]),
             citing_count=len(citing),
             similar=cards_of_hits(index, found.similar),
         )
@@ -77,15 +77,12 @@ async def author_page(http: HttpRequest, name: str) -> Response:
     def shown() -> Response:
         author = authors_of(index)[name]
         pairs = zip(index.papers_at(author.rows), index.whole_names(author.rows), strict=True)
-        latest = sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most]
-        cards = cards_of(index, [paper for paper, _ in latest], [whole_name for _, whole_name in latest])
+        cards = _cards(index, sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most])
         return page(http, "author.html", author=author, cards=cards)
 
     return await service.do(http, shown)
 
 
-def _names(index: Index, papers: Sequence[Paper]) -> list[str]:
-    """What names papers among all indexes; their ids alone where these mean several works."""
-    row_of = index.find([paper.id for paper in papers])
-    name_of = dict(zip(row_of, index.whole_names(np.array(list(row_of.values()), np.int64)), strict=True))
-    return [name_of.get(paper.id, paper.id) for paper in papers]
+def _cards(index: Index, named: Sequence[tuple[Paper, str]]) -> list[Card]:
+    """Papers with what names them, as cards."""
+    return cards_of(index, [paper for paper, _ in named], [name for _, name in named])

@@ -5,7 +5,6 @@ Nothing of a user is stored here: what is on a shelf comes with each request, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter
@@ -15,9 +14,11 @@ from starlette.responses import JSONResponse, Response
 from ...answers import overview
 from ...answers.answering import searched
 from ...answers.outputs import FORMATS
+from ...answers.saved import LEAST_SEEN
 from ...errors import InvalidRequest, NotFound
 from ...query.index import Index
 from ...types import Hit
+from ..exports import as_file, text_of
 from ..service import service_of
 from .asking import index_of, state_of
 from .cards import cards_of
@@ -25,17 +26,8 @@ from .rendering import ANEW, page
 
 router = APIRouter(include_in_schema=False)
 
-FILES: Mapping[str, tuple[str, str]] = {
-    "bibtex": ("application/x-bibtex", "bib"),
-    "ris": ("application/x-research-info-systems", "ris"),
-    "csl-json": ("application/vnd.citationstyles.csl+json", "json"),
-    "markdown": ("text/markdown", "md"),
-}
-"""The formats of exports, each with its type and the ending of its file's name."""
 NEW_AMONG = 100
 """How many of the first papers of a saved search may be new."""
-SEEN = 1000
-"""How many of the first papers are not new later: these may rise when papers above them are deleted, or words become rarer."""
 
 
 @router.api_route("/shelf", methods=["GET", "POST"])
@@ -68,15 +60,15 @@ async def export(http: HttpRequest) -> Response:
     """
     service, names = service_of(http), await _names(http)
     form = (await _values(http)).get("format", [""])[0]
-    if form not in FILES:
-        raise InvalidRequest(f"there is no format {form[:100]!r}; take one of {', '.join(FILES)}")
+    if form not in FORMATS:
+        raise InvalidRequest(f"there is no format {form[:100]!r}; take one of {', '.join(FORMATS)}")
     if not names:
         raise InvalidRequest("no paper was chosen; put some on the shelf, and export that")
     index = service.library.index()
     text = await service.do(http, lambda: _exported(index, names, form))
-    kind, ending = FILES[form]
-    headers = {"Content-Disposition": f'attachment; filename="papers.{ending}"', "Cache-Control": ANEW}
-    return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
+    response = as_file(text, form)
+    response.headers["Cache-Control"] = ANEW
+    return response
 
 
 @router.get("/saved")
@@ -94,7 +86,7 @@ async def news(http: HttpRequest) -> Response:
     index = index_of(service, state)
 
     def found() -> dict[str, list[str]]:
-        request = state.request(min(SEEN, service.settings.most))
+        request = state.request(min(LEAST_SEEN, service.settings.most))
         run = searched(index, request, request.k, request.options)
         ranking, matching = run.rankings[0], set(overview.matching(index, run).tolist())
         names = [state.name_of(name) for name in index.whole_names(ranking.rows)]
@@ -111,7 +103,7 @@ def _exported(index: Index, names: list[str], form: str) -> str:
         raise NotFound("none of these papers is here any more; look at the shelf for which they are")
     ordered = [name for name in names if name in set(known)]
     hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(index.papers(ordered), 1)]
-    return "".join(f"{line}\n" for line in FORMATS[form](hits))
+    return text_of(hits, form)
 
 
 async def _names(http: HttpRequest) -> list[str]:
