@@ -98,10 +98,10 @@ async def news(http: HttpRequest) -> Response:
 
 def _exported(index: Index, names: list[str], form: str) -> str:
     """Papers as the text of a file. Raises NotFound."""
-    known = list(index.find(names))
-    if not known:
+    rows = index.find(names)
+    if not rows:
         raise NotFound("none of these papers is here any more; look at the shelf for which they are")
-    ordered = [name for name in names if name in set(known)]
+    ordered = [name for name in names if name in rows]
     hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(index.papers(ordered), 1)]
     return text_of(hits, form)
 
