@@ -30,7 +30,7 @@ def drawn(index: sr.Index, count: int) -> list[tuple[str, str, str]]:
     queries: list[tuple[str, str, str]] = []
     assert index.bm25 is not None
     for paper in papers:
-        forms = [" ".join(pair) for pair in single_characters.joined(paper.title) if pair[1]]
+        forms = [" ".join(pair) for pair in single_characters.joined(paper.title, fold(paper.title)) if pair[1]]
         if not forms:
             continue
         words = {word: term for word in re.findall(r"\w{4,}", fold(paper.title)) if (term := index.analyzer.term(word))}

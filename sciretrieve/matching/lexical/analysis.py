@@ -32,6 +32,21 @@ class _Stemmers(local):
         self.stemmer = Stemmer.Stemmer(language)
 
 
+def cut(plain: str) -> Iterator[str]:
+    """The words of a folded text, see `Analyzer.words`."""
+    for match in WORD.findall(plain):
+        if match.isalnum():
+            yield match
+        elif "," in match:
+            yield match.replace(",", "")
+        elif "." in match:
+            yield match
+        else:
+            parts = JOINT.split(match)
+            yield from parts
+            yield "".join(parts)
+
+
 @dataclass(frozen=True)
 class Analyzer:
     """Turns text into terms. An index's manifest records `spec`, and only an equal analyzer may read the index.
@@ -62,17 +77,7 @@ class Analyzer:
     @staticmethod
     def words(text: str) -> Iterator[str]:
         """The words of `text`, in order, a compound after its parts; before stop words are removed and words stemmed."""
-        for match in WORD.findall(fold(text)):
-            if match.isalnum():
-                yield match
-            elif "," in match:
-                yield match.replace(",", "")
-            elif "." in match:
-                yield match
-            else:
-                parts = JOINT.split(match)
-                yield from parts
-                yield "".join(parts)
+        return cut(fold(text))
 
     def term(self, word: str) -> str | None:
         """The term that stands for a word, or None for a stop word or a single character."""
@@ -97,14 +102,18 @@ class Analyzer:
     def joined(self, text: str, *, typed: bool = False) -> list[tuple[str, str]]:
         """The terms of the single characters of `text` with a neighbour, each with its form in plain letters; `typed` for a query, see
         `single_characters.joined`."""
-        if self.form == 2:
-            return []
+        pairs = self.pairs(text, fold(text), typed=typed)
+        terms = [(self.joined_term(before, after), " ".join(filter(None, (before, after)))) for before, after in pairs]
+        return [(term, form) for term, form in terms if term is not None]
+
+    def pairs(self, text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str]]:
+        """The single characters of `text`, which is `plain` when folded, with a neighbour; see `single_characters.joined`."""
+        return [] if self.form == 2 else single_characters.joined(text, plain, typed=typed)
+
+    def joined_term(self, before: str, after: str) -> str | None:
+        """The term of one of these pairs."""
         # a letter after a word is no ending: "kinase D" is no form of "kinase"
-        pairs = (
-            (american(before) + after if len(after) < 2 else self.term(before + after), " ".join(filter(None, (before, after))))
-            for before, after in single_characters.joined(text, typed=typed)
-        )
-        return [(term, form) for term, form in pairs if term is not None]
+        return american(before) + after if len(after) < 2 else self.term(before + after)
 
     def indexed(self, text: str) -> list[str]:
         """The terms that a paper with this text is indexed by: those of its words, and of its single characters with a neighbour."""

@@ -11,9 +11,12 @@ lengths.arrow    a row per paper: `terms`, the sum of its counts, `title_terms`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +25,12 @@ import pyarrow as pa
 from ...errors import CorruptData
 from ...files.schema import mapped_columns
 from ...once import once
+from ...papers.folding import fold
 from ...types import Rows
-from .analysis import Analyzer
+from .analysis import Analyzer, cut
 from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary
+from .words import pieces
 
 POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
 TERM_COLUMNS = {"term": pa.string(), "rows": pa.list_(pa.int32()), "counts": pa.list_(pa.uint16()), "titles": pa.list_(pa.uint8())}
@@ -33,22 +38,43 @@ PAPER_COLUMNS = {"terms": pa.int32(), "title_terms": pa.int32(), "title": pa.lis
 
 
 class _TermNumbers(dict[str, int]):
-    """Word -> number of its term, looked up once per word; -1 for stop words. `terms` holds the terms by number."""
+    """Piece of a text (`pieces`) -> the number of its term, looked up once; -1 for none, and less for a piece with several terms.
+
+    Attributes:
+        terms: the numbers by term.
+        of_pair: gives the number of the term of a single character with its neighbour; -1 for a pair that is no term.
+    """
 
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
         self.terms: dict[str, int] = {}
+        self.of_pair = cache(self._of_pair)
         self._analyzer = analyzer
+        self._several: list[list[int]] = []
 
-    def __missing__(self, word: str) -> int:
-        term = self._analyzer.term(word)
-        number = -1 if term is None else self.of(term)
-        self[word] = number
+    def __missing__(self, piece: str) -> int:
+        words = list(cut(piece))
+        if words == [piece]:
+            self[piece] = number = self._of(self._analyzer.term(piece))
+            return number
+        numbers = [number for word in words if (number := self[word]) >= 0]
+        if len(numbers) > 1:
+            number = -2 - len(self._several)
+            self._several.append(numbers)
+        else:
+            number = numbers[0] if numbers else -1
+        self[piece] = number
         return number
 
-    def of(self, term: str) -> int:
-        """The number of a term."""
-        return self.terms.setdefault(term, len(self.terms))
+    def several(self, number: int) -> list[int]:
+        """The numbers of the terms of a piece whose number stands for several."""
+        return self._several[-2 - number]
+
+    def _of_pair(self, pair: tuple[str, str]) -> int:
+        return self._of(self._analyzer.joined_term(*pair))
+
+    def _of(self, term: str | None) -> int:
+        return -1 if term is None else self.terms.setdefault(term, len(self.terms))
 
 
 class PostingsBuilder:
@@ -77,14 +103,16 @@ class PostingsBuilder:
 
     def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
-        numbers, analyzer = self._numbers, self._analyzer
-        per_paper = [
-            [*(numbers[word] for word in analyzer.words(text)), *(numbers.of(term) for term, _ in analyzer.joined(text))] for text in texts
-        ]
-        lengths = [len(terms) for terms in per_paper]
-        terms = np.fromiter((term for paper in per_paper for term in paper), np.int64, sum(lengths))
-        rows = np.repeat(np.arange(self._papers, self._papers + len(texts)), lengths)
-        pairs: npt.NDArray[np.int64] = (rows << 32 | terms)[terms >= 0]
+        known = self._numbers
+        rows = np.arange(self._papers, self._papers + len(texts))
+        plain_texts = [fold(text) for text in texts]
+        words, word_rows = _flat(list(map(pieces, plain_texts)), rows, known.__getitem__)
+        places = np.flatnonzero(words < -1)
+        parts, part_rows = _flat(list(map(known.several, words[places].tolist())), word_rows[places])
+        beside = [self._analyzer.pairs(text, plain) for text, plain in zip(texts, plain_texts, strict=True)]
+        singles, single_rows = _flat(beside, rows, known.of_pair)
+        numbers = np.concatenate([words, parts, singles])
+        pairs: npt.NDArray[np.int64] = (np.concatenate([word_rows, part_rows, single_rows]) << 32 | numbers)[numbers >= 0]
         return pairs
 
     def write(self, folder: Path) -> None:
@@ -93,6 +121,15 @@ class PostingsBuilder:
         empty_arrays = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
         numbers, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
         write_postings(folder, pa.array(names, pa.string()), numbers, rows, counts, titles, self._papers)
+
+
+def _flat(
+    lists: Sequence[Sequence[Any]], rows: Rows, number: Callable[[Any], int] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The items of lists, one after the other, as the numbers that they are or that `number` gives, and each one's row: its list's."""
+    sizes = list(map(len, lists))
+    items = chain.from_iterable(lists)
+    return np.fromiter(items if number is None else map(number, items), np.int64, sum(sizes)), np.repeat(rows, sizes)
 
 
 def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Ints, counts: Ints, titles: Ints, papers: int) -> None:

@@ -12,8 +12,17 @@ commas again from each of them.
 """
 JOINT = re.compile(r"[-/_^]")
 
+_BETWEEN = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in ",.-/_^"}
+"""What no match of `WORD` has, of ASCII."""
+
 # Lucene's English stop words, the usual short list of BM25 baselines
 _STOP = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with
 """
 STOPWORDS = frozenset(_STOP.split())
+
+
+def pieces(plain: str) -> list[str]:
+    """A folded text cut where no word can go on. `WORD` finds in the pieces what it finds in the text; since texts have the same pieces
+    over and over, each is looked through only once. Commas stay where they are: one after a number decides what the number is."""
+    return plain.translate(_BETWEEN).replace(". ", " ").split()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.matching.lexical.words import STOPWORDS
+from sciretrieve.matching.lexical.words import STOPWORDS, WORD, pieces
 from sciretrieve.papers.folding import fold
 
 ODD = "ab -/_^.,'’‐–—−$\\{}\"`~=αΣςβøØßéñİ²₂ﬁ漢1230"
@@ -157,6 +157,13 @@ def test_folding_again_changes_no_word(text: str) -> None:
 def test_words_stand_for_themselves(text: str) -> None:
     for word in Analyzer().words(text):
         assert word in list(Analyzer().words(word))
+
+
+@given(texts | st.text(st.sampled_from("ab1,.-/_^ 2000")))
+@example("1,000, 2,000. Il-6/IL-2, x")
+def test_the_pieces_of_a_text_have_its_words_in_their_order(text: str) -> None:
+    plain = fold(text)
+    assert [word for piece in pieces(plain) for word in WORD.findall(piece)] == WORD.findall(plain)
 
 
 @given(texts, texts)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.matching.lexical.single_characters import joined
+from sciretrieve.papers.folding import fold
 from tests.made_up import write_jsonl
 
 IN_BOTH = {
@@ -42,7 +45,7 @@ IN_QUERIES = {
 
 
 def words(text: str, *, typed: bool = False) -> set[str]:
-    return {before + after for before, after in joined(text, typed=typed)}
+    return {before + after for before, after in joined(text, fold(text), typed=typed)}
 
 
 @pytest.mark.parametrize("text", IN_BOTH)
@@ -54,6 +57,15 @@ def test_in_papers_and_in_queries(text: str) -> None:
 def test_what_stands_by_itself_or_is_part_of_something_is_joined_with_nothing(text: str) -> None:
     assert words(text) == set()
     assert words(text, typed=True) == set()
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "T", "2", "cell", "a++", "c#", "il-6", "=", "(", ")", "/", ",", ".", "'", "_", " ", "  "])).map(
+        "".join
+    )
+)
+def test_a_text_in_ascii_gives_what_it_gives_beside_other_characters(text: str) -> None:
+    assert joined(text, fold(text)) == joined(text, fold(f"{text} \N{SNOWMAN}"))
 
 
 def test_papers_join_less_than_queries() -> None:
