@@ -23,7 +23,7 @@ from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
 from .sentences import encode_sentences, open_sentence_encoder, pieces
 from .specs import EncoderRequest, EncoderSpec
-from .stored import PREFIX, StoredVectors
+from .stored import LAYOUT, PREFIX, StoredVectors, reads_texts
 from .text_encoder import TextEncoder, from_identity
 
 # OpenVINO's telemetry package reports every conversion to Google Analytics, from forked processes, unless the user opts out.
@@ -117,7 +117,7 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
     """
     if what := must_be_given(identity):
         raise InvalidRequest(what)
-    if identity.get("layout") == "vectors":
+    if identity.get("layout") == LAYOUT:
         return load_encoder(identity["name"])
     if identity.get("layout") != "ensemble":
         return from_identity(identity, precision, device)
@@ -160,5 +160,6 @@ __all__ = [
     "pieces",
     "quantise",
     "read_golden",
+    "reads_texts",
     "reopen_encoder",
 ]

@@ -16,7 +16,7 @@ from ..protocols import Encoder
 from ..types import Query, Vectors
 from . import OWN, check_golden, late, must_be_given, reopen_encoder
 from .remembered import RememberingEncoder
-from .stored import StoredVectors
+from .stored import LAYOUT, StoredVectors, reads_texts
 from .text_encoder import TextEncoder
 
 UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt", "late"}
@@ -54,7 +54,7 @@ class QueryEncoder:
         built = self._built or {}
         if self._given is None and (what := must_be_given(built)):
             return what
-        if isinstance(self._given, StoredVectors) or (self._given is None and built.get("layout") == "vectors"):
+        if isinstance(self._given, StoredVectors) or (self._given is None and built.get("layout") == LAYOUT):
             is_known = bool(id) and (self._given is not None or self._has(id))
             return "" if is_known else "the vectors of this index were made elsewhere, and nothing here encodes a query"
         with self._checking:
@@ -125,7 +125,7 @@ class QueryEncoder:
 
     def encode_late(self, queries: Sequence[Query]) -> tuple[Vectors, Sequence[Vectors | None]]:
         """As `encode`, and the token vectors of each query, (tokens, dim); None where the encoder has none."""
-        if self.encoder.identity()["layout"] == "vectors":
+        if not reads_texts(self.encoder):
             return self.encode(queries), [None] * len(queries)
         self._check({query.side for query in queries})
         return self.with_tokens.encode_queries_late(queries)

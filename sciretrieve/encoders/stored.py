@@ -17,10 +17,12 @@ from ..errors import InvalidRequest, NotFound
 from ..files.streams import json_lines
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
 from ..once import once
-from ..protocols import Advance, unheard
+from ..protocols import Advance, Encoder, unheard
 from ..types import Paper, Query, Vectors
 
 PREFIX = "vectors:"
+LAYOUT = "vectors"
+"""The layout, in an encoder's identity, of vectors that are looked up."""
 IDS = ".ids.txt"
 """The suffix of the file beside vectors that has their ids, one per line."""
 ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")
@@ -28,6 +30,11 @@ VECTOR_NAMES = ("embedding", "vector", "embeddings")
 WINDOW = 4096
 Table: TypeAlias = tuple[dict[str, int], npt.NDArray[np.floating], set[str]]
 """Rows by id, the vectors, (n, dim), and the ids whose vector is empty."""
+
+
+def reads_texts(encoder: Encoder | None) -> bool:
+    """Whether an encoder reads texts, which takes long, and does not just look vectors up; nor does none."""
+    return encoder is not None and encoder.identity()["layout"] != LAYOUT
 
 
 class StoredVectors:
@@ -85,7 +92,7 @@ class StoredVectors:
 
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
-        return {"name": self.name, "layout": "vectors", "files": {"base": self._digests}, "metric": self.metric, "dim": self.dim}
+        return {"name": self.name, "layout": LAYOUT, "files": {"base": self._digests}, "metric": self.metric, "dim": self.dim}
 
     def tokenise(self, papers: Sequence[Paper]) -> list[str]:
         """The papers' ids."""

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..choices import Metric
-from ..encoders import has_tokens, in_int8, packing_of, quantise
+from ..encoders import has_tokens, in_int8, packing_of, quantise, reads_texts
 from ..errors import InvalidRequest
 from ..files.schema import integers, texts_of
 from ..files.writing import HEADER, read_array
@@ -41,6 +41,7 @@ from ..storage.shards.cutting import SHARD_BYTES, contents
 from ..types import Vectors
 from .building import BuildComponents, chosen_dense, keeps_tokens
 from .int8_building import spread
+from .local_workers import processes_for
 
 SAMPLE = 4096
 """Papers of a sample, at most, unless the encoder encodes more at once; at least half as many, if there are so many."""
@@ -60,6 +61,8 @@ ID_MEMORY = 32
 """Bytes in memory for each id of a corpus that is read: its digest, and a copy while new ones are put in."""
 BUSY = 0.5
 """Of the processor's cores, the share that other programs may keep busy without a word about it."""
+PROCESS_MEMORY = 120_000_000
+"""Bytes that a process of `LocalWorkers` has before it fills a shard."""
 MANIFEST_BYTES, SHARD_ENTRY_BYTES = 6_000, 3_000
 """Bytes of the two copies of the manifest, and of a shard's entries in them and in its own file."""
 
@@ -80,7 +83,7 @@ class Estimate:
         dense: how they would be searched: flat, hnsw, ivf, a FAISS factory string, or none.
         seconds_of: of each step, reading, cutting, encoding, terms and dense, the seconds.
         bytes_of: of each kind of file, papers, ids, vectors, tokens, postings, dense and manifests, the bytes on disk.
-        memory: the most bytes that the process would have in memory at a time, without a GPU's.
+        memory: the most bytes that the process, with those that it starts, would have in memory at a time, without a GPU's.
     """
 
     rows: int
@@ -175,6 +178,9 @@ class _Estimation:
         self.paper_memory = sample.bytes / sample.accepted
         self.shard = min(settings.shard_size, math.ceil(SHARD_BYTES / self.paper_memory), papers)
         self.shards = math.ceil(papers / self.shard)
+        self.last_shard = papers - (self.shards - 1) * self.shard
+        counts_alone = components.analyzer is not None and not reads_texts(components.encoder)
+        self.processes = processes_for([*[self.shard] * (self.shards - 1), self.last_shard]) if counts_alone else 1
         dim = components.encoder.dim if components.encoder else None
         self.dense = chosen_dense(settings.dense, dim, papers, settings.memory, settings.lexical is not None, progress)
         self.seconds_of = {"reading": sample.seconds}
@@ -199,6 +205,8 @@ class _Estimation:
             growth = max(growth, self._count_terms(analyzer))
         vectors = self._encode(encoder) if encoder is not None else None
         self.memory = _peak_memory() + ID_MEMORY * self.papers + growth * (self.shard - self.count)
+        if self.processes > 1:
+            self.memory += self.processes * (PROCESS_MEMORY + growth * self.shard)
         if vectors is not None and metric is not None and self.dense != "flat":
             self._make_ann(vectors, metric)
         self.bytes_of["manifests"] = MANIFEST_BYTES + SHARD_ENTRY_BYTES * self.shards
@@ -236,16 +244,15 @@ class _Estimation:
         folder = self.folder / "sample"
         parts = ("cold", "few", "sample")
         seconds = {name: _seconds(partial(fill, self.folder / f"{name}.partial", 0, None, analyzer, unheard)) for name in parts}
-        self.seconds_of["terms"] = self._for_all(seconds)
+        # two of a machine's cores are often one that does two things at a time
+        self.seconds_of["terms"] = self._for_all(seconds) / ((1 + self.processes) / 2)
         postings = Postings(folder, self.count)
         count, terms = len(postings.rows), len(postings.terms)
         # by Heaps' law, the number of terms grows with a power of the papers', which every other paper of the sample tells
         term_of_posting = np.repeat(np.arange(terms), np.diff(postings.offsets))
         terms_of_half = len(np.unique(term_of_posting[postings.rows % 2 == 0]))
         power = math.log2(terms / terms_of_half) if terms_of_half else 0.0
-        whole, last = (
-            terms * math.pow(papers / self.count, power) for papers in (self.shard, self.papers - (self.shards - 1) * self.shard)
-        )
+        whole, last = (terms * math.pow(papers / self.count, power) for papers in (self.shard, self.last_shard))
         # a term has its name, its places, and how many papers of the index have it
         term_bytes = ((folder / "postings.arrow").stat().st_size - POSTING_BYTES * count) / max(terms, 1) + 4
         others = sum((folder / name).stat().st_size for name in ("lengths.arrow", FIELDS_FILE))

@@ -6,14 +6,14 @@ Once a corpus is cut, its papers are on disk, and it is not read again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from ..choices import Device, Metric, Precision
-from ..encoders import check_golden, golden_vectors
+from ..encoders import check_golden, golden_vectors, reads_texts
 from ..files.writing import remove, sync_file
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
@@ -21,8 +21,9 @@ from ..papers.corpora import Batch, Corpus, Reading, Rejections
 from ..protocols import Encoder, Progress, Workers
 from ..storage.manifest import ShardFacts, encoder_file
 from ..storage.pending import Pending
-from ..storage.shards import Cutter, Filling, fill, finished_facts
+from ..storage.shards import Cutter, Filling, fill, finished_facts, store_vectors
 from ..wording import counted
+from .local_workers import LocalWorkers, processes_for
 
 
 @dataclass(frozen=True)
@@ -118,36 +119,54 @@ class Ingest:
             self.encoder.expect(sum(cut["shards"]))
         if self.workers is not None:
             return self._handed_out(self.workers, unfilled, source)
+        processes = processes_for(cut["shards"][place] for place in unfilled)
+        if processes > 1 and self.analyzer is not None and not reads_texts(self.encoder):
+            return self._counted_by(processes, unfilled, source)
         for place in unfilled:
             fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance, self.packing)
         return self.pending
 
+    def _counted_by(self, processes: int, places: Sequence[int], source: int) -> Pending:
+        """Have processes of this machine count the words of these shards, while their vectors are looked up here."""
+        without_encoder = replace(self, encoder=None, packing=None)
+
+        def tasks() -> Iterator[Filling]:
+            for place in places:
+                if self.encoder is not None:
+                    store_vectors(self.pending.partial(place), self.encoder)
+                yield without_encoder._filling(place, source)
+
+        with LocalWorkers(processes) as workers:
+            for _ in workers.run(self.pending.directory, tasks(), self.progress.advance):
+                pass
+        return self.pending
+
     def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
         """Have other processes fill these shards."""
-        cut = self.pending.cut
-        assert cut is not None
         pending = self.pending
-        identity, form = pending.plan["encoder"], None if self.analyzer is None else self.analyzer.form
-        tasks = [
-            Filling(
-                pending.partial(place).absolute(),
-                source,
-                identity,
-                self.precision,
-                self.device,
-                pending.golden,
-                form,
-                sum(cut["shards"]),
-                pending.int8.absolute() if "receipt" in pending.state else None,
-                self.packing,
-            )
-            for place in places
-        ]
+        tasks = [self._filling(place, source) for place in places]
         for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
             if precision is not None:
                 all_runtimes = dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])
                 pending = pending.noting(ran_in=list(all_runtimes), precision=precision)
         return pending
+
+    def _filling(self, place: int, source: int) -> Filling:
+        """A shard's filling as a task for another process."""
+        cut = self.pending.cut
+        assert cut is not None
+        return Filling(
+            self.pending.partial(place).absolute(),
+            source,
+            None if self.encoder is None else self.pending.plan["encoder"],
+            self.precision,
+            self.device,
+            self.pending.golden,
+            None if self.analyzer is None else self.analyzer.form,
+            sum(cut["shards"]),
+            self.pending.int8.absolute() if "receipt" in self.pending.state else None,
+            self.packing,
+        )
 
 
 def shards_of(pending: Pending) -> list[ShardFacts]:
@@ -160,7 +179,7 @@ def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pend
 
     `known` are the golden vectors of the index that is added to, (3, dim).
     """
-    if encoder is None or encoder.identity()["layout"] == "vectors":
+    if encoder is None or not reads_texts(encoder):
         return pending
     golden = pending.golden if pending.golden is not None else known
     if golden is None:

@@ -15,7 +15,19 @@ Later generations may add files that belong to them: a FAISS index, and the rows
 """
 
 from .cutting import Cutter, cut_shard
-from .filling import Filling, fill, finished_facts
+from .filling import Filling, fill, finished_facts, store_vectors
 from .reading import Shard, open_shards, read_deleted, scope_of, write_deleted
 
-__all__ = ["Cutter", "Filling", "Shard", "cut_shard", "fill", "finished_facts", "open_shards", "read_deleted", "scope_of", "write_deleted"]
+__all__ = [
+    "Cutter",
+    "Filling",
+    "Shard",
+    "cut_shard",
+    "fill",
+    "finished_facts",
+    "open_shards",
+    "read_deleted",
+    "scope_of",
+    "store_vectors",
+    "write_deleted",
+]

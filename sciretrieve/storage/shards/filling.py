@@ -29,7 +29,7 @@ from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
-from ...protocols import Advance, Counted, Encoder
+from ...protocols import Advance, Counted, Encoder, unheard
 from ...types import Vectors
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
@@ -90,6 +90,18 @@ def _filled(
     if encoded is not None:
         encoded.finish()
     return finish(partial, papers, truncated, (source,))
+
+
+def store_vectors(partial: Path, encoder: Encoder) -> None:
+    """Write the vectors that an encoder looks up for the papers in a folder that was cut; the rest is to be filled without the encoder."""
+    with claimed(partial / "papers.parquet"):
+        encoded = _Encoded(partial, encoder, None)
+        rows = 0
+        for window in _windows(partial / "papers.parquet", encoder.window):
+            rows += window.num_rows
+            if rows > encoded.done:
+                encoded.add(encoder.tokenise(texts_of(window)), unheard)
+        encoded.finish()
 
 
 @dataclass(frozen=True, slots=True)

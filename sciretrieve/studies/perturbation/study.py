@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
-from ...encoders import load_encoder
+from ...encoders import load_encoder, reads_texts
 from ...errors import InvalidRequest
 from ...files.schema import texts_of
 from ...options import BuildSettings, SearchOptions
@@ -234,7 +234,7 @@ def robustness(
             name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
             reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
             settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
-        if reader is not None and reader.identity()["layout"] == "vectors":
+        if reader is not None and not reads_texts(reader):
             raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")
         papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
         if len(papers) < FEWEST:

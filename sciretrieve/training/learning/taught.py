@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoders import load_encoder
+from ...encoders import load_encoder, reads_texts
 from ...encoders.remembered import RememberingEncoder
 from ...errors import InvalidRequest
 from ...types import Paper, Query, Vectors
@@ -25,7 +25,7 @@ class Teacher:
     def __init__(self, name: str) -> None:
         """Raises as `load_encoder`; InvalidRequest for vectors that were made elsewhere, with which texts cannot be read."""
         self.encoder = load_encoder(name)
-        if self.encoder.identity()["layout"] == "vectors":
+        if not reads_texts(self.encoder):
             raise InvalidRequest(f"{name} reads no texts, so it cannot be a teacher; name an encoder")
         self._remembering = RememberingEncoder(self.encoder)
         self.is_unit = self.encoder.metric == "cosine"
