@@ -6,8 +6,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from threading import Lock
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,12 @@ from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_w
 
 ONE_BY_ONE = 16
 """Terms that are looked up one by one; more are looked for together."""
-LOOKED_UP = 16
+LOOKED_UP = 48
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
+LONG = 8
+"""Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
+GROUPS = 16
+"""Groups of papers for each that is asked for, of which the best scores tell what the last one's is at least."""
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
@@ -37,6 +42,7 @@ REMEMBERED = 16_000_000
 a query's postings are those of common words, which other queries have too."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are kept in memory."""
+PARAMETERS_REMEMBERED = 64
 
 Weights = npt.NDArray[np.float32]
 NO_ROWS: Rows = np.empty(0, np.int64)
@@ -200,12 +206,14 @@ def rarity_of(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
     return float(term_rarities(parameters, np.array([float(frequency)]), papers)[0])
 
 
-def largest_weight(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
-    """More than a term that so many of so many papers have can add to any paper's score, beyond what it adds to papers without it."""
+@lru_cache(PARAMETERS_REMEMBERED)
+def largest_weight(parameters: Bm25Parameters) -> float:
+    """More than a term of rarity 1 can add to any paper's score, beyond what it adds to papers without it."""
     most = float(frequency_weights(parameters, np.array([1e9]), np.zeros(1))[0])
-    return 1.0001 * rarity_of(parameters, frequency, papers) * (most - absent_weight(parameters))
+    return 1.0001 * (most - absent_weight(parameters))
 
 
+@lru_cache(PARAMETERS_REMEMBERED)
 def absent_weight(parameters: Bm25Parameters) -> float:
     """What a term of rarity 1 adds to the papers that do not have it: more than 0 in bm25l and bm25+."""
     return float(frequency_weights(parameters, np.zeros(1), np.ones(1))[0])
@@ -239,9 +247,8 @@ class Bm25:
         scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
         scoring = _Scoring(self, terms, self.shards)
         for shard in self.shards:
-            shard_scores, shard_matched, _ = scoring.score(shard)
             span = slice(shard.first, shard.first + shard.papers)
-            scores[span], matched[span] = shard_scores, shard_matched
+            scores[span], matched[span] = scoring.all(shard)
         return scores, matched
 
     def best(self, terms: Mapping[str, float], k: int, scope: Scope | RowRange, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
@@ -258,22 +265,15 @@ class Bm25:
         scoring = _Scoring(self, terms, answering_shards)
         for shard in answering_shards:
             check()
-            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
-            other_rows = others[positions] - shard.first
-            shard_scores, matched, candidates = scoring.score(shard, edge, other_rows)
-            mask = scopes[shard.first].mask
-            if candidates is None:
-                places = np.flatnonzero((matched if mask is None else matched & mask) & (shard_scores >= edge))
-            else:
-                is_best = matched[candidates] & (shard_scores[candidates] >= edge) & (mask is None or mask[candidates])
-                places = candidates[is_best].astype(np.int64)
-            rows, scores = np.concatenate([rows, places + shard.first]), np.concatenate([scores, shard_scores[places]])
+            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
+            best = scoring.best(shard, k, edge, scopes[shard.first].mask, others[positions] - shard.first)
+            rows, scores = np.concatenate([rows, best.rows + shard.first]), np.concatenate([scores, best.scores])
             if len(rows) > k:
                 best_places = topk.best(scores, k)
                 rows, scores = rows[best_places], scores[best_places]
             if len(rows) >= k:
-                edge = scores.min(initial=np.inf)
-            other_scores[positions] = np.where(matched[other_rows], shard_scores[other_rows], -np.inf)
+                edge = float(scores.min(initial=np.inf))
+            other_scores[positions] = best.other_scores
         return rows, scores, other_scores
 
     def frequency(self, term: str) -> int:
@@ -282,10 +282,19 @@ class Bm25:
             return self.frequencies.get(term, 0)
         if is_field_term(term):
             return self._field_frequency(term)
-        for shard in self.shards:
-            if (number := shard.number(term)) is not None:
-                return shard.frequency(number)
-        return 0
+        known = self._frequencies
+        if (frequency := known.get(term)) is None:
+            numbers = ((shard, shard.number(term)) for shard in self.shards)
+            frequency = next((shard.frequency(number) for shard, number in numbers if number is not None), 0)
+            if len(known) >= NUMBERS_REMEMBERED:
+                known.clear()
+            known[term] = frequency
+        return frequency
+
+    @once
+    def _frequencies(self) -> dict[str, int]:
+        """How many papers have the terms that were asked for."""
+        return {}
 
     @once
     def _field_frequency(self) -> Callable[[str], int]:
@@ -304,9 +313,12 @@ class Bm25:
     def known_terms(self, terms: Iterable[str]) -> list[str]:
         """The given terms that any paper has."""
         listed = list(terms)
-        if self.frequencies is None and len(listed) > ONE_BY_ONE:
-            present = set[str]().union(*(shard.postings.vocabulary.among(listed) for shard in self.shards))
-            listed = [term for term in listed if term in present or is_field_term(term)]
+        if self.frequencies is None:
+            known = self._frequencies
+            unknown = [term for term in listed if term not in known and not is_field_term(term)]
+            if len(unknown) > ONE_BY_ONE:
+                absent = set(unknown).difference(*(shard.postings.vocabulary.among(unknown) for shard in self.shards))
+                listed = [term for term in listed if term not in absent]
         return [term for term in listed if self.frequency(term)]
 
     def covered_rarity(self, terms: Mapping[str, float], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Floats:
@@ -378,9 +390,9 @@ class Bm25:
         """What each query term that a paper has, in its text or in a field, adds to the paper's score; the greatest first."""
         contributions = {}
         for shard, _, shard_rows in by_shard(np.array([row]), self.shards):
-            for posting in _field_postings(self, shard, {term: weight for term, weight in terms.items() if is_field_term(term)}):
-                if shard_rows[0] in posting.rows:
-                    contributions[posting.term] = float(posting.weight)
+            for term, rows in _rows_in_fields(shard, filter(is_field_term, terms)).items():
+                if shard_rows[0] in rows:
+                    contributions[term] = float(np.float32(terms[term] * self.rarity(term)))
             for term, weight in terms.items():
                 number = shard.number(term)
                 if number is None:
@@ -392,122 +404,173 @@ class Bm25:
         return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
 
 
-class _Scoring:
-    """Scores the papers of shards, one after the other, for one query.
+class _Best(NamedTuple):
+    """Those of a shard's papers that may be among the k best, and what others score: -inf for those that have none of the terms."""
 
-    Once k papers are known, a paper of a later shard is of interest only if it reaches the k-th's score. The commonest terms add little:
-    papers that have no others cannot reach it, so the postings of these terms are read only for papers that have another (Turtle and
-    Flood, "Query evaluation: strategies and optimizations", 1995). Scores are added up in one order, and so are the same to the last bit.
-    """
-
-    def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
-        parameters, papers = bm25.parameters, bm25.statistics.papers
-        absent = absent_weight(parameters)
-        self._bm25, self._names = bm25, frozenset(bm25.known_terms(terms))
-        self._terms: list[_Term] = []
-        self._in_fields = {term: terms[term] for term in sorted(self._names) if is_field_term(term)}
-        for term in sorted(self._names - self._in_fields.keys()):
-            frequency, weight = bm25.frequency(term), np.float32(terms[term])
-            at_least = np.float32(absent and absent * rarity_of(parameters, frequency, papers))
-            self._terms.append(_Term(term, weight, at_least, frequency))
-        largest = max((shard.papers for shard in shards), default=0)
-        self._scores, self._matched = np.empty(largest, np.float32), np.empty(largest, bool)
-
-    def score(
-        self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS
-    ) -> tuple[Weights, Mask, npt.NDArray[np.int32] | None]:
-        """A shard's papers' scores, and which have any of the terms; the arrays are the next shard's when that is scored.
-
-        Both are right for the rows `others`, and for papers that reach the score `edge`, which are among the rows of the third answer; if
-        that is None, for all papers.
-        """
-        scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
-        scores.fill(0)
-        matched.fill(False)
-        needed = self._needed(edge)
-        in_fields = _field_postings(self._bm25, shard, self._in_fields) if self._in_fields else ()
-        candidates = self._candidates(shard, needed, in_fields, matched, others) if len(needed) < len(self._names) else None
-        for term in self._terms:
-            number = shard.number(term.term)
-            if number is not None:
-                rows = shard.rows_of(number)
-                if candidates is None or term.term in needed or len(rows) < LOOKED_UP * len(candidates):
-                    scores[rows] += term.weight * shard.weights_of(number)
-                    matched[rows] = True
-                elif len(candidates):
-                    places = np.minimum(np.searchsorted(rows, candidates), len(rows) - 1)
-                    has_term = rows[places] == candidates
-                    scores[candidates[has_term]] += term.weight * shard.weights_at(number, places[has_term])
-                    matched[candidates[has_term]] = True
-            if term.at_least:
-                scores += term.weight * term.at_least
-        for posting in in_fields:
-            scores[posting.rows] += posting.weight
-            matched[posting.rows] = True
-        return scores, matched, candidates
-
-    def _candidates(
-        self, shard: LexicalShard, needed: Set[str], in_fields: Iterable[_FieldPosting], matched: Mask, others: Rows
-    ) -> npt.NDArray[np.int32]:
-        """The rows of the papers that have a needed term, and the others, ascending; of the type that rows in postings have."""
-        for term in needed:
-            if (number := shard.number(term)) is not None:
-                matched[shard.rows_of(number)] = True
-        for posting in in_fields:
-            if posting.term in needed:
-                matched[posting.rows] = True
-        rows = np.flatnonzero(matched).astype(np.int32)
-        return np.sort(np.concatenate([rows, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
-
-    def _needed(self, edge: float) -> Set[str]:
-        """The terms of which a paper must have one to reach a score."""
-        if edge <= 0:  # as long as fewer than k papers are known; bounds then need not be computed
-            return self._names
-        reached = sum(float(term.weight * term.at_least) for term in self._terms)
-        for place, (most, _) in enumerate(self._most):
-            reached += max(most, 0.0)
-            if reached * 1.0001 >= edge:
-                return {term for _, term in self._most[place:]}
-        return set()
-
-    @once
-    def _most(self) -> list[tuple[float, str]]:
-        """The terms with more than each adds to any paper's score at the most, the least first."""
-        parameters, papers = self._bm25.parameters, self._bm25.statistics.papers
-        most = [(float(term.weight) * largest_weight(parameters, term.frequency, papers), term.term) for term in self._terms]
-        most += [(1.0001 * weight * self._bm25.rarity(term), term) for term, weight in self._in_fields.items()]
-        return sorted(most)
+    rows: Rows
+    scores: Weights
+    other_scores: Weights
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """A query's term: its weight, the part that every paper's score has at least, and how many papers have it."""
+class _Term(NamedTuple):
+    """A query's term: its weight, what it adds to every paper's score, and what it adds to any paper's beyond that at the most."""
 
     term: str
     weight: np.float32
     at_least: np.float32
-    frequency: int
+    most: float
+
+
+class _Scoring:
+    """Scores the papers of shards, one after the other, for one query.
+
+    Terms that can add most come first. Once k papers are known, and the terms that are left cannot bring another paper up to the k-th's
+    score, the long ones among these are looked up for those papers that still can reach it (MaxScore: Turtle and Flood, "Query evaluation:
+    strategies and optimizations", Information Processing & Management 1995). Scores are added up in one order in any case, and so are the
+    same to the last bit.
+    """
+
+    def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
+        known = sorted(bm25.known_terms(terms))
+        self._bm25, self._parameters = bm25, bm25.parameters
+        self._in_fields = {term: terms[term] for term in known if is_field_term(term)}
+        self._terms = self._weighted({term: terms[term] for term in known if term not in self._in_fields})
+        # then a paper's score is above 0 just where it has any of the terms, and no term makes it less
+        self._grows = self._parameters.title > 0 and not any(term.at_least or term.most <= 0 for term in self._terms)
+        self._grows &= min(self._in_fields.values(), default=1.0) > 0
+        largest = max((shard.papers for shard in shards), default=0)
+        self._scores, self._flags = np.empty(largest, np.float32), np.zeros(largest, bool)
+
+    def _weighted(self, terms: Mapping[str, float]) -> list[_Term]:
+        """The terms, by what they can add at the most, and then by themselves."""
+        frequencies = np.array([self._bm25.frequency(term) for term in terms], np.float64)
+        rarities = term_rarities(self._parameters, frequencies, self._bm25.statistics.papers) if terms else frequencies
+        absent, largest = absent_weight(self._parameters), largest_weight(self._parameters)
+        weighted = [
+            _Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
+            for (term, weight), rarity in zip(terms.items(), rarities.tolist(), strict=True)
+        ]
+        return sorted(weighted, key=lambda term: -term.most)
+
+    def _lists(self, shard: LexicalShard) -> list[_List]:
+        """The postings of the terms that a shard has, and those of words in fields, in the order in which scores are added up."""
+        lists = [
+            _List(shard.rows_of(number), term.weight, term.most, shard, number)
+            for term in self._terms
+            if (number := shard.number(term.term)) is not None
+        ]
+        return lists + _in_fields(self._bm25, shard, self._in_fields) if self._in_fields else lists
+
+    def all(self, shard: LexicalShard) -> tuple[Weights, Mask]:
+        """A shard's papers' scores, and which have any of the terms; the former are the next shard's when that is scored."""
+        scores, matched = self._scores[: shard.papers], np.zeros(shard.papers, bool)
+        scores.fill(0)
+        for postings in self._lists(shard):
+            postings.add_to(scores)
+            matched[postings.rows] = True
+        for term in self._terms:
+            if term.at_least:
+                scores += term.weight * term.at_least
+        return scores, matched
+
+    def best(self, shard: LexicalShard, k: int, edge: float, mask: Mask | None, others: Rows) -> _Best:
+        """Score a shard's papers.
+
+        Args:
+            shard: the shard.
+            k: how many of the best papers are asked for.
+            edge: the score of the k-th best of earlier shards; -inf as long as fewer are known.
+            mask: which papers may be among them, (papers,); None for all.
+            others: rows whose scores are asked for, too.
+        """
+        if not self._grows:
+            scores, matched = self.all(shard)
+            rows = np.flatnonzero((matched if mask is None else matched & mask) & (scores >= edge))
+            return _Best(rows, scores[rows], np.where(matched[others], scores[others], np.float32(-np.inf)))
+        scores, lists = self._scores[: shard.papers], self._lists(shard)
+        scores.fill(0)
+        wanted = None
+        for postings, rest in zip(lists, _rests(lists), strict=True):
+            if rest < edge and (wanted is not None or len(postings.rows) * LONG > shard.papers):
+                rows = np.flatnonzero(scores >= edge - rest) if wanted is None else wanted[scores[wanted] >= edge - rest]
+                wanted = self._with_others(rows, others)
+                postings.look_up(scores, wanted)
+            else:
+                postings.add_to(scores)
+        least = max(edge, _reached(scores, k, mask))
+        rows = np.flatnonzero(scores >= least if least > 0 else scores)
+        rows = rows if mask is None else rows[mask[rows]]
+        other_scores = scores[others]
+        return _Best(rows, scores[rows], np.where(other_scores > 0, other_scores, np.float32(-np.inf)))
+
+    def _with_others(self, rows: Rows, others: Rows) -> Rows:
+        """Two sets of rows as one, ascending."""
+        if not len(others):
+            return rows
+        self._flags[rows] = self._flags[others] = True
+        both = np.flatnonzero(self._flags)
+        self._flags[both] = False
+        return both
 
 
 @dataclass(frozen=True, slots=True)
-class _FieldPosting:
-    """A word in a field: the rows of its papers within a shard, and its part of each paper's score."""
+class _List:
+    """A list of postings: the rows of a shard's papers, and what they add to the scores, at the most `most`: for a term of this number, its
+    weights there, times its weight in the query; for a word in a field, the same to all."""
 
-    term: str
     rows: npt.NDArray[np.int32]
     weight: np.float32
+    most: float
+    shard: LexicalShard | None = None
+    number: int = 0
+
+    def add_to(self, scores: Weights) -> None:
+        """Add to the scores of all of its papers."""
+        weights = 1 if self.shard is None else self.shard.weights_of(self.number)
+        np.add.at(scores, self.rows, weights if self.weight == 1 else self.weight * weights)  # in a third of the time of `scores[rows] +=`
+
+    def look_up(self, scores: Weights, wanted: Rows) -> None:
+        """Add to the scores of the rows that are wanted, which ascend, or of all where that is quicker."""
+        if self.shard is None or len(self.rows) < LOOKED_UP * len(wanted):
+            self.add_to(scores)
+        elif len(wanted):
+            places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+            has_term = self.rows[places] == wanted
+            scores[wanted[has_term]] += self.weight * self.shard.weights_at(self.number, places[has_term])
 
 
-def _field_postings(bm25: Bm25, shard: LexicalShard, terms: Mapping[str, float]) -> list[_FieldPosting]:
+def _rests(lists: Sequence[_List]) -> list[float]:
+    """What the lists from each on add to a score at the most, with room for rounding."""
+    rests = [1.0001 * rest for rest in accumulate(postings.most for postings in reversed(lists))]
+    return rests[::-1]
+
+
+def _reached(scores: Weights, k: int, mask: Mask | None) -> float:
+    """A score that k papers of the mask reach, and not many others: the k-th of the best ones of groups of papers. 0 for fewer papers."""
+    groups = GROUPS * k
+    size = len(scores) // groups
+    if mask is not None:
+        scores = scores * mask
+    bests = scores[: size * groups].reshape(size, groups).max(axis=0) if size > 1 else scores
+    return float(np.partition(bests, len(bests) - k)[len(bests) - k]) if 0 < k <= len(bests) else 0.0
+
+
+def _in_fields(bm25: Bm25, shard: LexicalShard, terms: Mapping[str, float]) -> list[_List]:
     """What weighted words in fields add to the scores of a shard's papers, in one order.
 
     A year adds only to papers that have another of the words: by itself it says when, and not about what.
     """
+    weights = {term: np.float32(terms[term] * bm25.rarity(term)) for term in terms}
+    return [_List(rows, weights[term], 1.0001 * float(weights[term])) for term, rows in _rows_in_fields(shard, terms).items()]
+
+
+def _rows_in_fields(shard: LexicalShard, terms: Iterable[str]) -> dict[str, npt.NDArray[np.int32]]:
+    """The rows of a shard's papers to whose scores each word in a field adds."""
     rows_of = {term: shard.rows_in_field(term) for term in sorted(terms)}
     if years := [term for term in rows_of if field_of(term) == "year"]:
         named = np.unique(np.concatenate([NO_PLACES, *(rows for term, rows in rows_of.items() if term not in years)]))
         rows_of |= {term: named[_among(named, rows_of[term])] for term in years}
-    return [_FieldPosting(term, rows, np.float32(terms[term] * bm25.rarity(term))) for term, rows in rows_of.items()]
+    return rows_of
 
 
 def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:
