@@ -42,7 +42,7 @@ def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int, vec
                 part = part.set_column(part.column_names.index(name), name, pc.utf8_trim_whitespace(texts))
             writer.write_table(part.add_column(0, "id", pa.array([f"{prefix}{row}" for row in rows])).cast(writer.schema))
     target = np.lib.format.open_memmap(path.with_suffix(".npy"), "w+", np.float16, (count, DIM))
-    between = _Between(np.load(vectors)) if vectors else None
+    between = Between(np.load(vectors)) if vectors else None
     for rows in blocks:
         block = between.draw(len(rows), chance) if between else chance.standard_normal((len(rows), DIM), np.float32)
         target[rows[0] : rows[-1] + 1] = block / np.linalg.norm(block, axis=1, keepdims=True)
@@ -82,7 +82,7 @@ def _halves(texts: list[str]) -> tuple[pa.Array, pa.Array]:
     return pa.array([" ".join(text[: len(text) // 2]) for text in words]), pa.array([" ".join(text[len(text) // 2 :]) for text in words])
 
 
-class _Between:
+class Between:
     """Vectors drawn between a real one and two of its neighbours, a little beside the plane that these span."""
 
     def __init__(self, vectors: Vectors) -> None:

@@ -18,8 +18,8 @@ class Peer:
     """
 
     def __init__(self, environment: str, requirements: Sequence[str], script: str, *arguments: object) -> None:
-        """Start it, in an environment that is made when it is first needed."""
-        python = _python(HERE / f".{environment}", requirements)
+        """Start it, in an environment that is made when it is first needed; "" for this one."""
+        python = _python(HERE / f".{environment}", requirements) if environment else Path(sys.executable)
         command = [str(python), "-W", "ignore", str(HERE / script), *map(str, arguments)]
         self._script = script
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

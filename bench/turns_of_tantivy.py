@@ -1,7 +1,7 @@
-"""The other side of bench/lexical.py: tantivy over the terms of papers.json in a folder, asked by queries.json, one query at a time.
+"""The other side of bench/lexical.py: tantivy over the terms of papers.txt in a folder, a line a paper, asked by queries.json.
 
-A line is the name of a set of queries; what they found is then in rows.json. Terms and their weights are ours, and so are k1 and b, which
-tantivy has as constants: 1.2 and 0.75.
+It is asked one query at a time. A line is the name of a set of queries; what they found is then in rows.json. Terms and their weights
+are ours, and so are k1 and b, which tantivy has as constants: 1.2 and 0.75.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 import tantivy
 
 folder = Path(sys.argv[1])
-papers = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
 queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
 
 schema_builder = tantivy.SchemaBuilder()
@@ -25,8 +24,9 @@ schema = schema_builder.build()
 index = tantivy.Index(schema, str(folder / "tantivy"))
 index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
 writer = index.writer(num_threads=1)
-for row, terms in enumerate(papers):
-    writer.add_document(tantivy.Document(terms=" ".join(terms), row=row))
+with (folder / "papers.txt").open(encoding="utf-8") as papers:
+    for row, terms in enumerate(papers):
+        writer.add_document(tantivy.Document(terms=terms, row=row))
 writer.commit()
 writer.wait_merging_threads()
 index.reload()

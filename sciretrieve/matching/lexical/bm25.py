@@ -30,6 +30,8 @@ ONE_BY_ONE = 16
 """Terms that are looked up one by one; more are looked for together."""
 LOOKED_UP = 48
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
+WEIGHED = 8
+"""Postings that are added up in the time in which one is weighed."""
 LONG = 8
 """Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
 GROUPS = 16
@@ -37,9 +39,9 @@ GROUPS = 16
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
-REMEMBERED = 16_000_000
+REMEMBERED = 64_000_000
 """Postings whose weights an open index keeps in memory, 4 bytes each: those of the terms that were last searched for. Most of
-a query's postings are those of common words, which other queries have too."""
+a query's postings are those of common words, which other queries have too. A million papers have some 70 million postings."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are kept in memory."""
 PARAMETERS_REMEMBERED = 64
@@ -141,6 +143,10 @@ class LexicalShard:
         """The rows within the shard of the papers that have a word in a field (`fields.field_term`), deleted ones too, ascending."""
         field, _, word = term.partition(FIELD_END)
         return NO_PLACES if self.fields is None else self.fields.rows_with(word, field)
+
+    def remembers(self, number: int) -> bool:
+        """Whether a term's weights are known already."""
+        return self.remembered.known(self.first, number) is not None
 
     def weights_of(self, number: int) -> Weights:
         """A term's part of these papers' scores, less its part of the score of a paper without it."""
@@ -491,13 +497,13 @@ class _Scoring:
         scores.fill(0)
         wanted = None
         for postings, rest in zip(lists, _rests(lists), strict=True):
-            if rest < edge and (wanted is not None or len(postings.rows) * LONG > shard.papers):
+            if rest < edge and (wanted is not None or postings.costs * LONG > shard.papers):
                 rows = np.flatnonzero(scores >= edge - rest) if wanted is None else wanted[scores[wanted] >= edge - rest]
                 wanted = self._with_others(rows, others)
                 postings.look_up(scores, wanted)
             else:
                 postings.add_to(scores)
-        least = max(edge, _reached(scores, k, mask))
+        least = edge if edge > 0 else _reached(scores, k, mask)
         rows = np.flatnonzero(scores >= least if least > 0 else scores)
         rows = rows if mask is None else rows[mask[rows]]
         other_scores = scores[others]
@@ -524,6 +530,12 @@ class _List:
     shard: LexicalShard | None = None
     number: int = 0
 
+    @property
+    def costs(self) -> int:
+        """How long it takes to add it up, in postings whose weights are known."""
+        is_known = self.shard is None or self.shard.remembers(self.number)
+        return len(self.rows) if is_known else WEIGHED * len(self.rows)
+
     def add_to(self, scores: Weights) -> None:
         """Add to the scores of all of its papers."""
         weights = 1 if self.shard is None else self.shard.weights_of(self.number)
@@ -531,7 +543,7 @@ class _List:
 
     def look_up(self, scores: Weights, wanted: Rows) -> None:
         """Add to the scores of the rows that are wanted, which ascend, or of all where that is quicker."""
-        if self.shard is None or len(self.rows) < LOOKED_UP * len(wanted):
+        if self.shard is None or self.costs < LOOKED_UP * len(wanted):
             self.add_to(scores)
         elif len(wanted):
             places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
