@@ -32,7 +32,7 @@ LOOKED_UP = 48
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
 WEIGHED = 8
 """Postings that are added up in the time in which one is weighed."""
-LONG = 8
+LONG = 3
 """Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
 GROUPS = 16
 """Groups of papers for each that is asked for, of which the best scores tell what the last one's is at least."""
@@ -207,6 +207,7 @@ class LexicalShard:
         return np.asarray(np.float32(rarity) * weights - np.float32(rarity * absent_weight(self.parameters)), np.float32)
 
 
+@lru_cache(NUMBERS_REMEMBERED)
 def rarity_of(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
     """The inverse document frequency of a term that so many of so many papers have, in the variant's form."""
     return float(term_rarities(parameters, np.array([float(frequency)]), papers)[0])
@@ -273,13 +274,16 @@ class Bm25:
             check()
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
             best = scoring.best(shard, k, edge, scopes[shard.first].mask, others[positions] - shard.first)
+            if len(others):
+                other_scores[positions] = best.other_scores
+            if not len(best.rows):
+                continue
             rows, scores = np.concatenate([rows, best.rows + shard.first]), np.concatenate([scores, best.scores])
             if len(rows) > k:
                 best_places = topk.best(scores, k)
                 rows, scores = rows[best_places], scores[best_places]
             if len(rows) >= k:
                 edge = float(scores.min(initial=np.inf))
-            other_scores[positions] = best.other_scores
         return rows, scores, other_scores
 
     def frequency(self, term: str) -> int:
@@ -494,17 +498,27 @@ class _Scoring:
             rows = np.flatnonzero((matched if mask is None else matched & mask) & (scores >= edge))
             return _Best(rows, scores[rows], np.where(matched[others], scores[others], np.float32(-np.inf)))
         scores, lists = self._scores[: shard.papers], self._lists(shard)
-        scores.fill(0)
-        wanted = None
-        for postings, rest in zip(lists, _rests(lists), strict=True):
-            if rest < edge and (wanted is not None or postings.costs * LONG > shard.papers):
-                rows = np.flatnonzero(scores >= edge - rest) if wanted is None else wanted[scores[wanted] >= edge - rest]
-                wanted = self._with_others(rows, others)
-                postings.look_up(scores, wanted)
-            else:
+        rests = _rests(lists)
+        rows = None  # those that may still reach the edge, once these are told apart
+        if rests[0] < edge:
+            rows = NO_ROWS
+        elif rests[1] < edge:
+            rows = lists[0].reaching(edge - rests[1])
+        if rows is None:
+            scores.fill(0)
+        else:
+            scores[self._with_others(rows, others)] = 0
+        for postings, rest in zip(lists, rests, strict=False):
+            if rows is None and rest < edge and postings.costs * LONG > shard.papers:
+                rows = np.flatnonzero(scores >= edge - rest)
+            if rows is None:
                 postings.add_to(scores)
+                continue
+            if rest < edge:
+                rows = rows[scores[rows] >= edge - rest]
+            postings.look_up(scores, self._with_others(rows, others))
         least = edge if edge > 0 else _reached(scores, k, mask)
-        rows = np.flatnonzero(scores >= least if least > 0 else scores)
+        rows = np.flatnonzero(scores >= least if least > 0 else scores) if rows is None else rows[scores[rows] >= least]
         rows = rows if mask is None else rows[mask[rows]]
         other_scores = scores[others]
         return _Best(rows, scores[rows], np.where(other_scores > 0, other_scores, np.float32(-np.inf)))
@@ -519,8 +533,7 @@ class _Scoring:
         return both
 
 
-@dataclass(frozen=True, slots=True)
-class _List:
+class _List(NamedTuple):
     """A list of postings: the rows of a shard's papers, and what they add to the scores, at the most `most`: for a term of this number, its
     weights there, times its weight in the query; for a word in a field, the same to all."""
 
@@ -535,6 +548,11 @@ class _List:
         """How long it takes to add it up, in postings whose weights are known."""
         is_known = self.shard is None or self.shard.remembers(self.number)
         return len(self.rows) if is_known else WEIGHED * len(self.rows)
+
+    def reaching(self, least: float) -> Rows:
+        """The rows of its papers to which it adds so much."""
+        rows = self.rows if self.shard is None else self.rows[self.weight * self.shard.weights_of(self.number) >= least]
+        return rows.astype(np.int64)
 
     def add_to(self, scores: Weights) -> None:
         """Add to the scores of all of its papers."""
@@ -552,9 +570,9 @@ class _List:
 
 
 def _rests(lists: Sequence[_List]) -> list[float]:
-    """What the lists from each on add to a score at the most, with room for rounding."""
+    """What the lists from each on add to a score at the most, with room for rounding; and twice 0 at the end."""
     rests = [1.0001 * rest for rest in accumulate(postings.most for postings in reversed(lists))]
-    return rests[::-1]
+    return [*rests[::-1], 0.0, 0.0]
 
 
 def _reached(scores: Weights, k: int, mask: Mask | None) -> float:
