@@ -92,7 +92,9 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
     """Scores that order rows as `score` does, within `_slack`: for l2 half the squared distance, without |q|²."""
-    product = queries @ block.T
+    # one thread multiplies a query with few rows: those of BLAS hold up the encoder of the next query for longer than they save
+    is_small = len(queries) == 1 and len(block) < BLOCK_ROWS
+    product: Vectors = np.einsum("ij,j->i", block, queries[0])[None] if is_small else queries @ block.T
     if metric == "l2":
         product -= 0.5 * lengths * lengths
     elif metric == "cosine":

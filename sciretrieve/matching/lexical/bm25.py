@@ -495,11 +495,11 @@ class _Scoring:
         """
         if not self._grows:
             scores, matched = self.all(shard)
-            rows = np.flatnonzero((matched if mask is None else matched & mask) & (scores >= edge))
-            return _Best(rows, scores[rows], np.where(matched[others], scores[others], np.float32(-np.inf)))
+            passing = np.flatnonzero((matched if mask is None else matched & mask) & (scores >= edge))
+            return _Best(passing, scores[passing], np.where(matched[others], scores[others], np.float32(-np.inf)))
         scores, lists = self._scores[: shard.papers], self._lists(shard)
         rests = _rests(lists)
-        rows = None  # those that may still reach the edge, once these are told apart
+        rows: Rows | None = None  # those that may still reach the edge, once these are told apart
         if rests[0] < edge:
             rows = NO_ROWS
         elif rests[1] < edge:
