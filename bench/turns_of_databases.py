@@ -101,7 +101,7 @@ class LanceDb:
         return [self._asked(query, effort) for query in queries]
 
     def _asked(self, query: Any, effort: int) -> Any:
-        search = self.table.search(query).distance_type("cosine").nprobes(effort).refine_factor(4).limit(K).select(["row"])
+        search = self.table.search(query).distance_type("cosine").nprobes(effort).refine_factor(4).limit(K).select(["row", "_distance"])
         return search.to_arrow()["row"].to_numpy()
 
 
