@@ -34,8 +34,8 @@ WEIGHED = 8
 """Postings that are added up in the time in which one is weighed."""
 LONG = 3
 """Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
-GROUPS = 16
-"""Groups of papers for each that is asked for, of which the best scores tell what the last one's is at least."""
+GROUPS, LEAST_GROUPS = 16, 1024
+"""Groups of papers for each that is asked for, and at least, of which the best scores tell what the last one's is at least."""
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
@@ -453,13 +453,11 @@ class _Scoring:
 
     def _weighted(self, terms: Mapping[str, float]) -> list[_Term]:
         """The terms, by what they can add at the most, and then by themselves."""
-        frequencies = np.array([self._bm25.frequency(term) for term in terms], np.float64)
-        rarities = term_rarities(self._parameters, frequencies, self._bm25.statistics.papers) if terms else frequencies
-        absent, largest = absent_weight(self._parameters), largest_weight(self._parameters)
-        weighted = [
-            _Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
-            for (term, weight), rarity in zip(terms.items(), rarities.tolist(), strict=True)
-        ]
+        absent, largest, papers = absent_weight(self._parameters), largest_weight(self._parameters), self._bm25.statistics.papers
+        weighted = []
+        for term, weight in terms.items():
+            rarity = rarity_of(self._parameters, self._bm25.frequency(term), papers)
+            weighted.append(_Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest))
         return sorted(weighted, key=lambda term: -term.most)
 
     def _lists(self, shard: LexicalShard) -> list[_List]:
@@ -517,8 +515,12 @@ class _Scoring:
             if rest < edge:
                 rows = rows[scores[rows] >= edge - rest]
             postings.look_up(scores, self._with_others(rows, others))
-        least = edge if edge > 0 else _reached(scores, k, mask)
-        rows = np.flatnonzero(scores >= least if least > 0 else scores) if rows is None else rows[scores[rows] >= least]
+        if rows is not None:
+            rows = rows[scores[rows] >= edge]
+        elif edge > 0:
+            rows = np.flatnonzero(scores >= edge)
+        else:
+            rows = _first(scores, k, mask)
         rows = rows if mask is None else rows[mask[rows]]
         other_scores = scores[others]
         return _Best(rows, scores[rows], np.where(other_scores > 0, other_scores, np.float32(-np.inf)))
@@ -575,14 +577,17 @@ def _rests(lists: Sequence[_List]) -> list[float]:
     return [*rests[::-1], 0.0, 0.0]
 
 
-def _reached(scores: Weights, k: int, mask: Mask | None) -> float:
-    """A score that k papers of the mask reach, and not many others: the k-th of the best ones of groups of papers. 0 for fewer papers."""
-    groups = GROUPS * k
-    size = len(scores) // groups
+def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:
+    """The rows of the k best papers of the mask with scores above 0, and of few others: groups of papers are formed, and those papers taken
+    that reach the k-th of the groups' best scores."""
     if mask is not None:
         scores = scores * mask
-    bests = scores[: size * groups].reshape(size, groups).max(axis=0) if size > 1 else scores
-    return float(np.partition(bests, len(bests) - k)[len(bests) - k]) if 0 < k <= len(bests) else 0.0
+    groups = max(LEAST_GROUPS, GROUPS * k)
+    if not 0 < k <= groups <= len(scores):
+        return np.flatnonzero(scores)
+    bests = scores[: len(scores) // groups * groups].reshape(-1, groups).max(axis=0)
+    least = np.partition(bests, groups - k)[groups - k]
+    return np.flatnonzero(scores >= least if least > 0 else scores)
 
 
 def _in_fields(bm25: Bm25, shard: LexicalShard, terms: Mapping[str, float]) -> list[_List]:
