@@ -50,7 +50,7 @@ ADD = """
 import json, sys, time
 import sciretrieve as sr
 corpus, vectors, index = sys.argv[1:]
-generation = sr.open(index).generation
+generation = sr.open(index).manifest.generation
 start = time.perf_counter()
 sr.add(corpus, index, encoder=sr.load_encoder(f"vectors:{vectors}"), progress=False)
 facts = {"100 papers added s": time.perf_counter() - start}

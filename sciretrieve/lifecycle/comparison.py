@@ -10,42 +10,65 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..files.schema import booleans, integers
+from ..files.schema import booleans, integers, texts
 from ..matching.sharding import by_shard
+from ..once import once
 from ..papers.corpora import Batch, CutOff, Rejected, Withdrawn
 from ..query.snapshot import Snapshot
 from ..storage.shards.cutting import contents
 from ..types import Mask, Rows
 
+FEW = 4
+"""Batches for which all ids are looked through: making a table of a million takes as long as looking through them ten times."""
 SHOWN = 5
 """Papers of each kind that are named."""
 
 
 class IdTable:
-    """The rows of an index's papers by their ids: made once, in 16 bytes a paper, and asked in batches.
+    """The rows of an index's papers by their ids, asked in batches.
 
-    It has hashes of the ids, sorted; whether the ids are equal, too, is read in the index.
+    For the first few batches all ids of the index are looked through. For more, a table is made once, in 16 bytes a paper: of hashes of
+    the ids, sorted; whether the ids are equal, too, is read in the index.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        hashes = np.concatenate([_hashes(shard.ids.to_pylist()) for shard in snapshot.shards])
-        rows = snapshot.scope.places
-        self._rows = rows[np.argsort(hashes[rows])]
-        self._hashes = hashes[self._rows]
+        self._snapshot, self._asked = snapshot, 0
+
+    @once
+    def _table(self) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """The rows, by the hashes of their ids, and these."""
+        hashes = np.concatenate([_hashes(shard.ids.to_pylist()) for shard in self._snapshot.shards])
+        rows = self._snapshot.scope.places
+        by_hash = rows[np.argsort(hashes[rows])]
+        return by_hash, hashes[by_hash]
 
     def rows(self, ids: Sequence[str]) -> Rows:
         """Where the papers with the given ids stand, (n,); -1 for an id that no paper has."""
+        if not len(ids):
+            return np.empty(0, np.int64)
+        self._asked += 1
+        return self._looked_for(ids) if self._asked <= FEW else self._looked_up(ids)
+
+    def _looked_for(self, ids: Sequence[str]) -> Rows:
+        values, found = texts(ids), dict[str, int]()
+        for shard in self._snapshot.shards:
+            is_there = pc.is_in(shard.ids, value_set=values).to_numpy(zero_copy_only=False)
+            shard_rows = shard.scope.passing(is_there).places
+            found |= zip(shard.ids_at(shard_rows), (shard_rows + shard.first).tolist(), strict=True)
+        return np.array([found.get(id, -1) for id in ids], np.int64)
+
+    def _looked_up(self, ids: Sequence[str]) -> Rows:
+        by_hash, known_hashes = self._table
         rows = np.full(len(ids), -1, np.int64)
         hashes = _hashes(ids)
-        places = np.searchsorted(self._hashes, hashes)
+        places = np.searchsorted(known_hashes, hashes)
         open_positions = np.arange(len(ids))
         while True:  # until each is found, or there is no further paper with the hash of its id
-            open_positions = open_positions[places[open_positions] < len(self._hashes)]
-            open_positions = open_positions[self._hashes[places[open_positions]] == hashes[open_positions]]
+            open_positions = open_positions[places[open_positions] < len(known_hashes)]
+            open_positions = open_positions[known_hashes[places[open_positions]] == hashes[open_positions]]
             if not len(open_positions):
                 return rows
-            candidates = self._rows[places[open_positions]]
+            candidates = by_hash[places[open_positions]]
             pairs = zip(self._snapshot.ids(candidates), open_positions.tolist(), strict=True)
             is_same = np.array([id == ids[position] for id, position in pairs])
             rows[open_positions[is_same]] = candidates[is_same]

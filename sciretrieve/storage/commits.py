@@ -25,7 +25,8 @@ from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
 from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
-from ..matching.lexical.corpus_statistics import frequencies, statistics
+from ..matching.lexical.corpus_statistics import Frequencies, extended, frequencies, statistics
+from ..matching.lexical.postings import Postings
 from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
 from ..types import Rows
@@ -266,6 +267,32 @@ def _trial(
     return trial
 
 
+def _extended(
+    verified: Verified, old: Manifest | None, names: Sequence[tuple[str, str | None]], parts: Sequence[tuple[Postings, Rows | None]]
+) -> list[Frequencies] | None:
+    """How many papers have each term of each shard, going by what is known of the shards of the generation before; None if not all of these
+    are there as they were, or what is known of them is damaged."""
+    count = len(old.shards) if old is not None else 0
+    if (
+        old is None
+        or old.lexical is None
+        or not 0 < count < len(names)
+        or list(names[:count]) != [(f.name, f.deleted_file) for f in old.shards]
+    ):
+        return None
+    try:
+        known = [
+            (
+                postings.terms,
+                np.asarray(read_array(verified.check(f"{old.lexical['folder']}/{shard}.npy", old.lexical["files"][f"{shard}.npy"]))),
+            )
+            for (shard, _), (postings, _) in zip(names[:count], parts, strict=False)
+        ]
+    except CorruptData:
+        return None
+    return extended(known, parts[count:]) if all(len(terms) == len(counts) for terms, counts in known) else None
+
+
 def _lexical(
     directory: Path,
     generation: int,
@@ -283,12 +310,13 @@ def _lexical(
     verified = Verified(directory)
     opened_shards = [Shard(verified, facts, 0) for facts in shards]
     parts = [(shard.postings, shard.scope.places if shard.facts.deleted else None) for shard in opened_shards]
+    counts_of_shards = _extended(verified, old, names, parts) or frequencies(parts)
     name = f"lexical/{generation:06d}"
     folder = directory / name
     remove(folder)  # left by a commit that did not come to its end
     folder.mkdir(parents=True)
     files = {}
-    for facts, counts in zip(shards, frequencies(parts), strict=True):
+    for facts, counts in zip(shards, counts_of_shards, strict=True):
         path = folder / f"{facts.name}.npy"
         with created(path) as file:
             put_array(file, counts)

@@ -13,7 +13,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ...files.schema import integers
 from ...types import Rows
 from .lists import numbers_of
 from .postings import Postings
@@ -70,6 +72,28 @@ def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequenc
             part[span] = sums[start : start + span.stop - span.start]
             start += span.stop - span.start
     return totals
+
+
+def extended(old: Sequence[tuple[pa.StringArray, Frequencies]], added: Sequence[tuple[Postings, Rows | None]]) -> list[Frequencies]:
+    """What `frequencies` gives for the shards of an index, of each of which its terms and their frequencies are known, with others behind
+    them: it looks at each term of the index once, and so takes little longer than reading them, however few are added."""
+    counts = frequencies(added)
+    terms = pa.concat_arrays([postings.terms for postings, _ in added])
+    distinct = terms.unique()
+    added_counts, old_counts = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
+    numbers = numbers_of(pc.index_in(terms, value_set=distinct), np.int32)
+    added_counts[numbers] = np.concatenate(counts)  # the same in all of the shards that have the term
+    totals = []
+    for shard_terms, frequency in old:
+        places = pc.index_in(shard_terms, value_set=distinct)
+        is_shared = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
+        shared = np.asarray(places.take(integers(is_shared)), np.int32)
+        old_counts[shared] = frequency[is_shared]
+        total = np.array(frequency)
+        total[is_shared] += added_counts[shared]
+        totals.append(total)
+    ends = np.cumsum([len(part) for part in counts])
+    return totals + [part + old_counts[numbers[end - len(part) : end]] for end, part in zip(ends.tolist(), counts, strict=True)]
 
 
 def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> list[list[Frequencies]]:
