@@ -7,8 +7,9 @@ its neighbour: vitamin D, type 2. docs/quality.md has the measurements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import local
 from typing import Any
 
@@ -20,6 +21,8 @@ from . import single_characters
 from .american import american
 from .words import JOINT, STOPWORDS, WORD
 
+WORDS_REMEMBERED = 65_536
+"""Words whose terms are kept in memory: those of papers that are queries come again and again."""
 NEWEST = 3
 FORMS = (NEWEST, 2)
 """The forms of analysis that indexes have."""
@@ -79,8 +82,12 @@ class Analyzer:
         """The words of `text`, in order, a compound after its parts; before stop words are removed and words stemmed."""
         return cut(fold(text))
 
-    def term(self, word: str) -> str | None:
-        """The term that stands for a word, or None for a stop word or a single character."""
+    @once
+    def term(self) -> Callable[[str], str | None]:
+        """Gives the term that stands for a word, or None for a stop word or a single character."""
+        return lru_cache(WORDS_REMEMBERED)(self._term)
+
+    def _term(self, word: str) -> str | None:
         if len(word) < 2 or word in STOPWORDS:
             return None
         return str(self._stemmers.stemmer.stemWord(word if self.form == 2 else american(word)))
