@@ -12,13 +12,13 @@ from __future__ import annotations
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from made_papers import DIM, Between
 from peers import Peer
 from reporting import arguments, report, taking_turns
 
+from sciretrieve.matching.dense import full_corpus
 from sciretrieve.types import Vectors
 
 K = 10
@@ -43,7 +43,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         queries = write_vectors(folder, chosen.vectors, chosen.papers, chosen.queries)
-        best = exact(np.load(folder / "papers.npy", mmap_mode="r"), queries)
+        papers: Vectors = np.load(folder / "papers.npy", mmap_mode="r")
+        best = [rows[:K].tolist() for rows, _ in full_corpus.top(queries, [papers], K, "ip")]
         sides, rows = {}, []
         for name in chosen.engines.split(","):
             side = Peer("" if name.startswith("sciretrieve") else "databases", REQUIRED, "turns_of_databases.py", folder, name)
@@ -84,28 +85,13 @@ def write_vectors(folder: Path, source: str, count: int, queries: int) -> Vector
     return drawn
 
 
-def exact(papers: Vectors, queries: Vectors) -> Any:
-    """The rows of the best papers for each query, (queries, K)."""
-    rows, scores = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
-    for first in range(0, len(papers), BLOCK):
-        block = queries @ papers[first : first + BLOCK].T
-        places = np.argpartition(-block, K, axis=1)[:, :K]
-        rows, scores = (
-            np.concatenate([rows, places + first], axis=1),
-            np.concatenate([scores, np.take_along_axis(block, places, axis=1)], axis=1),
-        )
-        kept = np.argsort(-scores, axis=1, kind="stable")[:, :K]
-        rows, scores = np.take_along_axis(rows, kept, axis=1), np.take_along_axis(scores, kept, axis=1)
-    return rows
-
-
-def least_effort(side: Peer, found: Path, efforts: tuple[int, ...], best: Any, target: float) -> tuple[int, float]:
+def least_effort(side: Peer, found: Path, efforts: tuple[int, ...], best: list[list[int]], target: float) -> tuple[int, float]:
     """The least effort that reaches the target, else the greatest, and its recall."""
     recall = 0.0
     for effort in efforts:
         side.ask(f"ask {effort}")
         side.ask("save")
-        recall = float(np.mean([len({*one} & {*other}) / K for one, other in zip(np.load(found).tolist(), best.tolist(), strict=True)]))
+        recall = float(np.mean([len({*one} & {*other}) / K for one, other in zip(np.load(found).tolist(), best, strict=True)]))
         if recall >= target:
             break
     return effort, recall

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,16 +37,23 @@ SIZES = {"minilm": (6, 384, 0), "bert-base": (12, 768, 48)}
 """Layers, width, width of the adapter."""
 
 
-def matrix_peak(dtype: torch.dtype) -> float:
+def matrix_peak(dtype: torch.dtype, device: str = "cpu", size: int = 2048) -> float:
     """The best rate of a square matrix product, in floating-point operations a second."""
-    size, best = 2048, 0.0
-    left, right = torch.randn(size, size).to(dtype), torch.randn(size, size).to(dtype)
+    best = 0.0
+    left, right = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     until = time.perf_counter() + 3
     while time.perf_counter() < until:
-        start = time.perf_counter()
-        left @ right
-        best = max(best, 2 * size**3 / (time.perf_counter() - start))
+        best = max(best, 2 * size**3 / timed(lambda: left @ right, device))
     return best
+
+
+def timed(work: Callable[[], object], device: str) -> float:
+    """The seconds until the device has done it."""
+    start = time.perf_counter()
+    work()
+    if device != "cpu":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
 
 
 def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter: int) -> float:

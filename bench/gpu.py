@@ -1,12 +1,12 @@
 """What does a GPU bring: encoding, full-corpus evaluation and training, and does it answer as the CPU does? One call of some minutes.
 
     python bench/gpu.py --json gpu.json                                    on a machine with a GPU
-    python bench/gpu.py --device cpu --papers 64 --queries 512 --corpus_papers 5000 --steps 3       to see whether it runs
+    python bench/gpu.py --device cpu --papers 64 --queries 512 --corpus_papers 5000 --steps 3 --size 1024       to see whether it runs
 
 Encoders are the embedded MiniLM and SPECTER2's shape, a BERT-base with an active adapter and random weights; texts are a corpus's papers,
-repeated. Shares are of the best product of square matrices that torch makes on the device in the same run, in bf16 for encoding, in fp32
-for evaluation. That is of SciDocs' size: each of 90,000 queries against 142,009 papers of 768 dimensions. Training is an adapter on that
-BERT-base, by triplets.
+repeated. Shares are of the best product of square matrices that torch makes on the device in the same run, in the encoder's precision, and
+in fp32 for evaluation. That is of SciDocs' size: each of 90,000 queries against 142,009 papers of 768 dimensions. Training is an adapter on
+that BERT-base, by triplets.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ import itertools
 import json
 import os
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from encode import SIZES, make_bert_base, operations
+from encode import SIZES, make_bert_base, matrix_peak, operations, timed
 from reporting import arguments, report
 
 import sciretrieve as sr
@@ -45,18 +43,17 @@ def main() -> None:
     )
     if chosen.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("there is no GPU here; `--device cpu` and small numbers try the script out")
-    # before anything is asked of it: where SPECTER2's files are
     with tempfile.TemporaryDirectory(prefix="bert-base-") as scratch:
         os.environ["SCIRETRIEVE_MODELS"] = scratch
         make_bert_base(Path(scratch))
-        size = chosen.size if chosen.device != "cpu" else 1024
-        peak, single = (matrix_peak(chosen.device, kind, size) for kind in (torch.bfloat16, torch.float32))
+        kinds = {"bf16": torch.bfloat16, "fp32": torch.float32}
+        peaks = {name: matrix_peak(kind, chosen.device, chosen.size) for name, kind in kinds.items()}
         papers = some_papers(chosen.corpus, chosen.papers)
-        rows = [encoding(name, shape, papers, chosen.device, peak) for name, shape in (("minilm", "minilm"), ("specter2", "bert-base"))]
-        rows.append(evaluation(chosen.queries, chosen.corpus_papers, chosen.device, single))
+        rows = [encoding(name, shape, papers, chosen.device, peaks) for name, shape in (("minilm", "minilm"), ("specter2", "bert-base"))]
+        rows.append(evaluation(chosen.queries, chosen.corpus_papers, chosen.device, peaks["fp32"]))
         rows.append(training(papers, chosen.steps, chosen.batch, chosen.device, Path(scratch)))
     name = torch.cuda.get_device_name() if chosen.device != "cpu" else "the CPU"
-    print(f"{name}: {peak / 1e12:,.1f} TFLOP/s in bf16, {single / 1e12:,.1f} in fp32; torch {torch.__version__}")
+    print(f"{name}: {peaks['bf16'] / 1e12:,.1f} TFLOP/s in bf16, {peaks['fp32'] / 1e12:,.1f} in fp32; torch {torch.__version__}")
     report(rows, chosen.json)
 
 
@@ -65,30 +62,15 @@ def row(work: str, amount: float, unit: str, seconds: float, share: float | str,
     return {"work": work, "s": seconds, "a second": amount / seconds, "of": unit, "share of peak": share, "beside the CPU": agreement}
 
 
-def matrix_peak(device: str, kind: torch.dtype, size: int) -> float:
-    """The best rate of a product of square matrices, in floating-point operations a second."""
-    left, right = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
-    return 2 * size**3 / min(timed(lambda: left @ right, device) for _ in range(20))
-
-
-def timed(work: Callable[[], object], device: str) -> float:
-    """The seconds until the device has done it."""
-    start = time.perf_counter()
-    work()
-    if device != "cpu":
-        torch.cuda.synchronize()
-    return time.perf_counter() - start
-
-
 def some_papers(corpus: str, count: int) -> list[Paper]:
     """So many papers of a corpus, those of a small one again and again."""
-    index = next(iter(sr.open_corpus(corpus).batches())).papers
-    texts = zip(*(index[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+    table = next(iter(sr.open_corpus(corpus).batches())).papers
+    texts = zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
     papers = [Paper(*text) for text in texts]
     return [replace(paper, id=f"p{number}") for number, paper in enumerate(itertools.islice(itertools.cycle(papers), count))]
 
 
-def encoding(name: str, shape: str, papers: list[Paper], device: str, peak: float) -> dict[str, Any]:
+def encoding(name: str, shape: str, papers: list[Paper], device: str, peaks: dict[str, float]) -> dict[str, Any]:
     """Papers encoded, after a first window that warms up."""
     encoder: Any = load_encoder(name, device="cpu" if device == "cpu" else "cuda")
     encoder.expect(1_000_000)
@@ -98,7 +80,7 @@ def encoding(name: str, shape: str, papers: list[Paper], device: str, peak: floa
     some = papers[:COMPARED]
     vectors, expected = encoder.encode_papers(some), load_encoder(name, precision="fp32", device="cpu").encode_papers(some)
     cosines = (vectors * expected).sum(axis=1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(expected, axis=1)
-    share = operations(lengths, *SIZES[shape]) / seconds / peak
+    share = operations(lengths, *SIZES[shape]) / seconds / peaks[encoder.precision]
     return row(
         f"encoding, {shape}, {encoder.precision}", float(lengths.sum()), "tokens", seconds, share, f"least cosine {cosines.min():.6f}"
     )

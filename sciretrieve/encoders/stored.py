@@ -32,11 +32,6 @@ Table: TypeAlias = tuple[dict[str, int], npt.NDArray[np.floating], set[str]]
 """Rows by id, the vectors, (n, dim), and the ids whose vector is empty."""
 
 
-def reads_texts(encoder: Encoder | None) -> bool:
-    """Whether an encoder reads texts, which takes long, and does not just look vectors up; nor does none."""
-    return encoder is not None and encoder.identity()["layout"] != LAYOUT
-
-
 class StoredVectors:
     """Looks vectors up by the ids of papers and queries, in a file `vectors:FILE`."""
 
@@ -176,6 +171,11 @@ class StoredVectors:
         if (row := first_unmeasurable(vectors)) is not None:
             raise InvalidRequest(f"{self.path}, row {row}: the vector of {ids[row]!r} {NOT_MEASURABLE}")
         return rows, vectors, set()
+
+
+def reads_texts(encoder: Encoder | None) -> bool:
+    """Whether an encoder reads texts, which takes long, and does not just look vectors up; none does not."""
+    return encoder is not None and not isinstance(encoder, StoredVectors)
 
 
 def read_ids(ids_file: Path, vectors_file: Path) -> list[str]:

@@ -62,7 +62,7 @@ class LocalWorkers:
         numbers: dict[Connection[Any, Any], int] = {}
         for number, task in waiting:
             connection = self._started()
-            connection.send(task)
+            self._give(connection, task)
             numbers[connection] = number
             if len(numbers) == self._count:
                 break
@@ -75,7 +75,7 @@ class LocalWorkers:
                 yield numbers.pop(connection), outcome[0]
                 if (following := next(waiting, None)) is not None:
                     numbers[connection] = following[0]
-                    connection.send(following[1])
+                    self._give(connection, following[1])
 
     def _started(self) -> Connection[Any, Any]:
         ours, theirs = Pipe()
@@ -88,16 +88,25 @@ class LocalWorkers:
             )
         return ours
 
+    def _give(self, connection: Connection[Any, Any], task: Task[Any]) -> None:
+        try:
+            connection.send(task)
+        except OSError:
+            raise self._died(connection) from None
+
+    def _died(self, connection: Connection[Any, Any]) -> Unavailable:
+        code = self._processes[connection].wait()
+        return Unavailable(
+            f"a process that fills shards died (status {code}), of too little memory perhaps; what is finished is kept, and the same "
+            "command resumes it"
+        )
+
     def _heard(self, connection: Connection[Any, Any]) -> tuple[int, tuple[Any] | None]:
         """What a process says: how many more papers are done, and its task's result when it has ended. Raises what the task raised."""
         try:
             papers, outcome, error = connection.recv()
         except (EOFError, OSError):
-            code = self._processes[connection].wait()
-            raise Unavailable(
-                f"a process that fills shards died (status {code}), of too little memory perhaps; what is finished is kept, and the same "
-                "command resumes it"
-            ) from None
+            raise self._died(connection) from None
         if error is not None:
             raise error
         return papers, outcome

@@ -272,25 +272,23 @@ def _extended(
 ) -> list[Frequencies] | None:
     """How many papers have each term of each shard, going by what is known of the shards of the generation before; None if not all of these
     are there as they were, or what is known of them is damaged."""
-    count = len(old.shards) if old is not None else 0
-    if (
-        old is None
-        or old.lexical is None
-        or not 0 < count < len(names)
-        or list(names[:count]) != [(f.name, f.deleted_file) for f in old.shards]
-    ):
+    if old is None or old.lexical is None:
         return None
-    try:
-        known = [
-            (
-                postings.terms,
-                np.asarray(read_array(verified.check(f"{old.lexical['folder']}/{shard}.npy", old.lexical["files"][f"{shard}.npy"]))),
-            )
-            for (shard, _), (postings, _) in zip(names[:count], parts, strict=False)
-        ]
-    except CorruptData:
+    old_names = [(facts.name, facts.deleted_file) for facts in old.shards]
+    count = len(old_names)
+    if not 0 < count < len(names) or list(names[:count]) != old_names:
         return None
-    return extended(known, parts[count:]) if all(len(terms) == len(counts) for terms, counts in known) else None
+    folder, files = old.lexical["folder"], old.lexical["files"]
+    known = []
+    for (shard, _), (postings, _) in zip(old_names, parts, strict=False):
+        try:
+            counts = np.asarray(read_array(verified.check(f"{folder}/{shard}.npy", files[f"{shard}.npy"])))
+        except CorruptData:
+            return None
+        if counts.dtype != np.int32 or counts.shape != (len(postings.terms),):
+            return None
+        known.append((postings.terms, counts))
+    return extended(known, parts[count:])
 
 
 def _lexical(

@@ -117,11 +117,18 @@ def test_what_a_task_raises_is_raised_here(tmp_path: Path, task: Callable[[Advan
         list(workers.run(tmp_path, [task, double], lambda _: None))
 
 
+def test_a_process_that_does_not_start_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_workers, "PROGRAM", "raise SystemExit(9)")
+    with LocalWorkers(2) as workers, pytest.raises(Unavailable, match="status 9"):
+        list(workers.run(tmp_path, [double] * 4, lambda _: None))
+
+
 @pytest.mark.usefixtures("two_processes")
 def test_an_estimate_knows_of_them(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    several = sr.estimate(corpus, encoder=None, shard_size=SHARD_SIZE)
-    monkeypatch.setattr(local_workers, "threads", lambda: 1)
-    alone = sr.estimate(corpus, encoder=None, shard_size=SHARD_SIZE)
+    with monkeypatch.context() as patch:
+        patch.setattr(local_workers, "threads", lambda: 1)
+        alone = sr.estimate(corpus, encoder=None, shard_size=SHARD_SIZE)
+    several = sr.estimate(corpus, encoder=None, shard_size=SHARD_SIZE)  # the second, since this process's own peak only rises
     assert several.memory > alone.memory + 2 * PROCESS_MEMORY
     assert several.bytes == alone.bytes
 
@@ -139,7 +146,6 @@ SCRIPT = """
 import sys
 import sciretrieve as sr
 from sciretrieve.lifecycle import local_workers
-from sciretrieve.lifecycle.estimating import PROCESS_MEMORY
 local_workers.LEAST_PAPERS, local_workers.threads = 1, lambda: 2
 index = sr.build(sys.argv[1], sys.argv[2], encoder=sys.argv[3], shard_size=int(sys.argv[4]))
 print(len(index))

@@ -34,6 +34,8 @@ WEIGHED = 8
 """Postings that are added up in the time in which one is weighed."""
 LONG = 3
 """Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
+LEAST_WEIGHT = 1e-6
+"""Of a term or of titles: with less, sums of float32 may be 0 for a paper that has the term, so that all scores are looked at."""
 GROUPS, LEAST_GROUPS = 16, 1024
 """Groups of papers for each that is asked for, and at least, of which the best scores tell what the last one's is at least."""
 K3 = 3.0
@@ -446,10 +448,9 @@ class _Scoring:
         self._in_fields = {term: terms[term] for term in known if is_field_term(term)}
         self._terms = self._weighted({term: terms[term] for term in known if term not in self._in_fields})
         # then a paper's score is above 0 just where it has any of the terms, and no term makes it less
-        self._grows = self._parameters.title > 0 and not any(term.at_least or term.most <= 0 for term in self._terms)
-        self._grows &= min(self._in_fields.values(), default=1.0) > 0
-        largest = max((shard.papers for shard in shards), default=0)
-        self._scores, self._flags = np.empty(largest, np.float32), np.zeros(largest, bool)
+        weights = [*(term.most for term in self._terms), *self._in_fields.values()]
+        self._grows = _are_plain(self._parameters) and min(weights, default=1.0) > LEAST_WEIGHT
+        self._scores = np.empty(max((shard.papers for shard in shards), default=0), np.float32)
 
     def _weighted(self, terms: Mapping[str, float]) -> list[_Term]:
         """The terms, by what they can add at the most, and then by themselves."""
@@ -497,24 +498,25 @@ class _Scoring:
             return _Best(passing, scores[passing], np.where(matched[others], scores[others], np.float32(-np.inf)))
         scores, lists = self._scores[: shard.papers], self._lists(shard)
         rests = _rests(lists)
+        within = 0.9999 * edge  # the edge with room for rounding, whose errors are as large as scores, however little a term adds
         rows: Rows | None = None  # those that may still reach the edge, once these are told apart
-        if rests[0] < edge:
+        if rests[0] < within:
             rows = NO_ROWS
-        elif rests[1] < edge:
-            rows = lists[0].reaching(edge - rests[1])
+        elif rests[1] < within:
+            rows = lists[0].reaching(within - rests[1])
         if rows is None:
             scores.fill(0)
         else:
-            scores[self._with_others(rows, others)] = 0
+            scores[_union(rows, others)] = 0
         for postings, rest in zip(lists, rests, strict=False):
-            if rows is None and rest < edge and postings.costs * LONG > shard.papers:
-                rows = np.flatnonzero(scores >= edge - rest)
+            if rows is None and rest < within and postings.costs * LONG > shard.papers:
+                rows = np.flatnonzero(scores >= within - rest)
             if rows is None:
                 postings.add_to(scores)
                 continue
-            if rest < edge:
-                rows = rows[scores[rows] >= edge - rest]
-            postings.look_up(scores, self._with_others(rows, others))
+            if rest < within:
+                rows = rows[scores[rows] >= within - rest]
+            postings.look_up(scores, _union(rows, others))
         if rows is not None:
             rows = rows[scores[rows] >= edge]
         elif edge > 0:
@@ -524,15 +526,6 @@ class _Scoring:
         rows = rows if mask is None else rows[mask[rows]]
         other_scores = scores[others]
         return _Best(rows, scores[rows], np.where(other_scores > 0, other_scores, np.float32(-np.inf)))
-
-    def _with_others(self, rows: Rows, others: Rows) -> Rows:
-        """Two sets of rows as one, ascending."""
-        if not len(others):
-            return rows
-        self._flags[rows] = self._flags[others] = True
-        both = np.flatnonzero(self._flags)
-        self._flags[both] = False
-        return both
 
 
 class _List(NamedTuple):
@@ -572,9 +565,18 @@ class _List(NamedTuple):
 
 
 def _rests(lists: Sequence[_List]) -> list[float]:
-    """What the lists from each on add to a score at the most, with room for rounding; and twice 0 at the end."""
-    rests = [1.0001 * rest for rest in accumulate(postings.most for postings in reversed(lists))]
-    return [*rests[::-1], 0.0, 0.0]
+    """What the lists from each on add to a score at the most; and twice 0 at the end."""
+    return [0.0, 0.0, *accumulate(postings.most for postings in reversed(lists))][::-1]
+
+
+def _union(rows: Rows, others: Rows) -> Rows:
+    """Two sets of rows as one, ascending; the first is it already."""
+    return np.union1d(rows, others) if len(others) else rows
+
+
+def _are_plain(parameters: Bm25Parameters) -> bool:
+    """Whether a term adds something to the score of every paper that has it, which is not lost to rounding, and nothing to others."""
+    return not absent_weight(parameters) and parameters.title > LEAST_WEIGHT and parameters.k1 < 1 / LEAST_WEIGHT
 
 
 def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:

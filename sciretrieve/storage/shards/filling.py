@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
 from ...protocols import Advance, Counted, Encoder, unheard
-from ...types import Vectors
+from ...types import Paper, Vectors
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
 WINDOW = 512
@@ -97,10 +97,10 @@ def store_vectors(partial: Path, encoder: Encoder) -> None:
     with claimed(partial / "papers.parquet"):
         encoded = _Encoded(partial, encoder, None)
         rows = 0
-        for window in _windows(partial / "papers.parquet", encoder.window):
+        for window in _windows(partial / "papers.parquet", encoder.window, ("id",)):
             rows += window.num_rows
             if rows > encoded.done:
-                encoded.add(encoder.tokenise(texts_of(window)), unheard)
+                encoded.add(encoder.tokenise([Paper(id) for id in window["id"].to_pylist()]), unheard)
         encoded.finish()
 
 
@@ -301,12 +301,12 @@ def _papers(path: Path) -> int:
         raise CorruptData(f"{path} cannot be read ({error}); remove {path.parent} and run the command again") from error
 
 
-def _windows(path: Path, size: int) -> Iterator[pa.Table]:
-    """A shard's ids, titles, abstracts and fields, in tables of one window."""
+def _windows(path: Path, size: int, columns: Sequence[str] = ("id", "title", "abstract", *FIELDS)) -> Iterator[pa.Table]:
+    """Columns of a shard's papers, as far as they are there, in tables of one window."""
     tables: list[pa.Table] = []
     rows = 0
     with pq.ParquetFile(path) as file:
-        names = [name for name in ("id", "title", "abstract", *FIELDS) if name in file.schema_arrow.names]
+        names = [name for name in columns if name in file.schema_arrow.names]
         for batch in file.iter_batches(size, columns=names):
             table = pa.Table.from_batches([batch])
             while len(table):
