@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..encoders.quickest import threads
-from ..errors import Unavailable
+from ..errors import SciretrieveError, Unavailable
 from ..protocols import Advance, Result, Task
 
 PROGRAM = "from sciretrieve.lifecycle.local_workers import work; work()"
@@ -133,12 +132,9 @@ def _done(task: Task[Any], connection: Connection[Any, Any]) -> tuple[int, tuple
 
 
 def _sendable(error: Exception) -> Exception:
-    """An error as another process can have it."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+    """An error as another process can have it: one of ours or Python's as it is, a library's by its text, for it may refuse to be sent."""
+    is_known = isinstance(error, SciretrieveError) or type(error).__module__ == "builtins"
+    return error if is_known else RuntimeError(f"{type(error).__name__}: {error}")
 
 
 def _end_with_program() -> None:
