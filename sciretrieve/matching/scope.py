@@ -9,6 +9,8 @@ import numpy as np
 from ..once import once
 from ..types import Mask, Rows
 
+NO_ROWS: Rows = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Scope:
@@ -22,17 +24,17 @@ class Scope:
 
     rows: int
     mask: Mask | None = None
-    undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    undecided: Rows = field(default_factory=lambda: NO_ROWS)
 
     def __len__(self) -> int:
-        return self._count
+        return self.rows if self.mask is None else self._count
 
     def __reduce__(self) -> tuple[type[Scope], tuple[int, Mask | None]]:
         return Scope, (self.rows, self.mask)  # to another process with what searching needs: without locks, and what was computed once
 
     @once
     def _count(self) -> int:
-        return self.rows if self.mask is None else int(np.count_nonzero(self.mask))
+        return int(np.count_nonzero(self.flags))
 
     @property
     def flags(self) -> Mask:

@@ -21,9 +21,9 @@ from .effort import USUAL, Effort
 from .fusion import Fusion, lifted
 from .late import QueryTokens
 from .lexical import Bm25
-from .lexical.bm25 import NO_ROWS, FieldTerms, Weights
+from .lexical.bm25 import FieldTerms, Weights
 from .lexical.spelling import Correction
-from .scope import Scope
+from .scope import NO_ROWS, Scope
 
 BATCH = 256
 """Queries whose candidates are held at a time."""

@@ -19,7 +19,7 @@ from ...options import Bm25Parameters
 from ...types import Mask, Rows
 from ...waiting import check
 from .. import topk
-from ..scope import RowRange, Scope
+from ..scope import NO_ROWS, RowRange, Scope
 from ..sharding import by_shard
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
@@ -49,7 +49,6 @@ NUMBERS_REMEMBERED = 65_536
 PARAMETERS_REMEMBERED = 64
 
 Weights = npt.NDArray[np.float32]
-NO_ROWS: Rows = np.empty(0, np.int64)
 NO_PLACES: npt.NDArray[np.int32] = np.empty(0, np.int32)
 
 FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -57,35 +56,43 @@ FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
 NO_FIELDS: FieldTerms = {}
 
 
+class TermWeights(NamedTuple):
+    """What a term adds to the scores of a shard's papers that have it, (postings,), and the most of it."""
+
+    weights: Weights
+    most: float
+
+
 class RememberedWeights:
     """The weights of the terms that were last searched for, of all shards together; several threads may use it."""
 
     def __init__(self) -> None:
         self._size = 0
-        self._weights: OrderedDict[tuple[int, int], Weights] = OrderedDict()
+        self._weights: OrderedDict[tuple[int, int], TermWeights] = OrderedDict()
         self._lock = Lock()
 
-    def known(self, first: int, number: int) -> Weights | None:
+    def known(self, first: int, number: int) -> TermWeights | None:
         """The weights of a term, if they are here; see `get`."""
         key = first, number
         with self._lock:
-            weights = self._weights.get(key)
-            if weights is not None:
+            remembered = self._weights.get(key)
+            if remembered is not None:
                 self._weights.move_to_end(key)
-            return weights
+            return remembered
 
     def get(self, first: int, number: int, compute: Callable[[int], Weights]) -> Weights:
         """The weights of a term, by its number, in the shard that begins at the row `first`; computed if they are not here."""
-        key = first, number
-        if (weights := self.known(first, number)) is not None:
-            return weights
+        if (remembered := self.known(first, number)) is not None:
+            return remembered.weights
         weights = compute(number)
+        most = float(weights.max(initial=0.0))
+        key = first, number
         with self._lock:
             if key not in self._weights:
-                self._weights[key] = weights
+                self._weights[key] = TermWeights(weights, most)
                 self._size += len(weights)
             while self._size > REMEMBERED:
-                self._size -= len(self._weights.popitem(last=False)[1])
+                self._size -= len(self._weights.popitem(last=False)[1].weights)
         return weights
 
 
@@ -146,9 +153,9 @@ class LexicalShard:
         field, _, word = term.partition(FIELD_END)
         return NO_PLACES if self.fields is None else self.fields.rows_with(word, field)
 
-    def remembers(self, number: int) -> bool:
-        """Whether a term's weights are known already."""
-        return self.remembered.known(self.first, number) is not None
+    def known_weights(self, number: int) -> TermWeights | None:
+        """A term's weights, if they are known already; see `weights_of`."""
+        return self.remembered.known(self.first, number)
 
     def weights_of(self, number: int) -> Weights:
         """A term's part of these papers' scores, less its part of the score of a paper without it."""
@@ -193,8 +200,6 @@ class LexicalShard:
 
     def weights_at(self, number: int, places: Rows) -> Weights:
         """The weights of some of a term's papers: those at these places of `rows_of`."""
-        if (weights := self.remembered.known(self.first, number)) is not None:
-            return weights[places]
         return self._weigh_postings(number, self._places_of(number).start + places)
 
     def _weigh(self, number: int) -> Weights:
@@ -269,14 +274,15 @@ class Bm25:
         """
         rows, scores, edge = NO_ROWS, np.empty(0, np.float32), -np.inf
         other_scores = np.full(len(others), -np.inf, np.float32)
-        scopes = {shard.first: scope.part(shard.first, shard.papers) for shard in self.shards}
-        answering_shards = [shard for shard in self.shards if len(scopes[shard.first])]
-        scoring = _Scoring(self, terms, answering_shards)
-        for shard in answering_shards:
+        parts = [(shard, scope.part(shard.first, shard.papers)) for shard in self.shards]
+        scoring = _Scoring(self, terms, [shard for shard, part in parts if len(part)])
+        for shard, part in parts:
+            if not len(part):
+                continue
             check()
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
-            best = scoring.best(shard, k, edge, scopes[shard.first].mask, others[positions] - shard.first)
-            if len(others):
+            best = scoring.best(shard, k, edge, part.mask, others[positions] - shard.first if len(positions) else NO_ROWS)
+            if len(positions):
                 other_scores[positions] = best.other_scores
             if not len(best.rows):
                 continue
@@ -290,12 +296,12 @@ class Bm25:
 
     def frequency(self, term: str) -> int:
         """How many papers have a term, or a word in a field (`fields.field_term`)."""
-        if self.frequencies is not None:
-            return self.frequencies.get(term, 0)
-        if is_field_term(term):
-            return self._field_frequency(term)
         known = self._frequencies
         if (frequency := known.get(term)) is None:
+            if self.frequencies is not None:
+                return self.frequencies.get(term, 0)
+            if is_field_term(term):
+                return self._field_frequency(term)
             numbers = ((shard, shard.number(term)) for shard in self.shards)
             frequency = next((shard.frequency(number) for shard, number in numbers if number is not None), 0)
             if len(known) >= NUMBERS_REMEMBERED:
@@ -321,6 +327,23 @@ class Bm25:
     def rarity(self, term: str) -> float:
         """A term's, or a field's word's, inverse document frequency in Lucene's form, also for one that no paper has."""
         return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self.statistics.papers)[0])
+
+    @once
+    def term(self) -> Callable[[str, float], _Term]:
+        """Gives a term of a query that has this weight in it. Raises CorruptData."""
+        absent, largest, papers = absent_weight(self.parameters), largest_weight(self.parameters), self.statistics.papers
+
+        def weighed(term: str, weight: float) -> _Term:
+            rarity = rarity_of(self.parameters, self.frequency(term), papers)
+            return _Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
+
+        return lru_cache(NUMBERS_REMEMBERED)(weighed)
+
+    @once
+    def is_plain(self) -> bool:
+        """Whether a term adds something to the score of every paper that has it, which is not lost to rounding, and nothing to others."""
+        parameters = self.parameters
+        return not absent_weight(parameters) and parameters.title > LEAST_WEIGHT and parameters.k1 < 1 / LEAST_WEIGHT
 
     def known_terms(self, terms: Iterable[str]) -> list[str]:
         """The given terms that any paper has."""
@@ -444,30 +467,25 @@ class _Scoring:
 
     def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
         known = sorted(bm25.known_terms(terms))
-        self._bm25, self._parameters = bm25, bm25.parameters
+        self._bm25 = bm25
         self._in_fields = {term: terms[term] for term in known if is_field_term(term)}
-        self._terms = self._weighted({term: terms[term] for term in known if term not in self._in_fields})
+        # by what they can add at the most, and then by themselves
+        weighted = [bm25.term(term, terms[term]) for term in known if term not in self._in_fields]
+        self._terms = sorted(weighted, key=lambda term: -term.most)
         # then a paper's score is above 0 just where it has any of the terms, and no term makes it less
         weights = [*(term.most for term in self._terms), *self._in_fields.values()]
-        self._grows = _are_plain(self._parameters) and min(weights, default=1.0) > LEAST_WEIGHT
+        self._grows = bm25.is_plain and min(weights, default=1.0) > LEAST_WEIGHT
         self._scores = np.empty(max((shard.papers for shard in shards), default=0), np.float32)
-
-    def _weighted(self, terms: Mapping[str, float]) -> list[_Term]:
-        """The terms, by what they can add at the most, and then by themselves."""
-        absent, largest, papers = absent_weight(self._parameters), largest_weight(self._parameters), self._bm25.statistics.papers
-        weighted = []
-        for term, weight in terms.items():
-            rarity = rarity_of(self._parameters, self._bm25.frequency(term), papers)
-            weighted.append(_Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest))
-        return sorted(weighted, key=lambda term: -term.most)
 
     def _lists(self, shard: LexicalShard) -> list[_List]:
         """The postings of the terms that a shard has, and those of words in fields, in the order in which scores are added up."""
-        lists = [
-            _List(shard.rows_of(number), term.weight, term.most, shard, number)
-            for term in self._terms
-            if (number := shard.number(term.term)) is not None
-        ]
+        lists = []
+        for term in self._terms:
+            if (number := shard.number(term.term)) is None:
+                continue
+            known = shard.known_weights(number)
+            most = term.most if known is None else float(term.weight) * known.most
+            lists.append(_List(shard.rows_of(number), term.weight, most, shard, number, known and known.weights))
         return lists + _in_fields(self._bm25, shard, self._in_fields) if self._in_fields else lists
 
     def all(self, shard: LexicalShard) -> tuple[Weights, Mask]:
@@ -504,6 +522,8 @@ class _Scoring:
             rows = NO_ROWS
         elif rests[1] < within:
             rows = lists[0].reaching(within - rests[1])
+        if rows is not None and not len(rows) and not len(others):
+            return _Best(rows, scores[rows], scores[others])
         if rows is None:
             scores.fill(0)
         else:
@@ -525,34 +545,43 @@ class _Scoring:
             rows = _first(scores, k, mask)
         rows = rows if mask is None else rows[mask[rows]]
         other_scores = scores[others]
-        return _Best(rows, scores[rows], np.where(other_scores > 0, other_scores, np.float32(-np.inf)))
+        other_scores[other_scores <= 0] = -np.inf
+        return _Best(rows, scores[rows], other_scores)
 
 
 class _List(NamedTuple):
     """A list of postings: the rows of a shard's papers, and what they add to the scores, at the most `most`: for a term of this number, its
-    weights there, times its weight in the query; for a word in a field, the same to all."""
+    weights there, which may be known, times its weight in the query; for a word in a field, the same to all."""
 
     rows: npt.NDArray[np.int32]
     weight: np.float32
     most: float
     shard: LexicalShard | None = None
     number: int = 0
+    known: Weights | None = None
 
     @property
     def costs(self) -> int:
         """How long it takes to add it up, in postings whose weights are known."""
-        is_known = self.shard is None or self.shard.remembers(self.number)
+        is_known = self.shard is None or self.known is not None
         return len(self.rows) if is_known else WEIGHED * len(self.rows)
+
+    @property
+    def _additions(self) -> Weights | np.float32:
+        """What it adds to the score of each of its papers, (postings,), or to that of all."""
+        if self.shard is None:
+            return self.weight
+        weights = self.shard.weights_of(self.number) if self.known is None else self.known
+        return weights if self.weight == 1 else self.weight * weights
 
     def reaching(self, least: float) -> Rows:
         """The rows of its papers to which it adds so much."""
-        rows = self.rows if self.shard is None else self.rows[self.weight * self.shard.weights_of(self.number) >= least]
+        rows = self.rows if self.shard is None else self.rows[self._additions >= least]
         return rows.astype(np.int64)
 
     def add_to(self, scores: Weights) -> None:
         """Add to the scores of all of its papers."""
-        weights = 1 if self.shard is None else self.shard.weights_of(self.number)
-        np.add.at(scores, self.rows, weights if self.weight == 1 else self.weight * weights)  # in a third of the time of `scores[rows] +=`
+        np.add.at(scores, self.rows, self._additions)  # in a third of the time of `scores[rows] +=`
 
     def look_up(self, scores: Weights, wanted: Rows) -> None:
         """Add to the scores of the rows that are wanted, which ascend, or of all where that is quicker."""
@@ -561,7 +590,9 @@ class _List(NamedTuple):
         elif len(wanted):
             places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
             has_term = self.rows[places] == wanted
-            scores[wanted[has_term]] += self.weight * self.shard.weights_at(self.number, places[has_term])
+            own_places = places[has_term]
+            weights = self.shard.weights_at(self.number, own_places) if self.known is None else self.known[own_places]
+            scores[wanted[has_term]] += self.weight * weights
 
 
 def _rests(lists: Sequence[_List]) -> list[float]:
@@ -572,11 +603,6 @@ def _rests(lists: Sequence[_List]) -> list[float]:
 def _union(rows: Rows, others: Rows) -> Rows:
     """Two sets of rows as one, ascending; the first is it already."""
     return np.union1d(rows, others) if len(others) else rows
-
-
-def _are_plain(parameters: Bm25Parameters) -> bool:
-    """Whether a term adds something to the score of every paper that has it, which is not lost to rounding, and nothing to others."""
-    return not absent_weight(parameters) and parameters.title > LEAST_WEIGHT and parameters.k1 < 1 / LEAST_WEIGHT
 
 
 def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:

@@ -14,9 +14,8 @@ from ...choices import Filter
 from ...errors import UnknownName
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25
-from ...matching.lexical.bm25 import NO_ROWS
 from ...matching.lexical.words import STOPWORDS
-from ...matching.scope import Scope
+from ...matching.scope import NO_ROWS, Scope
 from ...matching.sharding import by_shard
 from ...storage.shards import Shard
 from ...types import Mask, Rows

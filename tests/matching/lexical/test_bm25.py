@@ -313,7 +313,7 @@ def test_weights_that_are_not_remembered_are_computed_again(tmp_path: Path, monk
             assert (scores(forgetful, query) == scores(index, query)).all()
     remembered = forgetful.shards[0].remembered
     assert remembered is forgetful.shards[1].remembered
-    assert sum(map(len, remembered._weights.values())) == remembered._size <= 50
+    assert sum(len(known.weights) for known in remembered._weights.values()) == remembered._size <= 50
 
 
 def test_postings_come_back_as_they_went_in(tmp_path: Path) -> None:
