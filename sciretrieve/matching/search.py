@@ -23,7 +23,7 @@ from .late import QueryTokens
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms, Weights
 from .lexical.spelling import Correction
-from .scope import NO_ROWS, Scope
+from .scope import NO_ROWS, Scope, union
 
 BATCH = 256
 """Queries whose candidates are held at a time."""
@@ -159,7 +159,7 @@ class Searcher:
         """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
         best_rows, best_scores, nearest_scores = best
-        rows = np.union1d(nearest[0], best_rows)
+        rows = union(nearest[0], best_rows)
         meaning, words = np.empty(len(rows)), np.empty(len(rows))
         in_nearest, in_best = np.searchsorted(rows, nearest[0]), np.searchsorted(rows, best_rows)
         words[in_nearest], words[in_best] = nearest_scores, best_scores

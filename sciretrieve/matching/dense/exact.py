@@ -41,11 +41,11 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
     q, x = query.astype(np.float64), vectors.astype(np.float64)
     if metric == "l2":
         difference = x - q
-        distance: Scores = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        distance: Scores = np.sqrt(np.vecdot(difference, difference))
         return -distance
-    product: Scores = np.einsum("ij,j->i", x, q)  # einsum sums each row separately, unlike BLAS
+    product: Scores = np.vecdot(x, q)  # which sums each row separately, unlike a matrix product
     if metric == "cosine":
-        product /= np.maximum(np.sqrt(np.einsum("ij,ij->i", x, x)) * np.sqrt(q @ q), 1e-12)
+        product /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(q @ q), 1e-12)
     return product
 
 
@@ -54,7 +54,9 @@ def unknown_norms(count: int) -> Vectors:
     return np.full(count, np.nan, np.float32)
 
 
-def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[RowScores]:
+def search(
+    vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None, edges: Scores | None = None
+) -> list[RowScores]:
     """Find at least the k best rows of `vectors` for each query, with all ties at the edge.
 
     Args:
@@ -64,11 +66,13 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         k: how many to find; fewer come back only if fewer rows pass.
         metric: see `score`.
         mask: which rows may be answered, shape (n,); None for all.
+        edges: for each query a score below which no row is asked for, (m,); -inf where any is, which is the default.
     """
     # where few rows pass, only these are read; else all are, in one piece, which is several times as fast a row
     passing_rows = None if mask is None or mask.mean() > GATHERED else np.flatnonzero(mask)
     count = len(vectors) if passing_rows is None else len(passing_rows)
-    query_lengths = np.linalg.norm(queries, axis=1).astype(np.float64)
+    query_lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
+    least = np.full(len(queries), -np.inf) if edges is None else _approximate_edges(edges, query_lengths, metric)
     longest, slacks = 0.0, np.zeros(len(queries))
     candidates: list[list[RowScores]] = [[] for _ in queries]
     for first in range(0, count, BLOCK_ROWS):
@@ -78,7 +82,7 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         block = np.asarray(vectors[places])
         lengths = norms[places]
         if np.isnan(lengths).any():
-            norms[places] = lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+            norms[places] = lengths = np.sqrt(np.vecdot(block, block))
         if (longest_here := float(lengths.max())) > longest:
             longest, slacks = longest_here, _slacks(query_lengths, longest_here, metric)
         for start in range(0, len(queries), BLOCK_QUERIES):
@@ -86,7 +90,7 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
             if mask is not None and passing_rows is None:
                 products[:, ~mask[first:stop]] = -np.inf
             for number, scores in enumerate(products, start):
-                _merge(candidates[number], block_rows, scores, k, float(slacks[number]))
+                _merge(candidates[number], block_rows, scores, k, float(slacks[number]), float(least[number]))
     return [_rescored(vectors, query, proposed, k, metric) for query, proposed in zip(queries, candidates, strict=True)]
 
 
@@ -94,7 +98,7 @@ def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Met
     """Scores that order rows as `score` does, within `_slack`: for l2 half the squared distance, without |q|²."""
     # one thread multiplies a query with few rows: those of BLAS hold up the encoder of the next query for longer than they save
     is_small = len(queries) == 1 and len(block) < BLOCK_ROWS
-    product: Vectors = np.einsum("ij,j->i", block, queries[0])[None] if is_small else queries @ block.T
+    product: Vectors = np.vecdot(block, queries[0])[None] if is_small else queries @ block.T
     if metric == "l2":
         product -= 0.5 * lengths * lengths
     elif metric == "cosine":
@@ -107,14 +111,20 @@ def _slacks(lengths: Scores, longest: float, metric: Metric) -> Scores:
     return 1e-5 * {"ip": lengths * longest, "cosine": lengths, "l2": (lengths + longest) * longest}[metric]
 
 
-def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
-    """Add a block's best to a query's candidates, dropping what can no longer be among its k best."""
+def _approximate_edges(edges: Scores, lengths: Scores, metric: Metric) -> Scores:
+    """What `_approximate` gives at least, less its errors, for rows that `score` gives the score of an edge, (m,)."""
+    if metric == "l2":
+        squares, distances = lengths * lengths, edges * edges
+        return 0.5 * (squares - distances) - 1e-12 * (squares + distances)
+    return edges * lengths if metric == "cosine" else edges
+
+
+def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float, edge: float) -> None:
+    """Add a block's best to a query's candidates, dropping what is below an edge or can no longer be among its k best."""
     if candidates and len(candidates[0][0]) >= k:
         best_scores = candidates[0][1]
-        edge = np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]
-        places = np.flatnonzero(scores >= edge - slack)
-    else:
-        places = best(scores, k, slack)
+        edge = max(edge, float(np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]))
+    places = best(scores, k, slack) if edge == -np.inf else np.flatnonzero(scores >= edge - slack)
     if not len(places):
         return
     all_rows = np.concatenate([rows[places], *(part_rows for part_rows, _ in candidates)])

@@ -63,8 +63,15 @@ class ScaledShard(VectorShard):
         """See `VectorShard.score`; the query has the vectors of all encoders."""
         return self.scale.scaled(super().score(query[self.start : self.start + self.dim], rows))
 
-    def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
-        """See `VectorShard.search`; the queries have the vectors of all encoders."""
+    def search(
+        self,
+        query_vectors: Vectors,
+        k: int,
+        scope: Scope,
+        effort: Effort = USUAL,
+        edges: Scores | None = None,  # noqa: ARG002 - they are on the scale of all collections
+    ) -> list[RowScores]:
+        """See `VectorShard.search`; the queries have the vectors of all encoders, and no row is left out."""
         answers = super().search(np.ascontiguousarray(query_vectors[:, self.start : self.start + self.dim]), k, scope, effort)
         return [(rows, self.scale.scaled(scores)) for rows, scores in answers]
 

@@ -71,12 +71,13 @@ class VectorShard:
         """Exact scores of some of its rows for a query, (dim,)."""
         return exact.score(query, self.vectors[rows], self.metric)
 
-    def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
-        """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores."""
+    def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL, edges: Scores | None = None) -> list[RowScores]:
+        """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores; those with a score below
+        the query's edge, (n,), may lack."""
         if not len(scope):
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
         if self.scans(k, scope, effort) or self.ann is None:
-            return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, scope.mask)
+            return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, scope.mask, edges)
         proposals = self.ann.candidates(query_vectors, candidates(k), self.metric, scope.mask, effort)
         return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
 
@@ -117,9 +118,27 @@ class Request:
     effort: Effort
 
 
-def answered(shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[Request]) -> list[list[RowScores]]:
-    """What shards answer to requests: for each request and each of its vectors, see `VectorShard.search`."""
-    return [shards[request.shard].search(request.query_vectors, request.k, request.scope, request.effort) for request in requests]
+def answered(
+    shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[Request], k: int | None = None
+) -> list[list[RowScores]]:
+    """What shards answer to requests: for each request and each of its vectors, see `VectorShard.search`.
+
+    With `k` all requests are for the same vectors, and a later shard may leave out what is not among the k best of the earlier ones.
+    """
+    answers: list[list[RowScores]] = []
+    best_scores: list[Scores] = []
+    for request in requests:
+        edges = None if k is None or not answers else np.array([scores.min() if len(scores) == k else -np.inf for scores in best_scores])
+        answer = shards[request.shard].search(request.query_vectors, request.k, request.scope, request.effort, edges)
+        answers.append(answer)
+        if k is not None and len(requests) > 1:
+            known = best_scores or [np.empty(0)] * len(answer)
+            best_scores = [_greatest(np.concatenate([scores, new]), k) for scores, (_, new) in zip(known, answer, strict=True)]
+    return answers
+
+
+def _greatest(scores: Scores, k: int) -> Scores:
+    return np.partition(scores, len(scores) - k)[len(scores) - k :] if len(scores) > k else scores
 
 
 def search(
@@ -128,7 +147,7 @@ def search(
     k: int,
     scope: Scope,
     effort: Effort = USUAL,
-    ask: Callable[[Sequence[Request]], list[list[RowScores]]] | None = None,
+    ask: Callable[[Sequence[Request], int | None], list[list[RowScores]]] | None = None,
 ) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
 
@@ -140,14 +159,14 @@ def search(
     scopes = [scope.part(shard.first, shard.papers) for shard in shards]
     asked = [k if shard.scans(share, shard_scope, effort) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
     ask = ask or partial(answered, shards)
-    parts = ask([Request(number, query_vectors, count, scopes[number], effort) for number, count in enumerate(asked)])
+    parts = ask([Request(number, query_vectors, count, scopes[number], effort) for number, count in enumerate(asked)], k)
     edges = [_edge(answers, k) for answers in zip(*parts, strict=True)]
     short_queries = [
         [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
         for answers, count in zip(parts, asked, strict=True)
     ]
     again = [Request(shard, query_vectors[queries], k, scopes[shard], effort) for shard, queries in enumerate(short_queries) if queries]
-    for request, answers in zip(again, ask(again), strict=True):
+    for request, answers in zip(again, ask(again, None), strict=True):
         for number, answer in zip(short_queries[request.shard], answers, strict=True):
             parts[request.shard][number] = answer
     merged = []

@@ -19,7 +19,7 @@ from ...options import Bm25Parameters
 from ...types import Mask, Rows
 from ...waiting import check
 from .. import topk
-from ..scope import NO_ROWS, RowRange, Scope
+from ..scope import NO_ROWS, RowRange, Scope, union
 from ..sharding import by_shard
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
@@ -602,7 +602,7 @@ def _rests(lists: Sequence[_List]) -> list[float]:
 
 def _union(rows: Rows, others: Rows) -> Rows:
     """Two sets of rows as one, ascending; the first is it already."""
-    return np.union1d(rows, others) if len(others) else rows
+    return union(rows, others) if len(others) else rows
 
 
 def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:

@@ -15,7 +15,7 @@ from ...errors import UnknownName
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25
 from ...matching.lexical.words import STOPWORDS
-from ...matching.scope import NO_ROWS, Scope
+from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
 from ...storage.shards import Shard
 from ...types import Mask, Rows
@@ -87,7 +87,7 @@ class Narrower:
             met = self._meeting(part, remaining)
             if met is not None:
                 said = True
-                undecided = np.union1d(undecided, met.undecided)
+                undecided = union(undecided, met.undecided)
                 remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
         for columns, phrases in together.items():
             for first in range(0, len(phrases), READ_TOGETHER):

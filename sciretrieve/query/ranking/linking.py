@@ -11,6 +11,7 @@ from ...choices import SIMILAR_BY, Filter, SimilarBy, check_choice
 from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.fusion import unit
+from ...matching.scope import union
 from ...runs import Ranking
 from ...types import Query, Rows, Scores
 from ..reading.rocchio import NEGATIVE_WEIGHT
@@ -51,7 +52,7 @@ class LinkedPapers:
 
         Papers that nothing links follow in the order of the ranking.
         """
-        rows = np.union1d(ranking.rows, self.rows)
+        rows = union(ranking.rows, self.rows)
         by_text, by_citations = np.searchsorted(rows, ranking.rows), np.searchsorted(rows, self.rows)
         scores, parts = np.zeros(len(rows)), {}
         scores[by_text] += (1 - SHARE) * unit(ranking.scores)

@@ -77,6 +77,25 @@ def test_takes_every_tie_at_the_edge(data: st.DataObject, metric: Metric, k: int
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_only_what_is_below_an_edge_is_left_out(metric: Metric, scale: float, offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "BLOCK_ROWS", 100)
+    rng = np.random.default_rng(1)
+    vectors = (scale * (offset + rng.standard_normal((733, 24)) * rng.random((733, 1)))).astype(np.float32)
+    vectors[:730:3] = vectors[1:731:3]  # so that there are ties
+    queries = (offset + rng.standard_normal((7, 24))).astype(np.float32)
+    whole = search_all(vectors, queries, len(vectors), metric)
+    edges = np.array([np.sort(scores)[-20] for _, scores in whole])
+    edges[3] = -np.inf
+    answers = exact.search(vectors, exact.unknown_norms(len(vectors)), queries, 50, metric, None, edges)
+    for edge, (rows, scores), (all_rows, all_scores) in zip(edges, answers, whole, strict=True):
+        least = max(edge, np.sort(all_scores)[-50])
+        assert set(all_rows[all_scores >= least].tolist()) == set(rows[scores >= least].tolist())
+        assert len(rows) >= 50 if edge == -np.inf else offset or len(rows) < 50
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> None:
     # a common offset makes products large and their differences smaller than what float32 keeps of them
     rng = np.random.default_rng(6)

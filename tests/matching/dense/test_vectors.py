@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from sciretrieve.matching.dense import VectorShard, build_ann, factory_string
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.matching.dense.exact import RowScores
 from sciretrieve.matching.dense.vectors import score_rows, search
-from sciretrieve.matching.effort import Effort
 from sciretrieve.matching.scope import Scope
 from sciretrieve.types import Vectors
 
@@ -76,6 +76,30 @@ def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: st
     assert hits / 500 > (0.5 if "PQ" in dense else 0.95)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_later_shards_say_only_what_can_still_be_among_the_best(tmp_path: Path, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = clustered(sum(SIZES))
+    vectors[900] = vectors[5]  # a tie that is no better than the edge
+    lengths: list[int] = []
+    search_shard = VectorShard.search
+
+    def noted(shard: VectorShard, *asked: Any) -> list[RowScores]:
+        answers = search_shard(shard, *asked)
+        lengths.append(len(answers[0][0]))
+        return answers
+
+    monkeypatch.setattr(VectorShard, "search", noted)
+    for query in vectors[:3]:
+        for k in (1, 300):
+            lengths.clear()
+            ((rows, scores),) = search(shards(tmp_path, vectors, metric), query[None], k, Scope(len(vectors)))
+            everything = score_rows(shards(tmp_path, vectors, metric), query, np.arange(len(vectors)))
+            assert sorted(rows.tolist()) == np.flatnonzero(everything >= np.sort(everything)[-k]).tolist()
+            assert (scores == everything[rows]).all()
+            assert lengths[0] >= k
+            assert k == 1 or sum(lengths[1:]) < k
+
+
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "Flat"])
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_shard_that_has_most_of_the_best_is_asked_for_more(
@@ -90,9 +114,9 @@ def test_a_shard_that_has_most_of_the_best_is_asked_for_more(
     asked: list[int] = []
     search_shard = VectorShard.search
 
-    def noted(shard: VectorShard, queries: Vectors, k: int, scope: Scope, effort: Effort) -> list[RowScores]:
+    def noted(shard: VectorShard, queries: Vectors, k: int, *others: Any) -> list[RowScores]:
         asked.append(k)
-        return search_shard(shard, queries, k, scope, effort)
+        return search_shard(shard, queries, k, *others)
 
     monkeypatch.setattr(VectorShard, "search", noted)
     ((rows, _),) = search(made, query, depth, Scope(len(vectors)))
