@@ -1,10 +1,10 @@
 """How fast is our runtime beside plain transformers and sentence-transformers on the same real abstracts, and how near the peak?
 
-`--model minilm` is the embedded encoder with its real weights. `--model bert-base` is SPECTER2's shape, a BERT-base with
-an active `seq_bn` adapter, with random weights, for speed does not depend on them. The peak is the machine's best matrix
-product in torch in the same precision, measured in the same run. Plain transformers (with `adapters`) gets what most
-scripts do: batches of 32 in file order, fp32; sentence-transformers its own `encode` at its defaults, in an environment of
-its own, without the adapter, which it has no notion of.
+`--model minilm` is an embedded encoder with its real weights. `--model granite` is the default encoder's shape, a small RoBERTa
+that reads 512 tokens, and `--model bert-base` SPECTER2's, a BERT-base with an active `seq_bn` adapter; both have random weights,
+for speed does not depend on them. The peak is the machine's best matrix product in torch in the same precision, measured in the same
+run. Plain transformers (with `adapters`) gets what most scripts do: batches of 32 in file order, fp32; sentence-transformers its own
+`encode` at its defaults, in an environment of its own, without the adapter, which it has no notion of.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from reporting import arguments, report, taking_turns
 from sciretrieve import Paper, open_corpus
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.catalogue import MINILM
+from sciretrieve.encoders.catalogue import GRANITE, MINILM
+from sciretrieve.encoders.layouts.packed import read
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
 from sciretrieve.types import Vectors
 
-SIZES = {"minilm": (6, 384, 0), "bert-base": (12, 768, 48)}
-"""Layers, width, width of the adapter."""
+SIZES = {"minilm": (6, 384, 0, False), "granite": (6, 384, 0, True), "bert-base": (12, 768, 48, True)}
+"""Layers, width, width of the adapter, and whether [CLS] is the vector."""
 
 
 def matrix_peak(dtype: torch.dtype, device: str = "cpu", size: int = 2048) -> float:
@@ -56,14 +57,39 @@ def timed(work: Callable[[], object], device: str) -> float:
     return time.perf_counter() - start
 
 
-def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter: int) -> float:
+def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter: int, is_cls: bool) -> float:
     """Multiply-adds, counted twice, that a BERT needs on texts of these many tokens: products of weights and of attention.
 
-    With an adapter [CLS] is the vector, and of the last layer only keys and values are needed of all tokens.
+    Where [CLS] is the vector, of the last layer only keys and values are needed of all tokens.
     """
     exact = lengths.astype(float)
     layer = 24 * exact * width**2 + 4 * exact**2 * width + 4 * exact * width * adapter
-    return float(np.sum((layers - 1) * layer + (4 * exact * width**2 if adapter else layer)))
+    return float(np.sum((layers - 1) * layer + (4 * exact * width**2 if is_cls else layer)))
+
+
+def make_granite(folder: Path) -> None:
+    """A RoBERTa of granite-embedding-30m-english's shape with random weights, and its tokenizer."""
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
+
+    packed = obtain(GRANITE.parts["base"], "granite") / GRANITE.parts["base"].files[0]
+    header, tokenizer, _ = read(packed)
+    sizes = header["arch"]
+    PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(tokenizer), cls_token="<s>", sep_token="</s>", pad_token="<pad>", model_max_length=512
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=sizes["vocab"],
+        hidden_size=sizes["hidden"],
+        num_hidden_layers=sizes["layers"],
+        num_attention_heads=sizes["heads"],
+        intermediate_size=sizes["intermediate"],
+        max_position_embeddings=sizes["max_positions"],
+        type_vocab_size=sizes["type_vocab"],
+        pad_token_id=sizes["position_offset"] - 1,
+    )
+    RobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
 
 
 def make_bert_base(folder: Path) -> None:
@@ -144,15 +170,20 @@ def main() -> None:
     chosen = arguments(__doc__, corpus=str(CORPUS), papers=512, rounds=3, model="minilm")
     table = next(iter(open_corpus(chosen.corpus).batches())).papers.slice(0, chosen.papers)
     papers = [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
-    name = "minilm"
+    name, options = "minilm", dict[str, Any]()
     if chosen.model == "bert-base":
         os.environ["SCIRETRIEVE_MODELS"] = tempfile.mkdtemp(prefix="bert-base-")
         make_bert_base(Path(os.environ["SCIRETRIEVE_MODELS"]))
         name = "specter2"
-    first: Any = load_encoder(name, precision="fp32", device="cpu")
+    elif chosen.model == "granite":
+        name = tempfile.mkdtemp(prefix="granite-")
+        make_granite(Path(name))
+        options = {"pooling": "cls", "template": GRANITE.sides.paper.text}
+    opened = partial(load_encoder, name, device="cpu", **options)
+    first: Any = opened(precision="fp32")
     ours = {"fp32, as few": first}
-    for precision in ("fp32", "bf16") if load_encoder(name, device="cpu").precision == "bf16" else ("fp32",):
-        ours[precision] = load_encoder(name, precision=precision, device="cpu")
+    for precision in ("fp32", "bf16") if opened().precision == "bf16" else ("fp32",):
+        ours[precision] = opened(precision=precision)
         ours[precision].expect(1_000_000)
     template = first.spec.sides.paper.text
     texts = [template.format(title=paper.title, abstract=paper.abstract, sep="[SEP]") for paper in papers]

@@ -94,7 +94,8 @@ class OpenVinoRuntime:
     def _compiled(self) -> Any:
         settings: dict[str, str] = {"INFERENCE_PRECISION_HINT": HINTS[self.precision]}
         if self._streams == 1:
-            settings["PERFORMANCE_HINT"] = "LATENCY"
+            # threads that are tied to a core wait for Python's, which runs on the same one while other searches read their queries
+            settings |= {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": "NO"}
         else:
             settings |= {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(self._streams)}
         if self._streams == 1 and self._folder == self._artifact.folder:
