@@ -597,4 +597,4 @@ def changed(options: Options, changes: Any) -> Options:
     names = [field.name for field in fields(options)]
     for name in changes:
         check_choice("option", name, names)
-    return replace(options, **changes)
+    return replace(options, **changes) if changes else options  # which was checked when it was made

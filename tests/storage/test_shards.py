@@ -34,11 +34,15 @@ from tests.made_up import made_up_papers, read_corpus, write_jsonl
 @pytest.fixture
 def written(tmp_path: Path) -> Shard:
     """A shard of 1,000 papers."""
-    table, _ = read_corpus(write_jsonl(tmp_path / "papers.jsonl", made_up_papers(1000)))
-    cutter = Cutter(lambda number: tmp_path / "shards" / f"{number:06d}.partial", 5000)
+    return of_papers(tmp_path, made_up_papers(1000))
+
+
+def of_papers(folder: Path, papers: list[dict[str, Any]]) -> Shard:
+    table, _ = read_corpus(write_jsonl(folder / "papers.jsonl", papers))
+    cutter = Cutter(lambda number: folder / "shards" / f"{number:06d}.partial", 5000)
     cutter.add(table)
-    assert cutter.finish() == [1000]
-    return opened(tmp_path, fill(tmp_path / "shards" / "000000.partial", 0, None, Analyzer(), lambda _: None))
+    assert cutter.finish() == [len(papers)]
+    return opened(folder, fill(folder / "shards" / "000000.partial", 0, None, Analyzer(), lambda _: None))
 
 
 def opened(directory: Path, facts: ShardFacts) -> Shard:
@@ -227,6 +231,14 @@ def test_deleted_papers_are_not_found_and_keep_their_rows(tmp_path: Path, writte
     assert shard.find(many) == {f"p{number:04d}": number for number in range(1000) if number not in (3, 500, 999)}
     assert shard.papers_at(np.array([3]))[0].id == "p0003"
     assert (shard.papers, len(shard.ids), written.find(few)) == (1000, 1000, {"p0003": 3, "p0004": 4, "p0999": 999})
+
+
+@pytest.mark.parametrize("ids", [["Smith2020", "p1", "SMITH2020", "smith20201", "q2"], ["Ärger2020", "p1", "smith2020", "ärger2020"]])
+def test_an_id_is_found_whatever_its_case(tmp_path: Path, ids: list[str]) -> None:
+    shard = of_papers(tmp_path, [{"id": id, "title": "Star dust"} for id in ids])
+    for asked in ["smith2020", "SMITH2020", "P1", "ärger2020", "ÄRGER2020", "\N{KELVIN SIGN}1", "nobody", "smith202", ""]:
+        assert shard.find_in_any_case(asked).tolist() == [row for row, id in enumerate(ids) if id.lower() == asked.lower()]
+        assert shard.find([asked]) == ({asked: ids.index(asked)} if asked in ids else {})
 
 
 @pytest.mark.parametrize(("rows", "deleted"), [([3], 2), ([1000], 1)], ids=["not as many as the manifest says", "no row of the shard"])

@@ -30,6 +30,8 @@ ONE_BY_ONE = 16
 """Terms that are looked up one by one; more are looked for together."""
 LOOKED_UP = 48
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
+TRIED = 8
+"""Postings of a term for each paper that is to be looked for among them, up to which looking at all of them is quicker."""
 WEIGHED = 8
 """Postings that are added up in the time in which one is weighed."""
 LONG = 3
@@ -147,6 +149,17 @@ class LexicalShard:
             return rows
         in_title = self.postings.titles[places]
         return rows[in_title > 0 if column == "title" else self.postings.counts[places] > in_title]
+
+    def in_titles(self, number: int, rows: Rows) -> Mask:
+        """Which of its papers at these rows, ascending, have a term in their title, as `rows_within` has it: (rows,)."""
+        term_rows, titles = self.rows_of(number), self.postings.titles[self._places_of(number)]
+        if TRIED * len(rows) > len(term_rows):
+            flags = np.zeros(self.papers, bool)
+            flags[term_rows] = titles > 0
+            return flags[rows]
+        places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
+        in_title: Mask = (term_rows[places] == rows) & (titles[places] > 0)
+        return in_title
 
     def rows_in_field(self, term: str) -> npt.NDArray[np.int32]:
         """The rows within the shard of the papers that have a word in a field (`fields.field_term`), deleted ones too, ascending."""

@@ -3,7 +3,7 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,30 +77,36 @@ NO_TITLES = Titles(*(np.empty(0, np.int64) for _ in range(4)))
 
 
 def titles_sharing(bm25: Bm25, terms: TypedTerms, least: int, scope: Scope) -> Titles:
-    """The papers of a scope whose titles have at least so many of the plain terms, which are less than 256."""
+    """The papers of a scope whose titles have at least so many of the plain terms, one or more, which are less than 256."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
     for shard in bm25.shards:
+        numbers = sorted(_numbers(shard, terms.plain), key=lambda number: len(shard.rows_of(number)))
+        if len(numbers) < least:
+            continue
+        # a title that lacks no more than it may has one of the rarest
         counts = np.zeros(shard.papers, np.uint8)
-        for rows in _rows_with(shard, terms.plain):
-            counts[rows] += 1
-        places = np.flatnonzero(counts >= least)
-        places = places[scope.part(shard.first, shard.papers).has(places)]
+        enough = len(numbers) - least + 1
+        for number in numbers[:enough]:
+            counts[shard.rows_within(number, "title")] += 1
+        places = np.flatnonzero(counts > 0)  # of truth values, in a tenth of the time
+        shared = counts[places].astype(np.int64)
+        for place, number in enumerate(numbers[enough:], 1):
+            shared += shard.in_titles(number, places)
+            can_have_enough = shared >= least - (len(numbers) - enough - place)
+            places, shared = places[can_have_enough], shared[can_have_enough]
+        is_wanted = (shared >= least) & scope.part(shard.first, shard.papers).has(places)
+        places, shared = places[is_wanted], shared[is_wanted]
         joined = np.zeros(len(places), np.int64)
-        for rows in _rows_with(shard, terms.joined) if len(places) else ():
-            found = np.minimum(np.searchsorted(rows, places), len(rows) - 1)
-            joined += rows[found] == places
+        for number in _numbers(shard, terms.joined) if len(places) else ():
+            joined += shard.in_titles(number, places)
         offsets = shard.postings.title_offsets
-        parts.append(
-            (places + shard.first, counts[places].astype(np.int64), joined, (offsets[places + 1] - offsets[places]).astype(np.int64))
-        )
-    return Titles(*(np.concatenate([np.empty(0, np.int64), *part]) for part in zip(*parts, strict=True)))
+        parts.append((places + shard.first, shared, joined, (offsets[places + 1] - offsets[places]).astype(np.int64)))
+    return Titles(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_TITLES
 
 
-def _rows_with(shard: LexicalShard, terms: Iterable[str]) -> Iterator[npt.NDArray[np.int32]]:
-    """For each of the terms that any title of a shard has, the rows of the papers with it there, ascending."""
-    for term in terms:
-        if (number := shard.number(term)) is not None and len(rows := shard.rows_within(number, "title")):
-            yield rows
+def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
+    """The numbers of those terms that any paper of a shard has."""
+    return [number for term in terms if (number := shard.number(term)) is not None]
 
 
 def title_terms(bm25: Bm25, row: int) -> set[str]:

@@ -105,7 +105,7 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
     key = (cited[1] or cited[2]) if cited else text
     if is_short and (cited or KEY.fullmatch(key)):
         yield "citation key", _together([_with_id(shards, key), *(_with_key(shard, key) for shard in shards)])
-        yield "citation key", rows_flagged(shards, [pc.equal(pc.utf8_lower(shard.ids), as_text(key.lower())) for shard in shards])
+        yield "citation key", _together([shard.first + shard.find_in_any_case(key) for shard in shards])
 
 
 def _with_id(shards: Sequence[Shard], id: str) -> Rows:

@@ -154,13 +154,32 @@ class Shard:
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
         if len(ids) <= COMPARED:
-            rows = np.array([pc.index(self.ids, text(id)).as_py() for id in ids], np.int64)
+            possible_ids = [id for id in ids if len(id.encode()) in self._id_sizes]
+            rows = np.array([pc.index(self.ids, text(id)).as_py() for id in possible_ids], np.int64)
             rows = rows[rows >= 0]
         else:  # with a table of the ids that are asked for: one of all the shard's takes some ten times as long
             asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))
             rows = pc.indices_nonzero(asked).to_numpy().astype(np.int64)
         rows = rows[self.scope.has(rows)]
         return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
+
+    def find_in_any_case(self, id: str) -> Rows:
+        """The rows of the papers that are not deleted whose id is this one but for small and capital letters, ascending."""
+        lowered = id.lower()
+        if self._ids_are_ascii and len(lowered.encode()) not in self._id_sizes:
+            return np.empty(0, np.int64)
+        lowered_ids = pc.ascii_lower(self.ids) if self._ids_are_ascii else pc.utf8_lower(self.ids)
+        rows: Rows = pc.indices_nonzero(pc.equal(lowered_ids, text(lowered))).to_numpy().astype(np.int64)
+        return rows[self.scope.has(rows)]
+
+    @once
+    def _id_sizes(self) -> frozenset[int]:
+        """How many bytes its ids have, by which nearly all queries are told from ids without looking through these."""
+        return frozenset(pc.unique(pc.binary_length(self.ids)).to_pylist())
+
+    @once
+    def _ids_are_ascii(self) -> bool:
+        return bool(pc.all(pc.string_is_ascii(self.ids), min_count=0).as_py())
 
     def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
         """The papers at the given rows of this shard, in that order; with the columns of the given names alone, of which the id is one."""
