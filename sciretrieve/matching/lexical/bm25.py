@@ -48,6 +48,8 @@ REMEMBERED = 64_000_000
 a query's postings are those of common words, which other queries have too. A million papers have some 70 million postings."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are kept in memory."""
+TERMS_REMEMBERED = 16_384
+"""Terms of queries that are kept in memory with their weights; what feedback adds has many."""
 PARAMETERS_REMEMBERED = 64
 
 Weights = npt.NDArray[np.float32]
@@ -350,7 +352,7 @@ class Bm25:
             rarity = rarity_of(self.parameters, self.frequency(term), papers)
             return _Term(term, np.float32(weight), np.float32(absent and absent * rarity), weight * rarity * largest)
 
-        return lru_cache(NUMBERS_REMEMBERED)(weighed)
+        return lru_cache(TERMS_REMEMBERED)(weighed)
 
     @once
     def is_plain(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from ...files.schema import integers
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
 from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
+from ...matching.sharding import by_shard
 from ...papers.folding import fold
 from ...types import Rows
 
@@ -109,11 +111,17 @@ def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
     return [number for term in terms if (number := shard.number(term)) is not None]
 
 
-def title_terms(bm25: Bm25, row: int) -> set[str]:
-    """The terms of a paper's title."""
-    shard = next(shard for shard in bm25.shards if shard.first <= row < shard.first + shard.papers)
-    start, end = map(int, shard.postings.title_offsets[row - shard.first : row - shard.first + 2])
-    return set(shard.postings.terms.take(integers(shard.postings.title_terms[start:end].astype(np.int64))).to_pylist())
+def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
+    """The terms of the titles of the papers at the given rows."""
+    terms_of: list[set[str]] = [set()] * len(rows)
+    for shard, positions, shard_rows in by_shard(rows, bm25.shards):
+        offsets = shard.postings.title_offsets
+        starts, ends = offsets[shard_rows].tolist(), offsets[shard_rows + 1].tolist()
+        numbers = np.concatenate([shard.postings.title_terms[start:end] for start, end in zip(starts, ends, strict=True)])
+        terms = iter(shard.postings.terms.take(integers(numbers.astype(np.int64))).to_pylist())
+        for position, start, end in zip(positions.tolist(), starts, ends, strict=True):
+            terms_of[position] = set(islice(terms, end - start))
+    return terms_of
 
 
 def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, count: int, scope: Scope) -> Rows:

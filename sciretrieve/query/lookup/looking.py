@@ -168,11 +168,9 @@ class _Look:
             return []
         titles, plain = self._titles, self._terms.plain
         nearest = np.argsort(len(plain) - titles.plain + np.minimum(titles.others, MOST_MISSPELT + 1), kind="stable")[:MOST_TRIED]
-        tried: list[int] = []
-        for row in titles.rows[nearest].tolist():
-            of_title = title_terms(self.bm25, row)
-            if could_be(sorted(plain - of_title), sorted(of_title - plain)):
-                tried.append(row)
+        near_rows = titles.rows[nearest]
+        titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
+        tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
         read = self._papers(np.array(sorted(tried[:MOST_READ]), np.int64))
         slips = {row: count for row, paper in read if (count := self.typed.slips(paper.title)) is not None}
         rows = [row for row in slips if slips[row] == min(slips.values())]
