@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, LexicalShard, Postings, PostingsBuilder
-from sciretrieve.matching.lexical.bm25 import RememberedWeights
 from sciretrieve.matching.lexical.corpus_statistics import frequencies, statistics
+from sciretrieve.matching.lexical.lexical_shard import RememberedWeights
 from sciretrieve.matching.scope import Scope
 
 TitleAndAbstract = tuple[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ..once import once
 from ..types import Mask, Rows
@@ -19,6 +20,15 @@ def union(rows: Rows, others: Rows) -> Rows:
     np.not_equal(joined[1:], joined[:-1], out=is_new[1:])
     distinct: Rows = joined[is_new]
     return distinct
+
+
+def are_among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:
+    """Which of the rows are among the others, which are ascending."""
+    if not len(others):
+        return np.zeros(len(rows), bool)
+    places = np.minimum(np.searchsorted(others, rows), len(others) - 1)
+    is_among: Mask = others[places] == rows
+    return is_among
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ from .effort import USUAL, Effort
 from .fusion import Fusion, lifted
 from .late import QueryTokens
 from .lexical import Bm25
-from .lexical.bm25 import FieldTerms, Weights
+from .lexical.bm25 import FieldTerms
+from .lexical.lexical_shard import Weights
 from .lexical.spelling import Correction
 from .scope import NO_ROWS, Scope, union
 

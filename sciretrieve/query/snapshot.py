@@ -26,8 +26,8 @@ from ..matching.dense.vectors import vectors_at
 from ..matching.effort import USUAL
 from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_packing
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
-from ..matching.lexical.bm25 import RememberedWeights
 from ..matching.lexical.corpus_statistics import Frequencies
+from ..matching.lexical.lexical_shard import RememberedWeights
 from ..matching.scope import Scope
 from ..matching.search import Searcher
 from ..matching.sharding import by_shard

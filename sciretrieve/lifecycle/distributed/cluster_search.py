@@ -25,7 +25,7 @@ from ...matching.dense.vectors import Request, answered
 from ...matching.dense.vectors import search as search_vectors
 from ...matching.late import QueryTokens, TokenShard, matches
 from ...matching.lexical import Bm25
-from ...matching.lexical.bm25 import Weights
+from ...matching.lexical.lexical_shard import Weights
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...once import once

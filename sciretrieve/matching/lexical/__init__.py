@@ -2,9 +2,10 @@
 
 from ...options import Bm25Parameters
 from .analysis import Analyzer
-from .bm25 import Bm25, LexicalShard
+from .bm25 import Bm25
 from .corpus_statistics import Statistics
 from .fields import FIELDS_FILE, Fields, FieldsBuilder
+from .lexical_shard import LexicalShard
 from .postings import Postings, PostingsBuilder
 
 __all__ = [

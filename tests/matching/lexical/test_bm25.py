@@ -21,7 +21,7 @@ from rank_bm25 import BM25Okapi, BM25Plus
 
 from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, bm25
+from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
 from sciretrieve.matching.lexical import corpus_statistics as lexical_statistics
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.postings import write_postings
@@ -219,7 +219,7 @@ def zipf(tmp_path_factory: pytest.TempPathFactory) -> list[Postings]:
     weights=st.lists(st.floats(0.0, 3.0, width=32), min_size=8, max_size=8),
     k=st.sampled_from([1, 10, 200]),
     others=st.lists(st.integers(0, 2999), max_size=30, unique=True),
-    looked_up=st.sampled_from([1, bm25.LOOKED_UP]),
+    looked_up=st.sampled_from([1, scoring.LOOKED_UP]),
 )
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_passed_over_is_not_among_the_best(
@@ -230,7 +230,7 @@ def test_what_is_passed_over_is_not_among_the_best(
     every, matched = index.scores(terms)
     every[~matched] = -np.inf
     eligible = np.sort(every[matched])[::-1]
-    with mock.patch.object(bm25, "LOOKED_UP", looked_up):
+    with mock.patch.object(scoring, "LOOKED_UP", looked_up):
         rows, best_scores, other_scores = index.best(terms, k, Scope(3000), np.array(others, np.int64))
     assert sorted(rows.tolist()) == np.flatnonzero(matched & (every >= eligible[:k].min(initial=np.inf))).tolist()
     assert best_scores.tobytes() == every[rows].tobytes()
@@ -259,7 +259,7 @@ def test_papers_that_have_a_word_are_found_even_if_it_adds_nothing(tmp_path: Pat
 
 def test_postings_of_common_terms_are_read_for_few_papers(zipf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     index, read = joined(zipf, Bm25Parameters()), Counter[str]()
-    whole, some = bm25.LexicalShard.weights_of, bm25.LexicalShard.weights_at
+    whole, some = lexical_shard.LexicalShard.weights_of, lexical_shard.LexicalShard.weights_at
 
     def weights_of(shard: Any, number: int) -> Any:
         read["all of a common term"] += number == shard.number("w0x")
@@ -269,9 +269,9 @@ def test_postings_of_common_terms_are_read_for_few_papers(zipf: Any, monkeypatch
         read["some of a common term"] += number == shard.number("w0x")
         return some(shard, number, places)
 
-    monkeypatch.setattr(bm25, "LOOKED_UP", 1)  # as in a shard of many papers
-    monkeypatch.setattr(bm25.LexicalShard, "weights_of", weights_of)
-    monkeypatch.setattr(bm25.LexicalShard, "weights_at", weights_at)
+    monkeypatch.setattr(scoring, "LOOKED_UP", 1)  # as in a shard of many papers
+    monkeypatch.setattr(lexical_shard.LexicalShard, "weights_of", weights_of)
+    monkeypatch.setattr(lexical_shard.LexicalShard, "weights_at", weights_at)
     index.best({"w0x": 1.0, "w250x": 1.0, "w280x": 1.0}, 3, Scope(3000))
     # of the five later shards, those where a paper can still be among the best
     assert read == {"all of a common term": 1, "some of a common term": 2}
@@ -305,7 +305,7 @@ def test_other_parameters_need_no_other_index(tmp_path: Path) -> None:
 def test_weights_that_are_not_remembered_are_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
     whole = scores(index)
-    monkeypatch.setattr(bm25, "REMEMBERED", 50)
+    monkeypatch.setattr(lexical_shard, "REMEMBERED", 50)
     forgetful = index.weighted(Bm25Parameters())
     for _ in range(2):
         assert (scores(forgetful) == whole).all()
