@@ -34,6 +34,10 @@ from ..wording import counted
 from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
 from .shards import Shard, open_shards, scope_of, write_deleted
 
+GROWN = 1.1
+"""Times as large as when they were last measured that FAISS indexes may be without being measured again: that takes a search of all
+vectors for each of hundreds of queries, and what a tenth of the papers loses, answers lose a tenth of."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
@@ -251,16 +255,17 @@ def _trial(
     settings: IndexSettings,
     progress: Progress,
 ) -> Trial | None:
-    """What the dense index is worth, measured where it or the recall that is wanted changed."""
-    ann_files = [(facts.name, facts.ann_file) for facts in shards if facts.ann_file]
+    """What the dense index is worth, measured where the recall that is wanted changed, or more of the index than a little."""
+    ann_files = {(facts.name, facts.ann_file) for facts in shards if facts.ann_file}
     if not ann_files or encoder is None or settings.metric is None:
         return None
-    before = None if old is None else [(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file]
-    if old is not None and before == ann_files and old.trial is not None and old.trial.target == settings.recall:
-        return old.trial
+    size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
+    if old is not None and old.trial is not None and old.trial.target == settings.recall:
+        is_there = {(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file} <= ann_files
+        if is_there and size <= GROWN * old.trial.bytes:
+            return old.trial
     opened_shards = open_shards(Verified(directory), shards)
     vectors = [shard.vectors(int(encoder["dim"]), settings.metric) for shard in opened_shards]
-    size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
     trial = try_out(vectors, scope_of(opened_shards), knob(settings.dense), settings.recall, size)
     if trial is not None:
         progress.note(f"{settings.dense} {trial}")

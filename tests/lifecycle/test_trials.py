@@ -172,6 +172,26 @@ def test_a_size_on_the_command_line(source: Path, tmp_path: Path, size: str, cod
     assert result.stderr.count("\n") == (1 if code else 0)
 
 
+def test_it_is_measured_again_once_more_than_a_tenth_is_new(source: Path, tmp_path: Path) -> None:
+    path = build(source, tmp_path / "index", dense="IVF8,Flat", recall=0.9).path
+    first = read_manifest(path).trial
+    assert first is not None
+    kept = []
+    for number in range(4):
+        more = write_jsonl(tmp_path / "more.jsonl", [{**paper, "id": f"{number}-{paper['id']}"} for paper in made_up_papers(12)])
+        sr.add(more, path, encoder=LetterEncoder())
+        manifest = read_manifest(path)
+        size = sum(shard.files[shard.ann_file]["bytes"] for shard in manifest.shards if shard.ann_file)
+        assert manifest.trial is not None
+        kept.append(manifest.trial == first)
+        assert kept[-1] == (size <= 1.1 * first.bytes)
+        assert manifest.trial.bytes <= size <= 1.1 * manifest.trial.bytes
+    assert kept == sorted(kept, reverse=True)
+    assert set(kept) == {True, False}
+    sr.merge(path)  # the FAISS indexes that were measured are gone
+    assert read_manifest(path).trial not in (first, manifest.trial)
+
+
 def test_an_index_of_before_there_were_trials_opens(source: Path, tmp_path: Path) -> None:
     path = build(source, tmp_path / "index", dense="IVF8,Flat").path
     manifest = read_json(path / "manifest.json")
