@@ -22,12 +22,18 @@ def union(rows: Rows, others: Rows) -> Rows:
     return distinct
 
 
+def places_among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Rows:
+    """For each of a shard's rows the place where it is among the others, one or more and ascending, if it is there."""
+    # of one type, or NumPy would make a copy of all the others
+    places: Rows = np.searchsorted(others, rows.astype(others.dtype, copy=False))
+    return np.minimum(places, len(others) - 1)
+
+
 def are_among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:
-    """Which of the rows are among the others, which are ascending."""
+    """Which of a shard's rows are among the others, which are ascending."""
     if not len(others):
         return np.zeros(len(rows), bool)
-    places = np.minimum(np.searchsorted(others, rows), len(others) - 1)
-    is_among: Mask = others[places] == rows
+    is_among: Mask = others[places_among(rows, others)] == rows
     return is_among
 
 

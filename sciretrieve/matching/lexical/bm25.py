@@ -16,7 +16,7 @@ from ...options import Bm25Parameters
 from ...types import Mask, Rows
 from ...waiting import check
 from .. import topk
-from ..scope import NO_ROWS, RowRange, Scope, are_among
+from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard
 from .corpus_statistics import Statistics
 from .fields import FIELDS, is_field_term
@@ -243,8 +243,8 @@ class Bm25:
                 if number is None:
                     continue
                 rows = shard.rows_of(number)
-                place = int(np.searchsorted(rows, shard_rows[0]))
-                if place < len(rows) and rows[place] == shard_rows[0]:
+                (place,) = places_among(shard_rows, rows).tolist()
+                if rows[place] == shard_rows[0]:
                     contributions[term] = weight * float(shard.weights_of(number)[place])
         return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
 

@@ -16,7 +16,7 @@ from ...errors import CorruptData
 from ...once import once
 from ...options import Bm25Parameters
 from ...types import Mask, Rows
-from ..scope import Scope
+from ..scope import Scope, places_among
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, Fields
 from .postings import Postings
@@ -134,7 +134,7 @@ class LexicalShard:
             flags = np.zeros(self.papers, bool)
             flags[term_rows] = titles > 0
             return flags[rows]
-        places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
+        places = places_among(rows, term_rows)
         in_title: Mask = (term_rows[places] == rows) & (titles[places] > 0)
         return in_title
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...types import Mask, Rows
-from ..scope import NO_ROWS, are_among, union
+from ..scope import NO_ROWS, are_among, places_among, union
 from .fields import field_of
 from .lexical_shard import NO_PLACES, LexicalShard, Weights
 
@@ -179,7 +179,7 @@ class _List(NamedTuple):
         if self.shard is None or self.costs < LOOKED_UP * len(wanted):
             self.add_to(scores)
         elif len(wanted):
-            places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+            places = places_among(wanted, self.rows)
             has_term = self.rows[places] == wanted
             own_places = places[has_term]
             weights = self.shard.weights_at(self.number, own_places) if self.known is None else self.known[own_places]
