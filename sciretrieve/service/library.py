@@ -91,6 +91,8 @@ def _warm(index: Index) -> None:
         titles_of(index), authors_of(index)
         if index.has_references:
             index.citations  # noqa: B018
+    for shard in index.bm25.shards if index.bm25 is not None else ():
+        shard.postings.lengths  # noqa: B018 - a search opens those of shards that have its words
     for each in (index, *index.members) if isinstance(index, Indexes) else (index,):
         try:
             each.search("warm up", 1)

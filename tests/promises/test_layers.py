@@ -80,7 +80,7 @@ LINES = {
     "evaluation": 9480,
     "files": 1400,
     "lifecycle": 3550,
-    "matching": 5010,
+    "matching": 5020,
     "metrics": 600,
     "papers": 5450,
     "query": 5680,
