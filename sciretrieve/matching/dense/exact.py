@@ -116,7 +116,9 @@ def _approximate_edges(edges: Scores, lengths: Scores, metric: Metric) -> Scores
     if metric == "l2":
         squares, distances = lengths * lengths, edges * edges
         return 0.5 * (squares - distances) - 1e-12 * (squares + distances)
-    return edges * lengths if metric == "cosine" else edges
+    if metric == "cosine":  # those of vectors of hardly any length are nearer to 0 than their angles, so below 0 there is no edge
+        return np.where(edges > 0, np.maximum(edges, 0.0) * lengths, -np.inf)
+    return edges
 
 
 def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float, edge: float) -> None:

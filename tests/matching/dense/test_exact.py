@@ -96,6 +96,20 @@ def test_only_what_is_below_an_edge_is_left_out(metric: Metric, scale: float, of
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("length", [0.0, 1e-5, 1.0])
+def test_an_edge_loses_nothing_whatever_the_length_of_the_query(metric: Metric, length: float) -> None:
+    rng = np.random.default_rng(3)
+    vectors = (rng.standard_normal((300, 8)) * 10.0 ** rng.integers(-6, 3, (300, 1))).astype(np.float32)
+    query = (length * rng.standard_normal((1, 8))).astype(np.float32)
+    rows, scores = search_all(vectors, query, 300, metric)[0]
+    for k in (1, 100, 250, 300):
+        edge = np.sort(scores)[-k]
+        for least in (edge, -np.inf):
+            found_rows, found_scores = exact.search(vectors, exact.unknown_norms(300), query, k, metric, None, np.array([least]))[0]
+            assert set(found_rows[found_scores >= edge].tolist()) == set(rows[scores >= edge].tolist())
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> None:
     # a common offset makes products large and their differences smaller than what float32 keeps of them
     rng = np.random.default_rng(6)
