@@ -29,7 +29,7 @@ from sciretrieve import Paper, open_corpus
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, MINILM
-from sciretrieve.encoders.layouts.packed import read
+from sciretrieve.encoders.layouts.packed import config_of, read
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
 from sciretrieve.types import Vectors
@@ -70,26 +70,15 @@ def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter:
 def make_granite(folder: Path) -> None:
     """A RoBERTa of granite-embedding-30m-english's shape with random weights, and its tokenizer."""
     from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
+    from transformers import PreTrainedTokenizerFast, RobertaModel
 
     packed = obtain(GRANITE.parts["base"], "granite") / GRANITE.parts["base"].files[0]
     header, tokenizer, _ = read(packed)
-    sizes = header["arch"]
     PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(tokenizer), cls_token="<s>", sep_token="</s>", pad_token="<pad>", model_max_length=512
     ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=sizes["vocab"],
-        hidden_size=sizes["hidden"],
-        num_hidden_layers=sizes["layers"],
-        num_attention_heads=sizes["heads"],
-        intermediate_size=sizes["intermediate"],
-        max_position_embeddings=sizes["max_positions"],
-        type_vocab_size=sizes["type_vocab"],
-        pad_token_id=sizes["position_offset"] - 1,
-    )
-    RobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
+    RobertaModel(config_of(header["arch"]), add_pooling_layer=False).save_pretrained(folder)
 
 
 def make_bert_base(folder: Path) -> None:

@@ -45,22 +45,12 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     path = folders["base"] / part.files[0]
     with reading(path):
         from tokenizers import Tokenizer
-        from transformers import RobertaConfig, RobertaModel
+        from transformers import RobertaModel
 
         header, tokenizer_json, tensors = read(path)
         check_digest(tensors, path, part.sha256.get(TENSORS))
         arch = header["arch"]
-        config = RobertaConfig(
-            vocab_size=arch["vocab"],
-            hidden_size=arch["hidden"],
-            num_hidden_layers=arch["layers"],
-            num_attention_heads=arch["heads"],
-            intermediate_size=arch["intermediate"],
-            max_position_embeddings=arch["max_positions"],
-            type_vocab_size=arch["type_vocab"],
-            layer_norm_eps=arch["layer_norm_eps"],
-            pad_token_id=arch["position_offset"] - 1,
-        )
+        config = config_of(arch)
         model = RobertaModel(config, add_pooling_layer=False)
         tokenizer = Tokenizer.from_str(tokenizer_json)
     fill(model, _as_transformers_names_them(tensors), path)
@@ -72,6 +62,23 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         adapters.init(model)
         activate(model, loaded_model, folders[task], task)
     return loaded_model
+
+
+def config_of(arch: Mapping[str, Any]) -> Any:
+    """The configuration of a RoBERTa of a header's sizes, as transformers has it."""
+    from transformers import RobertaConfig
+
+    return RobertaConfig(
+        vocab_size=arch["vocab"],
+        hidden_size=arch["hidden"],
+        num_hidden_layers=arch["layers"],
+        num_attention_heads=arch["heads"],
+        intermediate_size=arch["intermediate"],
+        max_position_embeddings=arch["max_positions"],
+        type_vocab_size=arch["type_vocab"],
+        layer_norm_eps=arch["layer_norm_eps"],
+        pad_token_id=arch["position_offset"] - 1,
+    )
 
 
 def read(path: Path) -> tuple[dict[str, Any], str, dict[str, Weights]]:

@@ -126,19 +126,10 @@ def answered(
     With `k` all requests are for the same vectors, and a later shard may leave out what is not among the k best of the earlier ones.
     """
     answers: list[list[RowScores]] = []
-    best_scores: list[Scores] = []
     for request in requests:
-        edges = None if k is None or not answers else np.array([scores.min() if len(scores) == k else -np.inf for scores in best_scores])
-        answer = shards[request.shard].search(request.query_vectors, request.k, request.scope, request.effort, edges)
-        answers.append(answer)
-        if k is not None and len(requests) > 1:
-            known = best_scores or [np.empty(0)] * len(answer)
-            best_scores = [_greatest(np.concatenate([scores, new]), k) for scores, (_, new) in zip(known, answer, strict=True)]
+        edges = None if k is None or not answers else np.array([_edge(known, k) for known in zip(*answers, strict=True)])
+        answers.append(shards[request.shard].search(request.query_vectors, request.k, request.scope, request.effort, edges))
     return answers
-
-
-def _greatest(scores: Scores, k: int) -> Scores:
-    return np.partition(scores, len(scores) - k)[len(scores) - k :] if len(scores) > k else scores
 
 
 def search(

@@ -20,6 +20,7 @@ from ...files.writing import read_array, write_array
 from ...matching.dense import VectorShard
 from ...matching.late import Packing, TokenShard
 from ...matching.lexical import FIELDS_FILE, Fields, Postings
+from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
 from ...once import once
 from ...types import Paper, Rows
@@ -172,7 +173,7 @@ class Shard:
         if self._ids_are_ascii and len(lowered.encode()) not in self._id_sizes:
             return np.empty(0, np.int64)
         lowered_ids = pc.ascii_lower(self.ids) if self._ids_are_ascii else pc.utf8_lower(self.ids)
-        rows: Rows = pc.indices_nonzero(pc.equal(lowered_ids, text(lowered))).to_numpy().astype(np.int64)
+        rows: Rows = numbers_of(pc.indices_nonzero(pc.equal(lowered_ids, text(lowered))), np.uint64).astype(np.int64)
         return rows[self.scope.has(rows)]
 
     @once
