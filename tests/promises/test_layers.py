@@ -71,23 +71,23 @@ OWNED = {
 }
 """The folders and modules of the root that may import a heavy library."""
 
-ROOT_NAMES = 30
-ARROWS = 215
+ROOT_NAMES = 32
+ARROWS = 225
 LINES = {
-    "answers": 3000,
-    "commands": 5600,
-    "encoders": 5975,
-    "evaluation": 9480,
-    "files": 1400,
-    "lifecycle": 3550,
-    "matching": 5020,
-    "metrics": 600,
-    "papers": 5450,
-    "query": 5680,
-    "screening": 2400,
-    "service": 6500,
-    "storage": 2700,
-    "strategies": 1900,
+    "answers": 3150,
+    "commands": 5800,
+    "encoders": 6000,
+    "evaluation": 9680,
+    "files": 1600,
+    "lifecycle": 3850,
+    "matching": 5320,
+    "metrics": 660,
+    "papers": 5700,
+    "query": 6180,
+    "screening": 2480,
+    "service": 7300,
+    "storage": 2950,
+    "strategies": 1980,
     "studies": 2050,
     "training": 6000,
 }
