@@ -2,8 +2,8 @@
 
     corpus ─ cut ─▶ shards of papers and ids ─ fill ─▶ with vectors and postings ─ commit ─▶ manifest
 
-`storage.pending.json` marks a build in progress and describes it. Within an unfinished shard, vectors are on disk after every window. So a
-killed build loses at most two windows of encoding.
+`pending.json` marks a build in progress and describes it, see `storage.pending`. Within an unfinished shard, vectors are on disk after
+every window. So a killed build loses at most two windows of encoding.
 """
 
 from __future__ import annotations

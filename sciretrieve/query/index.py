@@ -162,7 +162,7 @@ class Index(Snapshot):
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `matching.search.rocchio`).
+        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `query.reading.rocchio`).
 
         Args:
             ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers.

@@ -148,7 +148,7 @@ class Session:
     @property
     def decisions(self) -> Mapping[str, Decision]:
         """The last decision on each paper that was read, in the order in which they were first read. Of near-identical papers, one is
-        here, and `units.also` has the others."""
+        here, and `Units.also` has the others."""
         return self._decisions
 
     @property

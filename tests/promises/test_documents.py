@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -68,6 +69,95 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http", "mailto")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def defines(module: Path, name: str) -> bool:
+    """Whether a module, or a folder by its `__init__`, has a name of its own or hands one on."""
+    file = module.with_suffix(".py") if module.with_suffix(".py").is_file() else module / "__init__.py"
+    return (
+        re.search(rf"^(async def|def|class) {name}\b|^{name}\b|import .*\b{name}\b|^    {name},$", file.read_text("utf-8"), re.MULTILINE)
+        is not None
+    )
+
+
+@cache
+def modules_called(name: str) -> list[Path]:
+    """The package's modules, without suffix, and its folders of a name."""
+    return [path.with_suffix("") for path in (ROOT / "sciretrieve").rglob(f"{name}*") if path.name in (name, f"{name}.py")]
+
+
+def is_there(named: str) -> bool:
+    """Whether `folder.module.name`, from the package's root or from any folder of it, leads somewhere; true of what is no module's name."""
+    first, *names = named.removeprefix("sciretrieve.").split(".")
+    for start in modules_called(first):
+        module, rest = start, names
+        while rest and ((module / rest[0]).is_dir() or (module / rest[0]).with_suffix(".py").is_file()):
+            module, rest = module / rest[0], rest[1:]
+        if not rest or (len(rest) == 1 and defines(module, rest[0])):
+            return True
+    return not modules_called(first)
+
+
+@pytest.mark.parametrize(
+    ("named", "found"), [("query.reading.rocchio", True), ("name_terms.field_terms", True), ("matching.search.rocchio", False)]
+)
+def test_a_module_that_is_gone_is_noticed(named: str, found: bool) -> None:
+    assert is_there(named) == found
+
+
+def test_modules_and_files_that_are_named_exist() -> None:
+    """In docstrings and comments of the package `folder.module.name`; in documents, too, paths below the folders of the sources."""
+    gone = [
+        f"{path.relative_to(ROOT)}: {named}"
+        for path in (ROOT / "sciretrieve").rglob("*.py")
+        for named in re.findall(r"`((?:[a-z][a-z_0-9]*\.)+[A-Za-z_]+)(?:\(.*?\))?`", path.read_text(encoding="utf-8"))
+        if not FILE_NAME.search(named) and not is_there(named)
+    ]
+    folders = "|".join(path.name for path in (ROOT / "sciretrieve").iterdir() if path.is_dir())
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8") if page.name != "CHANGELOG.md" else ""  # which tells of what is gone
+        paths = re.findall(rf"`((?:{folders})/[a-z_/]+(?:\.py)?)`|((?:sciretrieve|tests|bench|docs)/[a-z_/]+\.(?:py|md|toml))\b", text)
+        for inside, whole in paths:
+            places = [ROOT / whole] if whole else [ROOT / "sciretrieve" / inside, ROOT / "tests" / inside]
+            if not any(place.exists() or place.with_suffix(".py").exists() for place in places):
+                gone.append(f"{page.name}: {inside or whole}")
+    assert gone == []
+
+
+FILE_NAME = re.compile(r"\.(csv|json|jsonl|parquet|py|ris|bib|npy|md|svg|toml|html|txt)$")
+FILTERS = re.compile(r"""--filter '([^'\n]+)'|--filter "([^"\n]+)"|\bfilter="([^"\n]+)"|\bfilter='([^'\n]+)'""")
+COMPARISON = re.compile(r"(not )?\w+ (>=|<=|==|!=|<|>|contains|between|is|in \(|not in \() ?.+")
+
+
+def test_filters_that_are_shown_can_be_read() -> None:
+    """Those of examples, and what stands as code with a comparison; `COLUMN` is any column, `a` and `b` are any values."""
+    from sciretrieve.query.narrowing.filters import parse
+
+    shown = []
+    for path in [*PAGES, *(ROOT / "sciretrieve").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8") if path.name != "CHANGELOG.md" else ""
+        shown += ["".join(groups) for groups in FILTERS.findall(text)]
+        if path.suffix == ".md":
+            shown += [
+                code
+                for code in re.findall(r"`([^`\n]+)`", text.replace("```", ""))
+                if COMPARISON.fullmatch(code) and not re.search(r"--|filter=|[\[\]]|: | for |^for |field", code)
+            ]
+    assert len(shown) > 20
+    for text in shown:
+        parse(re.sub(r"\b[ab]\b", "1", text))
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_folders_are_counted(page: str) -> None:
+    folders = {
+        path.parent.relative_to(ROOT / "sciretrieve").parts[0]
+        for path in (ROOT / "sciretrieve").rglob("*.py")
+        if path.parent != ROOT / "sciretrieve"
+    }
+    numbers = {"seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20}
+    (word,) = re.findall(r"package is (\w+) folders", (ROOT / page).read_text(encoding="utf-8"))
+    assert numbers[word] == len(folders)
 
 
 SENTENCE_TRANSFORMERS = """

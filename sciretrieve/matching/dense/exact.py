@@ -95,7 +95,7 @@ def search(
 
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
-    """Scores that order rows as `score` does, within `_slack`: for l2 half the squared distance, without |q|²."""
+    """Scores that order rows as `score` does, within `_slacks`: for l2 half the squared distance, without |q|²."""
     # one thread multiplies a query with few rows: those of BLAS hold up the encoder of the next query for longer than they save
     is_small = len(queries) == 1 and len(block) < BLOCK_ROWS
     product: Vectors = np.vecdot(block, queries[0])[None] if is_small else queries @ block.T

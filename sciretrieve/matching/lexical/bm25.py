@@ -32,7 +32,7 @@ TERMS_REMEMBERED = 16_384
 """Terms of queries that are kept in memory with their weights; what feedback adds has many."""
 
 FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Of terms of a query, the words in fields that stand for them too, with their weights; see `names.field_terms`."""
+"""Of terms of a query, the words in fields that stand for them too, with their weights; see `name_terms.field_terms`."""
 NO_FIELDS: FieldTerms = {}
 
 
