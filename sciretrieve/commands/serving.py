@@ -33,6 +33,10 @@ def serve(
     rate: Annotated[
         int | None, typer.Option("--rate", metavar="N", min=1, help="Requests a minute of one client; default: as many as it likes.")
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", metavar="ADDRESS", help="A proxy in front, or a network of them, that is believed whom it asks for."),
+    ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long an answer may take before it is given up.")
     ] = 30.0,
@@ -73,7 +77,7 @@ def serve(
 
     running.serve(
         paths,
-        settings.ServiceSettings(rate=rate, seconds=timeout, token_file=token_file),
+        settings.ServiceSettings(rate=rate, seconds=timeout, token_file=token_file, proxies=tuple(proxy or ())),
         host=host,
         port=port,
         workers=workers,

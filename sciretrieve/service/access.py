@@ -1,4 +1,4 @@
-"""Who may ask, and how often: tokens, of which a file has the hashes, and a rate for each client."""
+"""Who may ask: tokens, of which a file has the hashes."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import base64
 import binascii
 import hashlib
 import hmac
+import logging
 import re
 import secrets
-import time
-from collections import OrderedDict
+import signal
 from pathlib import Path
 
 from starlette.datastructures import Headers
 
-from ..errors import InvalidRequest, NotFound
+from ..errors import InvalidRequest, NotFound, SciretrieveError
 from ..files.writing import replaced
+from ..wording import counted
 
+LOG = logging.getLogger(__name__)
 LINE = re.compile(r"(?P<name>\S+)\s+(?P<hash>[0-9a-f]{64})")
 NAME = re.compile(r"[\w.@-]{1,64}")
-REMEMBERED = 10_000
-"""Clients whose requests are counted: of more, those that asked longest ago are forgotten."""
 
 
 class Tokens:
@@ -31,20 +31,16 @@ class Tokens:
 
         Raises NotFound, and InvalidRequest for a line that cannot be read.
         """
-        self._hashes: dict[str, str] = {}
+        self._path = path
+        self._hashes = _hashes_in(path)
+
+    def reload(self) -> None:
+        """Read the file again; where it cannot be read, all stays as it is, and the log says why."""
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError as error:
-            raise NotFound(f"there is no file {path}; make one with `sciretrieve serve --token-file {path} --new-token NAME`") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidRequest(f"{path} cannot be read: {error}; name a file that --new-token made") from error
-        for number, line in enumerate(lines, 1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            match = LINE.fullmatch(line.strip())
-            if match is None:
-                raise InvalidRequest(f"{path}, line {number}: a line is a name and the hash of a token; remove it, or make one anew")
-            self._hashes[match["name"]] = match["hash"]
+            self._hashes = _hashes_in(self._path)
+            LOG.warning("the tokens were read again: %s", counted(len(self._hashes), "token"))
+        except SciretrieveError as error:
+            LOG.error("the tokens stay as they are: %s", error)
 
     def name_of(self, token: str) -> str | None:
         """Whose token it is; None if nobody's. It takes the same time for every token."""
@@ -53,6 +49,11 @@ class Tokens:
             if hmac.compare_digest(digest, known):
                 names.append(name)
         return names[0] if names else None
+
+
+def reread_at_hangup(tokens: Tokens | None) -> None:
+    """From now on SIGHUP has the tokens read again, where there are any, and does not end the process."""
+    signal.signal(signal.SIGHUP, lambda *_: tokens.reload() if tokens is not None else None)
 
 
 def new_token(path: Path, name: str) -> str:
@@ -68,6 +69,25 @@ def new_token(path: Path, name: str) -> str:
         file.write((text + "\n" * (bool(text) and not text.endswith("\n")) + f"{name} {_hash(token)}\n").encode())
     path.chmod(0o600)
     return token
+
+
+def _hashes_in(path: Path) -> dict[str, str]:
+    """The hashes of a file's tokens by their names. Raises NotFound, InvalidRequest."""
+    hashes: dict[str, str] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {path}; make one with `sciretrieve serve --token-file {path} --new-token NAME`") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"{path} cannot be read: {error}; name a file that --new-token made") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = LINE.fullmatch(line.strip())
+        if match is None:
+            raise InvalidRequest(f"{path}, line {number}: a line is a name and the hash of a token; remove it, or make one anew")
+        hashes[match["name"]] = match["hash"]
+    return hashes
 
 
 def _hash(token: str) -> str:
@@ -88,21 +108,3 @@ def token_of(headers: Headers) -> str | None:
         return base64.b64decode(value, validate=True).decode().partition(":")[2] or None
     except (binascii.Error, UnicodeDecodeError):
         return None
-
-
-class Rates:
-    """How many requests each client may make in a minute: they may come at once, and are then replenished steadily."""
-
-    def __init__(self, rate: int) -> None:
-        self._rate = rate
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def allows(self, client: str) -> bool:
-        """Whether a client may ask now, which counts as asking."""
-        now = time.monotonic()
-        left, then = self._left.pop(client, (float(self._rate), now))
-        left = min(self._rate, left + (now - then) * self._rate / 60)
-        self._left[client] = (left - 1 if left >= 1 else left, now)
-        if len(self._left) > REMEMBERED:
-            self._left.popitem(last=False)
-        return left >= 1

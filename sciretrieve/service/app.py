@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -27,6 +28,7 @@ from .guards import Gate, Ledger
 from .library import Library
 from .measuring import Measures
 from .own.schemas import describe
+from .rates import Rates
 from .service import Service
 from .settings import ServiceSettings
 
@@ -47,6 +49,7 @@ def make_app(
     settings: ServiceSettings,
     *,
     reranker: Reranker | None = None,
+    counts: Path | None = None,
     log: Callable[[str], None] | None = None,
 ) -> FastAPI:
     """The application of a service over some indexes.
@@ -55,6 +58,7 @@ def make_app(
         library: the indexes, which are closed when the application ends.
         settings: how it is run.
         reranker: what orders papers anew for requests that ask for it.
+        counts: the file in which processes of one service count clients' requests together, see `rates`; by default this one counts alone.
         log: what is done with each line of the access log; by default it is printed to stdout.
 
     Raises NotFound, InvalidRequest for a token file that cannot be read.
@@ -78,7 +82,10 @@ def make_app(
     describe(app)
     for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
-    app.add_middleware(Gate, settings=settings, tokens=Tokens(settings.token_file) if settings.token_file else None)
+    tokens = Tokens(settings.token_file) if settings.token_file else None
+    rates = Rates(settings.rate, counts) if settings.rate else None
+    app.state.tokens = tokens
+    app.add_middleware(Gate, settings=settings, tokens=tokens, rates=rates)
     app.add_middleware(Ledger, measures=measures, write=log)
     return app
 
@@ -95,7 +102,8 @@ async def _failed(http: HttpRequest, error: Exception) -> Response:
 def _methods(path: str) -> str:
     """All methods that an address takes: each of its routes knows its own."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
-    return ", ".join(sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()}))
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
 
 
 @asynccontextmanager

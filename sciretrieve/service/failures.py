@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse
 
 from ..errors import InvalidRequest, NotFound, SciretrieveError, TimedOut
 from .desk import TooBusy
+from .discretion import kind_of
 
 LOG = logging.getLogger(__name__)
 GONE = 499
@@ -96,7 +97,8 @@ def told(error: Exception) -> Told:
         if isinstance(error, kind):
             what, _, hint = str(error).partition("; ")
             return Told(status, what, "" if COMMAND in hint else hint)
-    LOG.error("a request failed: %s", error, exc_info=None if isinstance(error, SciretrieveError) else error)
+    is_ours = isinstance(error, SciretrieveError)
+    LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)
     _, what, hint = INSIDE
     return Told(500, what, hint)
 

@@ -13,11 +13,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .access import Rates, Tokens, token_of
+from .access import Tokens, token_of
 from .failures import GONE, Refused, told
-from .measuring import Measures
+from .measuring import OTHER, Measures, method_of
+from .rates import Rates
 from .settings import ServiceSettings
 
 LOG = logging.getLogger(__name__)
@@ -55,6 +57,9 @@ class Ledger:
         asked = Headers(scope=scope).get("x-request-id", "")
         request_id = asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
+        method = method_of(scope["method"])
+        if method == "HEAD":  # answered as GET is, without a body
+            scope = {**scope, "method": "GET"}
         start, status, sent = time.perf_counter(), 0, 0
 
         async def noting(message: Message) -> None:
@@ -68,6 +73,7 @@ class Ledger:
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)
             elif message["type"] == "http.response.body":
+                message = {**message, "body": b""} if method == "HEAD" else message
                 sent += len(message.get("body", b""))
             await send(message)
 
@@ -79,17 +85,16 @@ class Ledger:
                 await told_error.response()(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - start
-            route = getattr(scope.get("route"), "path", "")
-            self._measures.count(scope["method"], route or "(none)", status or GONE, seconds)
-            self._write(_line(scope, request_id, status or GONE, sent, seconds))
+            route = _route_of(scope)
+            self._measures.count(method, route, status or GONE, seconds)
+            self._write(_line(scope, request_id, (method, route), status or GONE, sent, seconds))
 
 
 class Gate:
     """Refuses whoever may not ask, asks too often, or sends too much or too slowly."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: Tokens | None) -> None:
-        self._app, self._settings, self._tokens = app, settings, tokens
-        self._rates = Rates(settings.rate) if settings.rate else None
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: Tokens | None, rates: Rates | None) -> None:
+        self._app, self._settings, self._tokens, self._rates = app, settings, tokens, rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -151,14 +156,21 @@ class _Body:
         return message
 
 
-def _line(scope: Scope, request_id: str, status: int, sent: int, seconds: float) -> str:
-    """What the access log says of a request: no query, since what people look for is theirs."""
+def _route_of(scope: Scope) -> str:
+    """The route of a request: /v1/papers/{name}, not what somebody put there."""
+    if (route := scope.get("route")) is None:  # it was refused before it came to one
+        route = next((each for each in scope["app"].routes if each.matches(scope)[0] is not Match.NONE), None)
+    return getattr(route, "path_format", OTHER)
+
+
+def _line(scope: Scope, request_id: str, asked: tuple[str, str], status: int, sent: int, seconds: float) -> str:
+    """What the access log says of a request: its method and route, since what people look at is theirs."""
     facts = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "id": request_id,
         "client": scope.get("state", {}).get("client") or (scope["client"][0] if scope.get("client") else None),
-        "method": scope["method"],
-        "path": scope["path"],
+        "method": asked[0],
+        "route": asked[1],
         "status": status,
         "bytes": sent,
         "ms": round(1000 * seconds, 1),

@@ -7,12 +7,14 @@ import json
 import logging
 import os
 import resource
+import signal
 import socket
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +26,20 @@ from uvicorn.supervisors import Multiprocess
 
 from ..errors import InvalidRequest, WordsAlone
 from ..query.ranking.reranking import open_reranker
+from .access import reread_at_hangup
 from .app import make_app
+from .discretion import be_discreet
 from .library import Library
 from .listening import open_socket, reason
 from .measuring import SHARED
+from .rates import make_table
 from .settings import ServiceSettings
 
 LOG = logging.getLogger(__name__)
 SETTINGS = "SCIRETRIEVE_SERVICE"
 """The environment variable by which a process tells those that it starts what to serve."""
+RATES = "rates"
+"""The file in which processes count clients' requests together, in the folder in which they count all else."""
 HEAD_SECONDS = 10.0
 """Seconds in which the lines of a request before its body must have come."""
 IDLE_SECONDS = 75
@@ -104,49 +111,75 @@ def serve(
         as `Index`, `Indexes`, `open_reranker` and `access.Tokens`.
     """
     served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
+    proxies = trusted(settings.proxies)
     app = application(served)  # what is wrong is said before anything listens
     listening = listen(host, port)
     if listens is not None:
         listens(listening.getsockname()[1])
     _allow_files()
     if workers == 1:
-        uvicorn.Server(config(app)).run([listening])
+        uvicorn.Server(config(app, proxies)).run([listening])
         return
     app.state.service.library.close()
     os.environ[SETTINGS] = json.dumps(served)
     with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-") as counts:
         os.environ[SHARED] = counts
-        Multiprocess(config("sciretrieve.service.running:started", factory=True, workers=workers), [listening]).run()
+        make_table(Path(counts) / RATES)
+        _Processes(config("sciretrieve.service.running:started", proxies, factory=True, workers=workers), [listening]).run()
+
+
+class _Processes(Multiprocess):
+    """The processes of one service, of which each reads the tokens again when they are to be."""
+
+    def handle_hup(self) -> None:
+        """SIGHUP has come."""
+        for process in self.processes:
+            if process.pid is not None:
+                os.kill(process.pid, signal.SIGHUP)
 
 
 def started() -> FastAPI:
     """The application of a process that `serve` started."""
-    return application(json.loads(os.environ[SETTINGS]))
+    return application(json.loads(os.environ[SETTINGS]), Path(os.environ[SHARED]) / RATES)
 
 
-def application(served: Mapping[str, Any]) -> FastAPI:
-    """The application that is described. Raises as `serve`."""
+def trusted(proxies: Sequence[str]) -> list[str]:
+    """Addresses and networks of proxies in one form. Raises InvalidRequest for what is none."""
+    try:
+        return [str(ip_network(proxy, strict=False)) for proxy in proxies]
+    except ValueError as error:
+        raise InvalidRequest(f"{error}; give a proxy's address, such as 127.0.0.1, or a network, such as 10.0.0.0/8") from error
+
+
+def application(served: Mapping[str, Any], counts: Path | None = None) -> FastAPI:
+    """The application that is described, which counts clients' requests in a file that other processes have, too. Raises as `serve`."""
+    be_discreet()
     warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
     settings = dict(served["settings"])
     if settings["token_file"] is not None:
         settings["token_file"] = Path(settings["token_file"])
     reranker = None if served["reranker"] is None else open_reranker(served["reranker"], device="cpu")
     library = Library([Path(path) for path in served["paths"]], encoder=served["encoder"])
-    return make_app(library, ServiceSettings(**settings), reranker=reranker)
+    app = make_app(library, ServiceSettings(**settings), reranker=reranker, counts=counts)
+    reread_at_hangup(app.state.tokens)
+    return app
 
 
 def _plain(settings: ServiceSettings) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
-    """How uvicorn runs an application."""
+def config(app: FastAPI | str, proxies: Sequence[str] = (), **others: Any) -> uvicorn.Config:
+    """How uvicorn runs an application behind some proxies, see `trusted`; whom all others say that they ask for is not believed."""
     return uvicorn.Config(
         app,
         http=Patient,
         ws="none",
         lifespan="on",
         access_log=False,
+        log_config=None,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         server_header=False,
         log_level="warning",
         timeout_keep_alive=IDLE_SECONDS,

@@ -14,12 +14,13 @@ class ServiceSettings:
         threads: how many requests are worked on at a time, in one process.
         waiting: how many may wait for their turn; further ones are told to come back.
         seconds: how long a request may take, its waiting included.
-        rate: requests a minute of one client, by its token or address; None for no limit.
+        rate: requests a minute of one client, by its token or address, from all processes together; None for no limit.
         body: bytes that a request's body may have.
         query: characters that a query may have.
         most: papers that an answer may have.
         token_file: the file with the tokens of those who may ask, see `access`; None where all may.
         following: seconds between two looks at whether an index has changed.
+        proxies: addresses, or networks, of proxies in front, which alone are believed to say whom they ask for.
         address: the address by which others reach the service, if it is not the one in their requests.
     """
 
@@ -32,4 +33,5 @@ class ServiceSettings:
     most: int = 1000
     token_file: Path | None = None
     following: float = 2.0
+    proxies: tuple[str, ...] = ()
     address: str | None = None

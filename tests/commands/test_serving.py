@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.service.access import new_token
 from tests.command_line import answer, hear_interrupts, sciretrieve
 
 
@@ -61,24 +63,34 @@ def status(address: str, **headers: str) -> int:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_it_answers_until_it_is_told_to_end(words: Path, number: signal.Signals, code: int) -> None:
     with started("-i", words) as (service, address):
+        service.send_signal(signal.SIGHUP)
         assert status(f"{address}v1/search?q=graph") == 200
         service.send_signal(number)
         out, err = service.communicate(timeout=60)
         assert service.returncode == code
     lines = [json.loads(line) for line in out.splitlines()]
-    assert [(line["path"], line["status"]) for line in lines if line["path"] != "/readyz"] == [("/v1/search", 200)]
+    assert [(line["route"], line["status"]) for line in lines if line["route"] != "/readyz"] == [("/v1/search", 200)]
     assert "Traceback" not in err
 
 
 def test_several_processes_share_the_work_and_count_together(words: Path, tmp_path: Path) -> None:
     token = answer("serve", "--token-file", tmp_path / "tokens", "--new-token", "ada").strip()
-    with started("-i", words, "--workers", "2", "--token-file", tmp_path / "tokens") as (service, address):
+    with started("-i", words, "--workers", "2", "--rate", "60", "--token-file", tmp_path / "tokens") as (service, address):
         assert status(f"{address}v1/indexes") == 403
         assert [status(f"{address}v1/indexes", Authorization=f"Bearer {token}") for _ in range(20)] == [200] * 20
         request = urllib.request.Request(f"{address}metrics", headers={"Authorization": f"Bearer {token}"})
         with urllib.request.urlopen(request, timeout=30) as response:
             counts = re.findall(r'sciretrieve_requests_total\{[^}]*route="/v1/indexes",status="200"\} ([\d.]+)', response.read().decode())
         assert sum(map(float, counts)) == 20
+        other = new_token(tmp_path / "tokens", "grace")
+        (tmp_path / "tokens").write_text((tmp_path / "tokens").read_text().splitlines()[1])
+        service.send_signal(signal.SIGHUP)
+        while [status(f"{address}v1/indexes", Authorization=f"Bearer {other}") for _ in range(5)] != [200] * 5:
+            assert service.poll() is None
+        assert status(f"{address}v1/indexes", Authorization=f"Bearer {token}") == 403
+        begun = time.monotonic()
+        answered = [status(f"{address}v1/indexes", Authorization=f"Bearer {other}") for _ in range(65)].count(200)
+        assert answered < 60 + time.monotonic() - begun
         service.send_signal(signal.SIGTERM)
         service.communicate(timeout=60)
 

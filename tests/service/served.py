@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
 
-from sciretrieve.service.running import config, listen
+from sciretrieve.service.running import config, listen, trusted
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """The address of an application while it is served in a thread, `http://127.0.0.1:PORT`; its indexes are warm."""
+def served(app: FastAPI, proxies: Sequence[str] = ()) -> Iterator[str]:
+    """The address of an application while it is served in a thread, `http://127.0.0.1:PORT`, behind proxies; its indexes are warm."""
     listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(config(app))
+    server = uvicorn.Server(config(app, trusted(proxies)))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""Tokens and rates: who may ask, and how often."""
+"""Tokens: who may ask."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.service import access
-from sciretrieve.service.access import Rates, Tokens, new_token, token_of
+from sciretrieve.service.access import Tokens, new_token, token_of
 
 
 def test_a_new_token_is_known_by_its_name_and_kept_as_a_hash(tmp_path: Path) -> None:
@@ -78,20 +77,17 @@ def test_a_token_comes_in_any_of_the_usual_headers(headers: dict[str, str], toke
     assert token_of(Headers(headers)) == token
 
 
-def test_a_client_may_ask_so_often_in_a_minute_and_others_are_not_counted_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("sciretrieve.service.access.time.monotonic", lambda: now)
-    rates = Rates(6)
-    assert [rates.allows("a") for _ in range(7)] == [True] * 6 + [False]
-    assert rates.allows("b")
-    now = 10.0  # a sixth of a minute: one more
-    assert [rates.allows("a") for _ in range(2)] == [True, False]
-    now = 1000.0
-    assert [rates.allows("a") for _ in range(7)] == [True] * 6 + [False]
-
-
-def test_clients_that_asked_longest_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "REMEMBERED", 2)
-    rates = Rates(1)
-    assert [rates.allows(client) for client in "abca"] == [True] * 4
-    assert not rates.allows("c")
+def test_tokens_are_read_again_and_stay_where_the_file_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "tokens"
+    ada, grace = new_token(path, "ada"), new_token(path, "grace")
+    tokens = Tokens(path)
+    path.write_text(path.read_text().splitlines()[1])
+    assert tokens.name_of(ada) == "ada"
+    tokens.reload()
+    assert [tokens.name_of(ada), tokens.name_of(grace)] == [None, "grace"]
+    path.write_text("no token at all\n")
+    tokens.reload()
+    path.unlink()
+    tokens.reload()
+    assert tokens.name_of(grace) == "grace"
+    assert caplog.text.count("the tokens stay as they are") == 2

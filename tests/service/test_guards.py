@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 import sciretrieve as sr
 from sciretrieve.service.access import new_token
 from sciretrieve.service.app import make_app
+from sciretrieve.service.discretion import Discreet
 from sciretrieve.service.library import Library
 from sciretrieve.service.pages.rendering import STATIC
 from sciretrieve.service.settings import ServiceSettings
@@ -62,11 +64,43 @@ def test_every_answer_has_an_id_and_headers_that_let_nothing_in(made: Made) -> N
 def test_the_log_has_a_line_of_json_for_each_request_and_not_what_was_looked_for(made: Made) -> None:
     client, lines = made()
     client.get("/v1/search?q=secret+illness", headers={"X-Request-ID": "one"})
-    client.get("/v1/nothing")
-    assert [(line["id"], line["method"], line["path"], line["status"]) for line in lines][:1] == [("one", "GET", "/v1/search", 200)]
-    assert lines[1]["status"] == 404
-    assert lines[0]["bytes"] > 100
-    assert "illness" not in json.dumps(lines)
+    looked_at = ("/v1/papers/illness", "/graph/v1/paper/DOI:10.1/illness/authors", "/paper/illness", "/illness", "/static/illness/x")
+    for path in looked_at:
+        client.get(path)
+    client.request("ILLNESS", "/v1/search")
+    asked = [(line["method"], line["route"], line["status"]) for line in lines]
+    assert asked == [
+        ("GET", "/v1/search", 200),
+        ("GET", "/v1/papers/{name}", 404),
+        ("GET", "/graph/v1/paper/{paper_id}/authors", 404),
+        ("GET", "/paper/{name}", 404),
+        ("GET", "other", 404),
+        ("GET", "/static/{version}/{name}", 404),
+        ("other", "/v1/search", 405),
+    ]
+    assert (lines[0]["id"], lines[0]["bytes"] > 100) == ("one", True)
+    assert "illness" not in (json.dumps(lines) + client.get("/metrics").text).lower()
+
+
+def test_what_clients_make_up_takes_no_memory(made: Made, tmp_path: Path) -> None:
+    new_token(tmp_path / "tokens", "ada")
+    client, _ = made(token_file=tmp_path / "tokens")
+    measures = client.app.state.measures  # type: ignore[attr-defined]
+    client.request("M0", "/0")
+    known = len(measures.text())
+    for number in range(1, 50):
+        client.request(f"M{number}", f"/{number}", headers={"x-api-key": str(number)})
+    assert len(measures.text()) < known + 200  # the same counts, of more digits
+
+
+def test_a_head_is_answered_as_a_get_without_its_body(made: Made) -> None:
+    client, lines = made()
+    for path in ("/", "/v1/search?q=graph", "/graph/v1/paper/search?query=graph", "/healthz", "/v1/papers/none", "/v1/strategies", "/x"):
+        got, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (got.status_code, b"")
+        assert {**head.headers, "x-request-id": ""}.keys() == {**got.headers, "x-request-id": ""}.keys()
+        assert head.headers["content-type"] == got.headers["content-type"]
+        assert (lines[-1]["method"], lines[-1]["bytes"]) == ("HEAD", 0)
 
 
 def test_metrics_count_requests_by_route_and_say_what_is_answered_from(made: Made, words: sr.Index) -> None:
@@ -82,9 +116,9 @@ def test_metrics_count_requests_by_route_and_say_what_is_answered_from(made: Mad
     assert counts == {
         ("/v1/search", "200"): 2,
         ("/v1/search", "400"): 1,
-        ("/v1/papers/{name:path}", "200"): 1,
-        ("/v1/papers/{name:path}", "404"): 1,
-        ("(none)", "404"): 1,
+        ("/v1/papers/{name}", "200"): 1,
+        ("/v1/papers/{name}", "404"): 1,
+        ("other", "404"): 1,
     }
     name = words.path.name
     assert [(sample.labels, sample.value) for sample in families["sciretrieve_papers"].samples] == [({"index": name}, 300)]
@@ -147,7 +181,22 @@ def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
     assert lines[-1]["status"] == 500
 
 
+def test_what_the_log_says_of_a_fault_is_where_it_is_and_not_what_was_looked_for() -> None:
+    try:
+        try:
+            {}["the illness"]
+        except KeyError:
+            raise OSError(28, "the illness") from None
+    except OSError as error:
+        ours = logging.LogRecord("sciretrieve.service", logging.ERROR, "", 0, "a request failed: %s", ("CorruptData",), None)
+        other = logging.LogRecord("mcp.server", logging.ERROR, "", 0, "%r raised", ("the illness",), (OSError, error, error.__traceback__))
+    text = "\n".join(Discreet("%(message)s").format(record) for record in (ours, other))
+    assert "a request failed: CorruptData\n%r raised\n" in text
+    assert "test_guards.py" in text
+    assert text.endswith("builtins.OSError: No space left on device")
+
+
 def test_a_method_that_an_address_does_not_have_is_refused(made: Made) -> None:
     client, _ = made()
     response = client.delete("/v1/search")
-    assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST")

@@ -172,7 +172,7 @@ def test_work_stops_when_the_client_goes_away(
     statuses = list[int]()
     while not statuses:
         assert asked(address) == 200
-        statuses = [line["status"] for line in lines if line["path"] == "/v1/papers/p0001"]
+        statuses = [line["status"] for line in lines if line["route"] == "/v1/papers/{name}"]
     assert statuses == [499]
 
 

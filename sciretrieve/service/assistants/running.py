@@ -23,7 +23,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
-from ..access import Tokens, token_of
+from ..access import Tokens, reread_at_hangup, token_of
+from ..discretion import be_discreet
 from ..library import Library
 from ..listening import open_socket, reason
 from ..settings import ServiceSettings
@@ -75,12 +76,16 @@ def run_http(
         listening = open_socket(host, port)
     except OSError as error:
         raise Unavailable(f"cannot listen on port {port} of {host}: {reason(error)}; choose another with --port or --host") from error
+    reread_at_hangup(tokens)
     with listening:
         name = f"[{host}]" if ":" in host else host
         note(f"the address for assistants is http://{name}:{listening.getsockname()[1]}{PATH}")
         if tokens is None and host not in (*LOCAL, "::1"):
             note("whoever reaches it can search; with --token-file only those who have a token can")
-        config = uvicorn.Config(app, access_log=False, server_header=False, log_level="warning", timeout_graceful_shutdown=LEAVE)
+        config = uvicorn.Config(
+            app, access_log=False, log_config=None, proxy_headers=False, server_header=False, log_level="warning",
+            timeout_graceful_shutdown=LEAVE,
+        )  # fmt: skip
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
 
@@ -104,6 +109,7 @@ class Door:
 
 def _opened(paths: Sequence[Path], settings: ServiceSettings, encoder: str | None) -> Server:
     """A server over indexes, which are made ready while it answers its first requests."""
+    be_discreet()
     warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
     library = Library(paths, encoder=encoder)
     Thread(target=_warm, args=[library], daemon=True).start()

@@ -50,19 +50,19 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
     return HTMLResponse(text, status, {"Cache-Control": f"private, {ANEW}"})
 
 
-@router.api_route("/static/{version}/{name}", methods=["GET", "HEAD"])
+@router.get("/static/{version}/{name}")
 async def static_file(http: HttpRequest, version: str, name: str) -> Response:
     """A file that pages load."""
     return _file(http, name, FOR_EVER if version == VERSION else ANEW)
 
 
-@router.api_route("/favicon.ico", methods=["GET", "HEAD"])
+@router.get("/favicon.ico")
 async def favicon(http: HttpRequest) -> Response:
     """The service's sign."""
     return _file(http, "favicon.svg", ANEW)
 
 
-@router.api_route("/robots.txt", methods=["GET", "HEAD"])
+@router.get("/robots.txt")
 async def robots(http: HttpRequest) -> Response:
     """What those who crawl the web are asked to leave: answers, of which there is no end."""
     return _file(http, "robots.txt", ANEW)
