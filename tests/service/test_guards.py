@@ -184,7 +184,7 @@ def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
 def test_what_the_log_says_of_a_fault_is_where_it_is_and_not_what_was_looked_for() -> None:
     try:
         try:
-            {}["the illness"]
+            dict[str, str]()["the illness"]
         except KeyError:
             raise OSError(28, "the illness") from None
     except OSError as error:
