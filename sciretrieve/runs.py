@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import shorten
 from typing import Any, overload
-from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
+from .metrics.trec import run_line
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
 from .types import Half, Hit, Paper, Query, Rows, Scores, TotalIs
-from .wording import CONTROLS, as_json, counted
+from .wording import as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
@@ -272,13 +272,13 @@ class Run(Sequence[Ranking]):
         """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
 
         trec_eval reads scores as float32, ignores ranks and breaks ties by falling id; so scores are written strictly
-        falling in float32, which keeps our order. Ids with white space or control characters are percent-encoded.
+        falling in float32, which keeps our order. Ids that such a file cannot hold are percent-encoded, see `metrics.trec`.
         """
         for ranking in self.rankings:
             last = np.float32(np.inf)
             for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), start=1):
                 last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
-                yield f"{trec_id(ranking.query.id)} Q0 {trec_id(id)} {rank} {float(last):.9g} {tag}"
+                yield run_line(ranking.query.id, id, rank, f"{float(last):.9g}", tag)
 
 
 def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper]]) -> list[list[Paper]]:
@@ -297,17 +297,6 @@ def as_pandas(table: pa.Table) -> Any:
         return table.to_pandas()
     except ImportError as error:
         raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
-
-
-def trec_id(id: str) -> str:
-    """An id for TREC files: white space and control characters, and percent signs in such an id, are percent-encoded."""
-    if not any(map(_is_encoded, id)):
-        return id
-    return "".join(quote(char, safe="") if char == "%" or _is_encoded(char) else char for char in id)
-
-
-def _is_encoded(char: str) -> bool:
-    return char.isspace() or CONTROLS.match(char) is not None
 
 
 def _number(value: float) -> float | None:

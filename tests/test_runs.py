@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, InvalidRequest
-from sciretrieve.runs import Ranking, Run, trec_id
+from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Paper, Query, Rows
 
 
@@ -45,22 +45,7 @@ def test_trec_eval_sees_our_order(values: list[float]) -> None:
 
 
 def test_lines_have_six_fields() -> None:
-    assert list(run_of([2.5, 1.0], ["a b", "c%20d"]).to_trec("me")) == ["q Q0 a%20b 1 2.5 me", "q Q0 c%20d 2 1 me"]
-
-
-@pytest.mark.parametrize(
-    ("id", "expected"),
-    [
-        ("10.1/x", "10.1/x"),
-        ("a b", "a%20b"),
-        ("50% of\tall", "50%25%20of%09all"),
-        ("50%", "50%"),
-        ("a\x1b[2J", "a%1B[2J"),
-        ("%\x9b", "%25%C2%9B"),
-    ],
-)
-def test_ids_without_white_space_and_control_characters_stay(id: str, expected: str) -> None:
-    assert trec_id(id) == expected
+    assert list(run_of([2.5, 1.0], ["a b", "c%20d"]).to_trec("me")) == ["q Q0% a%20b 1 2.5 me", "q Q0% c%2520d 2 1 me"]
 
 
 def test_a_run_is_a_sequence_of_rankings_and_its_slices_are_runs(index: sr.Index) -> None:

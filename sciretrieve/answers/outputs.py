@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..metrics.trec import encoded
 from ..papers import identifiers
 from ..papers.bibliographies import csl_items
 from ..papers.bibliographies.addresses import addresses_of
@@ -19,7 +20,7 @@ from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
 from ..protocols import PaperSource
-from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run, trec_id
+from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
 from ..types import Hit, Paper, Rows, TotalIs
 from ..wording import as_json, cell, counted, guarded
 
@@ -357,7 +358,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
 
 def count_encoded_ids(run: Run) -> int:
     """How many of a run's ids must be changed for a TREC file."""
-    return sum(trec_id(id) != id for ranking in run for id in ranking.ids)
+    return sum(encoded(id) != id for ranking in run for id in ranking.ids)
 
 
 def _cut(text: str, width: int, whole: int) -> str:

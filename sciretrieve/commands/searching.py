@@ -273,7 +273,9 @@ def batch(
     for note in dict.fromkeys(notes):
         console.note(note)
     if encoded_ids:
-        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")
+        console.note(
+            f"percent-encoded {counted(encoded_ids, 'id')} that TREC files cannot hold, such as those with blanks; sciretrieve decodes them"
+        )
 
 
 def _reranked(options: SearchOptions, rerank: str | None) -> SearchOptions:

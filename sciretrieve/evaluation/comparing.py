@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest
-from ..metrics.judgements import Qrels, read_qrels, read_scores
+from ..metrics.judgements import Qrels, check_ids, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
 from ..wording import counted
@@ -71,7 +71,10 @@ def compare_runs(
     parsed_measures = [parse_measure(name) for name in measures]
     names = [str(measure) for measure in parsed_measures]
     evaluator = Evaluator(judgements, parsed_measures)
-    run_values = [evaluator.per_query(read_scores(path / "run.trec" if path.is_dir() else path)) for path in paths]
+    runs = [read_scores(path / "run.trec" if path.is_dir() else path) for path in paths]
+    for path, run in zip(paths, runs, strict=True):
+        check_ids(run, path, judgements, qrels or benchmark)
+    run_values = [evaluator.per_query(run) for run in runs]
     common = set.intersection(*(set(values) for values in run_values))
     if not common:
         raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")

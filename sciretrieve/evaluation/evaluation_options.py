@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..choices import check_choice
+from ..metrics.measures import parse_measure
 from ..options import EvaluationKeywords, EvaluationOptions
 from ..storage.finding import chosen
 
@@ -28,6 +29,8 @@ class Request(EvaluationOptions):
     def __post_init__(self) -> None:
         super(Request, self).__post_init__()  # a class with slots is made anew, which super() does not know
         self.check_mode()
+        for name in self.measures:
+            parse_measure(name)
 
 
 def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> Request:

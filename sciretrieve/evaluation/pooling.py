@@ -25,7 +25,8 @@ import numpy as np
 from ..errors import InvalidRequest, NotFound
 from ..files.appending import AppendedFile
 from ..files.writing import write_whole
-from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, grade_of, read_qrels, read_scores
+from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels, read_scores
+from ..metrics.trec import qrels_line
 from ..papers.corpora import delimited
 from ..types import Paper, Query
 from ..wording import guarded, unguarded
@@ -148,12 +149,13 @@ class Pool:
 
         Raises:
             NotFound: there is no such file.
-            InvalidRequest: it has no such columns, or a row is no judgement of the pool; the row is named.
+            InvalidRequest: it has no such columns, or a row is no judgement of the pool; the row is named. Or qrels judge nothing of it.
         """
         if path.suffix.lower() == ".csv":
             judgements = list(self._of_table(path))
         else:
             qrels = read_qrels(path)
+            check_ids(self._papers, self.path, qrels, path)
             judgements = [(query, id, max(qrels[query][id], 0)) for query, id, _ in self.pairs() if id in qrels.get(query, {})]
         self.judge(judgements)
         return len(judgements)
@@ -170,7 +172,9 @@ class Pool:
             for row, query, id, grade in zip(batch.rows, columns["query"], columns["id"], columns["grade"], strict=True):
                 if (text := str(grade or "").strip()) == "":
                     continue
-                pair = unguarded(str(query or "").strip()), unguarded(str(id or "").strip())
+                pair = unguarded(str(query or "")), unguarded(str(id or ""))
+                if pair[1] not in self._papers.get(pair[0], {}):  # unless a spreadsheet put blanks around them
+                    pair = unguarded(str(query or "").strip()), unguarded(str(id or "").strip())
                 if pair[1] not in self._papers.get(pair[0], {}):
                     raise InvalidRequest(f"{path}, row {row}: {self.path} has no paper {pair[1]!r} for query {pair[0]!r}")
                 number = grade_of(path, row, text)
@@ -199,20 +203,20 @@ class Pool:
     def write_qrels(self, path: Path) -> int:
         """Write the judgements as BEIR's .tsv, or with any other suffix as TREC's qrels. Returns how many.
 
-        Raises InvalidRequest for an id with white space in TREC's form, and where nothing is judged.
+        Raises InvalidRequest for an id with a line's end in BEIR's form, and where nothing is judged.
         """
         rows = [(query, id, grade) for query, row in self.judgements.items() for id, grade in sorted(row.items())]
         if not rows:
             raise InvalidRequest(f"nothing of {self.path} is judged yet")
-        is_beir = path.suffix.lower() == ".tsv"
-        unsafe = (
-            name for query, id, _ in rows for name in (query, id) if ("\t" in name or "\n" in name if is_beir else name.split() != [name])
-        )
-        if (name := next(unsafe, None)) is not None:
-            raise InvalidRequest(f"{path} cannot hold the id {name!r}, which has white space{'' if is_beir else '; write a .tsv'}")
-        form = "{}\t{}\t{}" if is_beir else "{} 0 {} {}"
-        lines = (["query-id\tcorpus-id\tscore"] if is_beir else []) + [form.format(*row) for row in rows]
-        write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+        text = io.StringIO()
+        if path.suffix.lower() == ".tsv":
+            if name := next((name for query, id, _ in rows for name in (query, id) if {"\n", "\r"} & set(name)), ""):
+                raise InvalidRequest(f"{path} cannot hold the id {name!r}, which has a line's end; write judgements.qrels")
+            table = csv.writer(text, delimiter="\t", lineterminator="\n")
+            table.writerows([("query-id", "corpus-id", "score"), *rows])
+        else:
+            text.writelines(f"{qrels_line(*row)}\n" for row in rows)
+        write_whole(path, text.getvalue().encode())
         return len(rows)
 
     def coverage(self, runs: Mapping[str, RunScores], depths: Sequence[int]) -> dict[str, dict[int, float]]:

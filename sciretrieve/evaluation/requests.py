@@ -22,7 +22,7 @@ from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files.writing import describe, read_json, write_json
 from ..lifecycle import build
 from ..lifecycle.distributed import DistributedIndex, RayWorkers
-from ..metrics.judgements import is_json, json_of, read_qrels, read_scores
+from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
 from ..options import BuildSettings, EvaluationKeywords, SearchOptions
@@ -339,7 +339,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     Raises:
         InvalidRequest: a figure would be over only part of the benchmark.
     """
-    notes = []
+    notes, has_text = [], {}
     if any(task.candidates is None for task in material.tasks):
         has_text = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
         missing_papers = [id for id in has_text if not system.has_paper(id)]
@@ -350,6 +350,9 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
             )
         if missing_papers:
             notes.append(f"{counted(len(missing_papers), 'paper')} without any text left out of the candidates: {missing_papers[0]} …")
+    for task in material.tasks:
+        candidates = dict.fromkeys(task.queries, has_text) if task.candidates is None else task.candidates
+        check_ids(candidates, f"the corpus of {spec.name}", task.qrels, f"its task {task.name}")
     if spec.protocol.skips:
         return notes
     for task in material.tasks:
@@ -447,9 +450,9 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     parsed_measures = [parse_measure(name) for name in names]
     judgements = read_qrels(qrels)
     evaluator = Evaluator(judgements, parsed_measures)
-    query_values = evaluator.per_query(read_scores(run))
-    if not query_values:
-        raise InvalidRequest(f"{run} answers none of the queries that {qrels} judges; are they of one collection?")
+    scores = read_scores(run)
+    check_ids(scores, run, judgements, qrels)
+    query_values = evaluator.per_query(scores)
     counted_rows = [*query_values.values(), *(evaluator.unanswered for query in judgements if query not in query_values)]
     values = {name: np.array([row[name] for row in counted_rows if name in row]) for name in map(str, parsed_measures)}
     return {

@@ -17,8 +17,8 @@ from ..metrics import measures
 from ..metrics.judgements import RunScores
 from ..metrics.measures import Evaluator, Measure, parse_measure
 from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
+from ..metrics.trec import run_line
 from ..protocols import Progress
-from ..runs import trec_id
 from .author_clustering import cluster
 from .click_prediction import predict_clicks
 from .handover import scored_elsewhere
@@ -90,7 +90,7 @@ class Writer:
     """Writes answers as they arrive: a TREC run and the JSON of PMC-Patients' leaderboard."""
 
     def __init__(self, folder: Path | None, tag: str) -> None:
-        self._tag = tag.replace(" ", "-")
+        self._tag = tag
         self._trec: TextIO | None = None
         self._json: TextIO | None = None
         self._first = True
@@ -105,7 +105,7 @@ class Writer:
         if self._trec is None or self._json is None:
             return
         for rank, id in enumerate(measures.trec_order(row), 1):
-            self._trec.write(f"{trec_id(query)} Q0 {trec_id(id)} {rank} {row[id]!r} {self._tag}\n")
+            self._trec.write(f"{run_line(query, id, rank, repr(row[id]), self._tag)}\n")
         self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}")
         self._first = False
 

@@ -19,7 +19,7 @@ from ..errors import InvalidRequest
 from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
-from ..metrics.judgements import RunScores, read_pair_scores, read_scores
+from ..metrics.judgements import RunScores, check_ids, read_pair_scores, read_scores
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
@@ -339,6 +339,8 @@ class StoredScores:
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. In MDCR's form every pair must be there; in the others a missing query counts as unanswered."""
+        if not self.pairs and not self._scores.keys().isdisjoint(task.qrels):
+            check_ids(self._scores, self.path, task.qrels, task.name)
         for query in task.queries:
             if self.pairs:
                 ids = list((task.candidates or {}).get(query, ()))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..errors import IndexBusy, InvalidRequest
+from .strict_json import RepeatedKey, parsed
 from .writing import make_folder, sync_file
 
 
@@ -112,12 +113,19 @@ class AppendedFile:
         while block := os.pread(self._handle, 1 << 20, len(data)):
             data += block
         *lines, last = data.split(b"\n")
-        if _object(last) is not None:  # somebody's editor left out the last line's end
+        try:
+            is_whole = _object(last) is not None
+        except RepeatedKey:
+            is_whole = True
+        if is_whole:  # somebody's editor left out the last line's end
             lines.append(last)
             self._missing, last = b"\n", b""
         self._length, self._lines = len(data) - len(last), len(lines)
         for number, line in enumerate(lines, start=1):
-            row = _object(line)
+            try:
+                row = _object(line)
+            except RepeatedKey as error:
+                raise InvalidRequest(f"{self.path}, line {number}: {error}") from error
             if row is None and line.strip():
                 raise InvalidRequest(f"{self.path}, line {number}: not a JSON object; correct the line, or name another file")
             if row is not None:
@@ -139,7 +147,9 @@ def now() -> str:
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row = parsed(line)
+    except RepeatedKey:
+        raise
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

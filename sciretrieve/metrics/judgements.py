@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import InvalidRequest, NotFound
 from ..files.streams import beginning, lines, read_text
+from ..files.strict_json import RepeatedKey, parsed
+from .trec import ids_of
 
 Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
@@ -37,7 +38,7 @@ def read_qrels(path: Path) -> Qrels:
             if number == 1 and not _is_number(grade):
                 continue  # BEIR's header
         elif len(fields) == 4:
-            query, _, id, grade = fields
+            (query, id), grade = ids_of(*fields[:3]), fields[3]
         else:
             raise InvalidRequest(f"{path}, line {number}: expected 3 columns (query, document, grade) or TREC's 4, found {len(fields)}")
         if id in qrels.setdefault(query, {}):
@@ -62,7 +63,7 @@ def read_scores(path: Path) -> RunScores:
     for number, fields in _rows(path):
         if len(fields) != 6:
             raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")
-        query, _, id, _, score, _ = fields
+        (query, id), score = ids_of(*fields[:3]), fields[4]
         if id in scores.setdefault(query, {}):
             raise InvalidRequest(f"{path}, line {number}: document {id!r} is listed twice for query {query!r}")
         scores[query][id] = _score(path, number, score)
@@ -77,10 +78,32 @@ def read_pair_scores(path: Path) -> dict[str, float]:
     return {key: _score(path, key, score) for key, score in json_of(path).items()}
 
 
+def check_ids(answers: Mapping[str, Iterable[str]], source: object, qrels: Qrels, judge: object) -> None:
+    """Raise InvalidRequest if no query of some answers is judged, or no paper, with one id of each: then they are of two collections.
+
+    Args:
+        answers: query -> the ids of papers.
+        source: what answers, for the message.
+        qrels: the judgements.
+        judge: what judges, for the message.
+    """
+    judged = dict.fromkeys(id for row in qrels.values() for id in row)
+    rows = list({id(row): row for row in answers.values()}.values())  # a corpus stands there once for each query
+    if not qrels.keys() & answers.keys():
+        what, one, other = "queries", next(iter(answers), None), next(iter(qrels), None)
+    elif judged and any(rows) and all(judged.keys().isdisjoint(row) for row in rows):
+        what, one, other = "papers", next(id for row in rows for id in row), next(iter(judged))
+    else:
+        return
+    raise InvalidRequest(f"{source} has none of the {what} judged in {judge}: {one!r} here, {other!r} there; are they of one collection?")
+
+
 def json_of(path: Path) -> dict[str, Any]:
-    """A file's JSON object. Raises InvalidRequest with the line where it ends early."""
+    """A file's JSON object. Raises InvalidRequest with the line where it ends early, and for a key that is repeated."""
     try:
-        value = json.loads(read_text(path))
+        value = parsed(read_text(path))
+    except RepeatedKey as error:
+        raise InvalidRequest(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
     if not isinstance(value, dict):
@@ -104,7 +127,7 @@ def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines(path), 1):
         try:
-            text = line.decode("utf-8-sig")
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
         if text.strip():

@@ -54,6 +54,8 @@ BEIR = {"recall_cap", "hole", "mrr"}
 Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0."""
 OWN = {*BEIR, "judged"}
 """What trec_eval does not have: BEIR's measures, and the share of judged documents."""
+DEEPEST = 10_000_000
+"""The largest cutoff: no search answers with more."""
 CLASS_MEASURES = ("macro-F1", "micro-F1")
 """The measures where candidates are classes and the first one is predicted; the second is the mean over queries of being right."""
 TREC_NAME = re.compile(
@@ -93,20 +95,31 @@ def parse_measure(name: str) -> Measure:
     text = name.strip()
     head, separator, cutoff_text = text.partition("@")
     base = ALIASES.get(head.strip().replace("_", "").replace("-", "").lower())
-    if base and (not separator or cutoff_text.strip().isdigit()):
-        cutoff = int(cutoff_text) if separator else 0
-        if cutoff and base == "recip_rank":
-            return Measure("mrr", cutoff)  # trec_eval's reciprocal rank has no cutoff
-        if bool(cutoff) or base not in NEEDS_CUT:
-            return Measure(CUT.get(base, base) if cutoff else base, cutoff)
+    if own := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](-?[0-9]+)", text):
+        return Measure(own[1], _cutoff(name, own[2]))
+    if base and separator and re.fullmatch(r" *-?[0-9]+ *", cutoff_text):
+        if base not in {*CUT, *NEEDS_CUT, "recip_rank"}:
+            raise InvalidRequest(f"{name}: {SHOWN.get(base, base)} has no cutoff; leave it out")
+        # trec_eval's reciprocal rank has none
+        return Measure("mrr" if base == "recip_rank" else CUT.get(base, base), _cutoff(name, cutoff_text))
+    if separator:
+        base = None
+    if base in NEEDS_CUT:
         raise InvalidRequest(f"{name} needs a cutoff, as in {SHOWN.get(base, base)}@10")
-    if (match := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)", text)) and int(match[2]):
-        return Measure(match[1], int(match[2]))
+    if base:
+        return Measure(base)
     if text in ("Rprec", "bpref", "recip_rank", "infAP", "num_rel", "num_ret", "num_rel_ret", "set_P", "set_recall", "set_F", "11pt_avg"):
         return Measure(text)
     raise InvalidRequest(
         f"unknown measure {name!r}; there are nDCG, nDCG@k, MAP, MRR, MRR@k, P@k, R@k, Success@k, Rprec, bpref, R_cap@k, judged@k"
     )
+
+
+def _cutoff(name: str, text: str) -> int:
+    """A measure's cutoff. Raises InvalidRequest for one that leaves nothing to measure, or that nothing reaches."""
+    if len(text) > 20 or not 1 <= int(text) <= DEEPEST:
+        raise InvalidRequest(f"{name}: the cutoff must be from 1 to {DEEPEST:,}")
+    return int(text)
 
 
 class Evaluator:

@@ -6,7 +6,6 @@ maybe + conflicts + included.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest, NotFound
+from ..files.strict_json import RepeatedKey, parsed
 from ..query.index import Index
 from .session import Session
 
@@ -111,7 +111,9 @@ def identified_by_log(path: Path) -> Identified:
     if not path.is_file():
         raise NotFound(f"there is no file {path}; `sciretrieve search --strategy` writes a log.json")
     try:
-        log = json.loads(path.read_bytes())
+        log = parsed(path.read_bytes())
+    except RepeatedKey as error:
+        raise InvalidRequest(f"{path}: {error}") from error
     except (ValueError, RecursionError):
         log = None
     match log:

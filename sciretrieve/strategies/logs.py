@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CorruptData, InvalidRequest, NotFound
+from ..files.strict_json import parsed
 from ..storage.manifest import library_versions
 from ..wording import counted
 from .strategy import Strategy
@@ -76,7 +76,7 @@ def read_log(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        log = json.loads(path.read_text(encoding="utf-8"))
+        log = parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise NotFound(f"there is no log {path}") from error
     except (OSError, ValueError, RecursionError) as error:

@@ -83,6 +83,9 @@ def tune(
         raise InvalidRequest(
             f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST_TO_CHOOSE} would be chance; judge more"
         )
+    if not index.find(list(dict.fromkeys(judged := [id for query in judged_queries for id in qrels[query.id]]))):
+        known = next(iter(index.live_ids()), None)
+        raise InvalidRequest(f"{index.path} has none of the judged papers: it has {known!r}, and not {judged[0]!r}; correct the ids")
     current = Setting(parameters, index.fusion(None, None))
     settings = _grid(current)
     with shown(progress) as listener:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -18,8 +20,10 @@ from sciretrieve.choices import Mode
 from sciretrieve.commands.app import app
 from sciretrieve.commands.command import Failure
 from sciretrieve.evaluation import CATALOGUE, SUITES
+from sciretrieve.evaluation.pooling import Pool
 from sciretrieve.evaluation.published import PUBLISHED
 from sciretrieve.matching.dense import vectors as dense_vectors
+from sciretrieve.metrics.judgements import read_scores
 from sciretrieve.papers.corpora import read_queries
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
@@ -326,3 +330,61 @@ def test_a_bad_matrix_is_named(tmp_path: Path, text: str, words: str) -> None:
     write_text(tmp_path / "plan.toml", text)
     result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert words in str(result.exception)
+
+
+ODD_IDS = ["a b", "a%20b", "a%2520b", "50%", "{x}", "tab\tid", "nb\xa0sp", "x\ufeff", "https://x.org/%2F", "%", "é\u2003ü"]
+"""Ids of which TREC's files, percent signs, or both could make others."""
+
+
+@pytest.fixture
+def odd_beir(tmp_path: Path) -> Path:
+    """A BEIR directory where ids and queries' ids are odd, and each query's words are one paper's alone."""
+    folder = tmp_path / "odd"
+    words = [f"word{place} common" for place in range(len(ODD_IDS))]
+    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": text, "text": text} for id, text in zip(ODD_IDS, words, strict=True)))
+    write_lines(folder / "queries.jsonl", ({"_id": f"q{id}", "text": text} for id, text in zip(ODD_IDS, words, strict=True)))
+    rows = io.StringIO()
+    csv.writer(rows, delimiter="\t", lineterminator="\n").writerows(
+        [("query-id", "corpus-id", "score"), *((f"q{id}", id, 1) for id in ODD_IDS)]
+    )
+    write_text(folder / "qrels/test.tsv", rows.getvalue())
+    return folder
+
+
+def test_odd_ids_are_found_again_at_every_door(odd_beir: Path, tmp_path: Path) -> None:
+    qrels, queries, pooled = odd_beir / "qrels/test.tsv", odd_beir / "queries.jsonl", tmp_path / "pool.jsonl"
+    ours, searched, index = tmp_path / "ours", tmp_path / "searched.trec", tmp_path / "index"
+    whole = {"nDCG@10": 1.0}
+    result = call("evaluate", f"beir:{odd_beir}", "--mode", "bm25", "--measure", "nDCG@10", "-o", ours, "--format", "json")
+    assert json.loads(result.stdout)["measures"] == whole
+    assert call("index", odd_beir / "corpus.jsonl", "-o", index, "--dense", "none").exit_code == 0
+    assert call("batch", queries, "-i", index, "-o", searched).exit_code == 0
+    for run in (ours / "run.trec", ours / "run.json", searched):
+        result = call("evaluate", "--run", run, "--qrels", qrels, "--measure", "nDCG@10", "--format", "json")
+        assert json.loads(result.stdout)["measures"] == whole, run
+    compared = json.loads(call("compare", ours, searched, "--qrels", qrels, "--format", "json").stdout)
+    assert [row["measures"] for row in compared["runs"]] == [whole, whole]
+    assert call("benchmarks", "pool", "-p", pooled, searched, "--queries", queries, "--from", qrels, "-i", index).exit_code == 0
+    with Pool(pooled) as pool:
+        assert {query: set(row) for query, row in read_scores(searched).items()} == {
+            query: {id for _, id, _ in pool.pairs()} for query in pool.queries
+        }
+
+
+def test_ids_that_nobody_judges_are_an_error_and_shown(beir: Path, tmp_path: Path) -> None:
+    qrels = beir / "qrels/test.tsv"
+    ids = [line.split("\t")[1] for line in qrels.read_text().splitlines()[1:]]
+    write_text(tmp_path / "run.trec", "".join(f"q{at} Q0 {id}.0 1 1 x\n" for at, id in enumerate(ids)))
+    right = write_text(tmp_path / "right.trec", "".join(f"q{at} Q0 {id} 1 1 x\n" for at, id in enumerate(ids)))
+    said = f"'{ids[0]}.0' here, '{ids[0]}' there"
+    asked: list[list[str | Path]] = [
+        ["evaluate", "--run", tmp_path / "run.trec", "--qrels", qrels],
+        ["evaluate", f"beir:{beir}", "--scores", tmp_path / "run.trec"],
+        ["compare", right, tmp_path / "run.trec", "--qrels", qrels],
+        ["compare", right, tmp_path / "run.trec", "--benchmark", f"beir:{beir}"],
+    ]
+    for arguments in asked:
+        assert said in str(call(*arguments).exception), arguments
+    write_text(qrels, qrels.read_text().replace("\t1\n", ".0\t1\n"))
+    for mode in ("bm25", "hybrid"):
+        assert f"'{ids[0]}' here, '{ids[0]}.0' there" in str(call("evaluate", f"beir:{beir}", "--mode", mode).exception)

@@ -56,3 +56,9 @@ def test_other_lines_are_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "x").write_text(text)
     with pytest.raises(InvalidRequest, match=r"line [12]: not a JSON object"):
         AppendedFile(tmp_path / "x")
+
+
+def test_a_key_that_a_line_has_twice_is_named_also_in_a_last_line_without_an_end(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text('{"a": 1}\n{"b": {"c": 1, "c": 2}}')
+    with pytest.raises(InvalidRequest, match="line 2: 'b' → 'c' is there twice"):
+        AppendedFile(tmp_path / "x")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.errors import InvalidRequest
+from sciretrieve.evaluation.evaluation_options import make_request
 from sciretrieve.metrics.measures import Evaluator, parse_measure, ties, trec_order
 
 NAMES = {
@@ -42,7 +43,15 @@ def test_names(name: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("nDCG@x", "unknown measure"), ("fame", "unknown"), ("P", "needs a cutoff"), ("hole", "needs a cutoff")]
+    ("name", "words"),
+    [
+        ("nDCG@x", "unknown measure"),
+        ("R@²", "unknown"),
+        ("Rprec@5", "has no cutoff"),
+        ("fame", "unknown"),
+        ("P", "needs a cutoff"),
+        ("hole", "needs a cutoff"),
+    ],
 )
 def test_bad_names(name: str, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
@@ -128,3 +137,14 @@ def test_a_negative_grade_is_no_judgement_and_no_danger() -> None:
     assert values_of["q"]["MAP"] == 0.5
     assert set(values_of["r"].values()) == {0.0}
     assert values_of["s"]["MRR"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("cutoff", ["0", "00", "-1", "-10", "10000001", "9" * 30, " 0 "])
+@pytest.mark.parametrize(
+    "form", ["nDCG@{}", "MAP@{}", "MRR@{}", "P@{}", "R@{}", "R_cap@{}", "hole@{}", "judged@{}", "ndcg_cut_{}", "recall.{}"]
+)
+def test_a_cutoff_that_leaves_nothing_is_refused(form: str, cutoff: str) -> None:
+    with pytest.raises(InvalidRequest):
+        parse_measure(form.format(cutoff))
+    with pytest.raises(InvalidRequest):
+        make_request("beir:nowhere", None, {"measures": (form.format(cutoff),)})

@@ -81,7 +81,7 @@ LINES = {
     "files": 1600,
     "lifecycle": 3850,
     "matching": 5320,
-    "metrics": 660,
+    "metrics": 700,
     "papers": 5700,
     "query": 6180,
     "screening": 2480,
