@@ -261,8 +261,10 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         check_types(self)
-        if not hasattr(self.reranker, "score") and self.reranker is not None:
-            raise InvalidRequest(f"reranker is what `sciretrieve.open_reranker(name)` gives, not {self.reranker!r}")
+        if self.reranker is not None and (isinstance(self.reranker, type) or not callable(getattr(self.reranker, "score", None))):
+            raise InvalidRequest(
+                f"reranker is what `sciretrieve.open_reranker(name)` gives, or an object with `score(query, papers)`, not {self.reranker!r}"
+            )
         if self.since is not None and self.until is not None and self.since > self.until:
             raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap `since` and `until`")
         for name, value in (("ef", self.ef), ("nprobe", self.nprobe)):

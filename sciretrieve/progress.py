@@ -66,6 +66,25 @@ def _draw_on(bar: Any, ended: Event) -> None:
                 bar.refresh(nolock=True)
 
 
+class Told:
+    """Tells a listener that was handed over, with all three arguments of `start` by position, so that it may have them without defaults."""
+
+    def __init__(self, listener: Progress) -> None:
+        self._listener = listener
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """Tell it."""
+        self._listener.start(total, done, unit)
+
+    def advance(self, papers: int) -> None:
+        """Tell it."""
+        self._listener.advance(papers)
+
+    def note(self, text: str) -> None:
+        """Tell it."""
+        self._listener.note(text)
+
+
 class Silent:
     """Progress that is not shown."""
 
@@ -87,9 +106,9 @@ def shown(progress: Progress | bool) -> Iterator[Progress]:
         InvalidRequest: what is given cannot be told anything.
     """
     if not isinstance(progress, bool):
-        if not all(hasattr(progress, name) for name in ("start", "advance", "note")):
+        if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):
             raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} has not")
-        yield progress
+        yield Told(progress)
     elif progress and _is_watched():
         bar = Bar()
         try:

@@ -33,6 +33,22 @@ TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "pass
 """What each of the papers is that a search's total counts, see `runs.Ranking`."""
 
 
+def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
+    """What a user's code gave as numbers, arrays and nested lists alike, as an array of its own; infinite where they are too large for it.
+
+    A masked value becomes NaN, and so does None. Raises TypeError for all else, texts of digits and complex numbers among it.
+    """
+    try:
+        with np.errstate(over="ignore"):
+            array = given.astype(dtype).filled(np.nan) if hasattr(given, "filled") else np.asarray(given)
+            texts = array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat)
+            if texts or array.dtype.kind in "SUcmM" or array.dtype.names is not None:
+                raise TypeError(f"{'texts' if texts or array.dtype.kind in 'SU' else array.dtype} are no real numbers")
+            return np.array(array, dtype)
+    except (OverflowError, RuntimeError, ValueError) as error:
+        raise TypeError(" ".join(str(error).split())) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """A scholarly paper. `extra` holds every column of the corpus that has no field of its own."""
@@ -94,9 +110,8 @@ class Query:
         if self.vector is None:
             return
         try:
-            with np.errstate(over="ignore"):  # what is too large is refused when it is compared
-                vector = np.array(self.vector, np.float32)
-        except (RuntimeError, TypeError, ValueError) as error:
+            vector = floats_of(self.vector, np.float32)
+        except TypeError as error:
             raise InvalidRequest(f"a query's vector is a list of numbers, not {type(self.vector).__name__}") from error
         if vector.ndim != 1 or not len(vector):
             raise InvalidRequest(f"a query's vector has the shape (dimension,), not {vector.shape}; give each query its own")

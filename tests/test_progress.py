@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import tqdm.std
@@ -68,23 +69,33 @@ def test_a_notebook_is_looked_at(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         config["IPKernelApp"] = {}
 
 
-def test_what_is_given_is_told() -> None:
-    class Told:
-        def __init__(self) -> None:
-            self.papers = 0
+def test_what_is_given_is_told(tmp_path: Path) -> None:
+    """With a `start` as docs/python.md has it, without defaults."""
 
-        def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-            self.total = total
+    class Listener:
+        def __init__(self) -> None:
+            self.told: list[object] = []
+
+        def start(self, total: int | None, done: int, unit: str) -> None:
+            self.told.append((total, done, unit))
 
         def advance(self, papers: int) -> None:
-            self.papers += papers
+            self.told.append(papers)
 
         def note(self, text: str) -> None:
-            pass
+            self.told.append(text)
 
-    told = Told()
-    with shown(told) as progress:
-        assert progress is told
+    listener: Any = Listener()
+    with shown(listener) as progress:
+        progress.start(10)
+        progress.start(None, unit="bytes")
+        progress.advance(3)
+        progress.note("done")
+    assert listener.told == [(10, 0, "papers"), (None, 0, "bytes"), 3, "done"]
+    with sr.build([{"id": "a", "title": "Graph networks"}], tmp_path / "index", encoder=None, progress=listener):
+        assert (1, 0, "papers") in listener.told
+    with pytest.raises(InvalidRequest, match="has the methods"), shown(Listener):  # type: ignore[arg-type]
+        pass
 
 
 def test_a_bar_ends_with_work_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

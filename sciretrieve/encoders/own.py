@@ -15,7 +15,7 @@ from ..files.streams import checked_text
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
 from ..once import once
 from ..protocols import Advance, Encoder, OwnEncoder, unheard
-from ..types import Paper, Query, Vectors
+from ..types import Paper, Query, Vectors, floats_of
 from .stored import StoredVectors, Table, first_unmeasurable
 
 OWN = "own"
@@ -113,12 +113,10 @@ class AdoptedEncoder:
     def _checked(self, method: str, given: Any, count: int) -> Vectors:
         """What a method gave for so many texts, as (count, dim) float32 that can be compared."""
         try:
-            with np.errstate(over="ignore"):  # what is too large is named below
-                vectors = np.ascontiguousarray(given, np.float32)
-        except (RuntimeError, TypeError, ValueError) as error:
+            vectors = floats_of(given, np.float32)
+        except TypeError as error:
             raise InvalidRequest(
-                f"what `{method}` of the encoder {self.name} gave is no array of ({count}, {self.dim}) numbers: "
-                f"{' '.join(str(error).split())}"
+                f"what `{method}` of the encoder {self.name} gave is no array of ({count}, {self.dim}) numbers: {error}"
             ) from error
         if vectors.shape != (count, self.dim):
             raise InvalidRequest(
@@ -166,9 +164,8 @@ class HeldVectors(StoredVectors):
             if not isinstance(id, str):
                 raise InvalidRequest(f"vectors are given by the ids of papers, which are texts, not by {id!r}")
             try:
-                with np.errstate(over="ignore"):
-                    vector = np.asarray(values, np.float32)
-            except (RuntimeError, TypeError, ValueError) as error:
+                vector = floats_of(values, np.float32)
+            except TypeError as error:
                 raise InvalidRequest(f"the vector of {id!r} is no list of numbers") from error
             if vector.ndim != 1 or not dim or len(vector) != dim:
                 raise InvalidRequest(f"the vector of {id!r} has the shape {vector.shape}, and the first one {dim} numbers")

@@ -23,7 +23,7 @@ from ..metrics.judgements import RunScores, check_ids, read_pair_scores, read_sc
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
-from ..query.ranking.reranking import stacked_scores
+from ..query.ranking.reranking import scores_of, stacked_scores
 from ..types import Paper, Query, Vectors
 from .material import Material, Task
 from .spaces import IndexSpace, Space
@@ -294,7 +294,7 @@ class RerankedSystem:
             first_ids = [ids[place] for place in order[: self.depth]]
             if (textless_id := next((id for id in first_ids if id not in self._papers), None)) is not None:
                 raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {textless_id!r}, which has no text to rerank it by")
-            first_scores = self.reranker.score(task.queries[query], [self._papers[id] for id in first_ids]) if first_ids else np.empty(0)
+            first_scores = scores_of(self.reranker, task.queries[query], [self._papers[id] for id in first_ids])
             yield query, [ids[place] for place in order], stacked_scores(first_scores, scores[order[self.depth :]])
 
 

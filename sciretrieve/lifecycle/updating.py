@@ -149,6 +149,8 @@ def sync(
     Other arguments and errors as in `add`; InvalidRequest also if the corpus has no paper, or lacks more than a tenth of the index's and
     that is not allowed.
     """
+    if not callable(allow_deletions) and not isinstance(allow_deletions, bool):
+        raise InvalidRequest(f"`allow_deletions` is True, False or a function that answers one of these, not {allow_deletions!r}")
     if dry_run:
         return _dry_run(corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), index, strict, progress, allow_deletions)
     return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress, allow_deletions)
@@ -468,7 +470,9 @@ class _Update:
         papers, allowed = self.old.papers, self.allow_deletions
         if not are_many(cut["deleted"], papers):
             return
-        if not (allowed(cut["deleted"], papers) if callable(allowed) else allowed):
+        if not isinstance(verdict := allowed(cut["deleted"], papers) if callable(allowed) else allowed, bool | np.bool_):
+            raise InvalidRequest(f"the function `allow_deletions` answers True or False, not {verdict!r}; nothing was changed")
+        if not verdict:
             raise InvalidRequest(
                 f"{cut['deleted']:,} of the {counted(papers, 'paper')} of {self.directory} are not in the corpus, more than a tenth, so "
                 "nothing was changed; see whether a file of it is missing, or pass allow_deletions=True"

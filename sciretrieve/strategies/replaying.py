@@ -28,7 +28,7 @@ class Replay:
     differences: tuple[str, ...]
 
 
-def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Progress | None = None) -> Replay:
+def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Progress | bool = False) -> Replay:
     """Run the strategy of a log again, on the generations that it names.
 
     Args:

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InvalidRequest
 from ..papers import identifiers
 from ..papers.duplicates import By, same_works
+from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from ..storage.finding import chosen, several
@@ -93,7 +94,7 @@ def run(
     *,
     generations: Sequence[int] = (),
     translation: Translation | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = False,
 ) -> Result:
     """Run a strategy over indexes.
 
@@ -103,7 +104,7 @@ def run(
             named.
         generations: which generation of each index; by default the current ones.
         translation: the one that made the strategy, for the log.
-        progress: is told of the lines.
+        progress: is told of the lines; True for a bar where a person looks.
 
     Raises:
         NotFound: an index, or its generation, is not there.
@@ -113,10 +114,10 @@ def run(
     records: list[_Record] = []
     with ExitStack() as opened:
         named = list(_opened(indexes or strategy.indexes, generations, opened))
-        if progress:
-            progress.start(len(named) * len(strategy.lines), unit="lines")
+        listener = opened.enter_context(shown(progress))
+        listener.start(len(named) * len(strategy.lines), unit="lines")
         for name, index in named:
-            rows = dict(_rows_of_lines(strategy, name, index, progress))
+            rows = dict(_rows_of_lines(strategy, name, index, listener))
             counts = {line: len(rows[line]) for line in strategy.lines}
             runs.append(RunOf(name, str(index.path), index.manifest.generation, len(index), counts))
             records += _records(strategy, name, index, rows)
@@ -134,7 +135,7 @@ def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: E
         yield name if names.count(name) == 1 else str(path), index
 
 
-def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress | None) -> Iterator[tuple[str, Rows]]:
+def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress) -> Iterator[tuple[str, Rows]]:
     """The rows of the papers of each line, ascending, in the order in which lines need each other."""
     try:
         everything = index.matching("", strategy.filters)
@@ -147,8 +148,7 @@ def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progre
         except InvalidRequest as error:
             raise InvalidRequest(f"line {line}, in {name}: {error}") from error
         yield line, rows[line]
-        if progress:
-            progress.advance(1)
+        progress.advance(1)
 
 
 def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everything: Rows, rows: Mapping[str, Rows]) -> Rows:

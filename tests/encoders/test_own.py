@@ -193,6 +193,9 @@ class Broken(OwnLetters):
         (Broken(lambda papers: [[np.nan] * 26] * len(papers)), "vector 1 that `encode_papers` .* gave has values that are no numbers"),
         (Broken(lambda papers: np.full((len(papers), 26), 1e300)), "vector 1 .* is too long to be compared"),
         (Broken(lambda papers: [[1, 2], [3]]), r"is no array of \(1, 26\) numbers"),
+        (Broken(lambda papers: [["1"] * 26] * len(papers)), r"is no array of \(1, 26\) numbers: texts are no real numbers"),
+        (Broken(lambda papers: np.ones((len(papers), 26), complex)), "complex128 are no real numbers"),
+        (Broken(lambda papers: np.ma.masked_equal(np.ones((len(papers), 26)), 1)), "values that are no numbers"),
         (Broken(lambda papers: "vectors"), r"is no array of \(1, 26\) numbers"),
         (Broken(lambda papers: None), "is no array|has values that are no numbers|gave an array of shape"),
         (Broken(dim=0), "`dim` of Broken, how many numbers a vector has, is to be at least 1, not 0"),
@@ -319,6 +322,7 @@ def test_vectors_of_queries_are_looked_up_by_their_ids(own: sr.Index) -> None:
         ({"a": []}, r"the vector of 'a' has the shape \(0,\)"),
         ({"a": [[1.0]]}, r"the vector of 'a' has the shape \(1, 1\)"),
         ({"a": "vector"}, "the vector of 'a' is no list of numbers"),
+        ({"a": ["1", "2"]}, "the vector of 'a' is no list of numbers"),
         ({7: [1.0]}, "by the ids of papers, which are texts, not by 7"),
     ],
 )

@@ -12,12 +12,13 @@ from ...encoders import load_encoder, open_sentence_encoder
 from ...encoders.remembered import RememberingEncoder
 from ...encoders.specs import FIELD_SEPARATOR
 from ...encoders.text_encoder import TextEncoder
+from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.dense.exact import score
 from ...matching.sentence_pairs import closest, transport
 from ...protocols import Encoder, Reranker
 from ...runs import Ranking, Run
-from ...types import Paper, Query, Scores
+from ...types import Paper, Query, Scores, floats_of
 
 
 class EncoderReranker:
@@ -75,6 +76,25 @@ def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
     return replace(run, rankings=tuple(_reranked(ranking, reranker, run, k, depth) for ranking in run.rankings))
 
 
+def scores_of(reranker: Reranker, query: Query, papers: Sequence[Paper]) -> Scores:
+    """A reranker's scores of papers, (n,), none of it asked for no papers. One of a user's own may give any numbers, as an array or a list.
+
+    Raises InvalidRequest for others than a finite number for each paper, and whatever the reranker raises.
+    """
+    if not papers:
+        return np.empty(0)
+    what = f"`score` of the reranker {getattr(reranker, 'name', None) or type(reranker).__name__}"
+    try:
+        scores: Scores = floats_of(reranker.score(query, papers), np.float64)
+    except TypeError as error:
+        raise InvalidRequest(f"what {what} gave is no list of {len(papers)} numbers: {error}") from error
+    if scores.shape != (len(papers),):
+        raise InvalidRequest(f"{what} gave numbers of shape {scores.shape}, not {(len(papers),)}: one for each paper")
+    if len(wrong := np.flatnonzero(~np.isfinite(scores))):
+        raise InvalidRequest(f"{what} gave {scores[wrong[0]]} for {papers[wrong[0]].id!r}; a score is a finite number")
+    return scores
+
+
 def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
     """Scores of reranked papers, then of the others, descending: these keep their distances, below all reranked ones."""
     return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
@@ -82,7 +102,7 @@ def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
 
 def _reranked(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
     first, count = min(depth, len(ranking)), len(ranking)
-    new_scores = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
+    new_scores = scores_of(reranker, ranking.query, run.source.papers_at(ranking.rows[:first]))
     scores = stacked_scores(new_scores, ranking.scores[first:])
     order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])[:k]
     parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([new_scores, np.full(count - first, np.nan)])}

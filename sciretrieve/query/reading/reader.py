@@ -19,7 +19,7 @@ from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
 from ...matching.search import Probe
 from ...once import once
-from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors
+from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.demands import Demand, Words, leaves, wanted
@@ -228,7 +228,10 @@ class Reader:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
         if np.shape(vectors) != (expected := (queries, self.snapshot.dim)):
             raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
-        checked = np.asarray(vectors, np.float32)
+        try:
+            checked = floats_of(vectors, np.float32)
+        except TypeError as error:
+            raise InvalidRequest(f"vectors of queries are numbers: {error}") from error
         if len(wrong := np.flatnonzero(~measurable(checked))):
             raise InvalidRequest(f"the vector of query {wrong[0] + 1} {NOT_MEASURABLE}")
         return checked

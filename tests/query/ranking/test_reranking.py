@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, o
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import FIELD_SEPARATOR
 from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.sentence_pairs import transport
 from sciretrieve.protocols import Encoder, Reranker
 from sciretrieve.query.ranking.reranking import EncoderReranker, open_reranker, reranked
@@ -215,3 +217,67 @@ def test_aspires_vectors_are_read_once(models: Path, monkeypatch: pytest.MonkeyP
     again = open_reranker("aspire-ts-compsci", precision="fp32", device="cpu")
     monkeypatch.setattr(TextEncoder, "encode_papers_late", lambda *_: pytest.fail("encoded again"))
     assert len(again.score(QUERY, PAPERS[:3])) == 3
+
+
+class Giving:
+    """A reranker of a user's own, which gives something of the papers."""
+
+    name = "mine"
+
+    def __init__(self, given: Callable[[Sequence[Paper]], Any]) -> None:
+        self.score = lambda query, papers: given(papers)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda papers: np.full(len(papers), np.nan), r"`score` of the reranker mine gave nan for '\w+'; a score is a finite number"),
+        (lambda papers: [*[1.0] * (len(papers) - 1), np.inf], "gave inf for"),
+        (lambda papers: [None] * len(papers), "gave nan for"),
+        (lambda papers: np.ma.masked_equal(np.ones(len(papers)), 1), "gave nan for"),
+        (lambda papers: [10**400] * len(papers), "is no list of 20 numbers"),
+        (lambda papers: np.ones(len(papers) - 1), r"gave numbers of shape \(19,\), not \(20,\): one for each paper"),
+        (lambda papers: np.ones(len(papers) + 1), r"shape \(21,\)"),
+        (lambda papers: [], r"shape \(0,\)"),
+        (lambda papers: np.ones((len(papers), 1)), r"shape \(20, 1\)"),
+        (lambda papers: 1.0, r"shape \(\), not \(20,\)"),
+        (lambda papers: ["0.5"] * len(papers), "is no list of 20 numbers: texts are no real numbers"),
+        (lambda papers: np.array(["0.5"] * len(papers), object), "texts are no real numbers"),
+        (lambda papers: np.ones(len(papers), complex), "complex128 are no real numbers"),
+        (lambda papers: [[1], [2, 3]], "is no list of 20 numbers"),
+        (lambda papers: {paper.id: 1.0 for paper in papers}, "is no list of 20 numbers"),
+        (lambda papers: None, r"gave numbers of shape \(\)|is no list"),
+        (lambda papers: (1.0 for _ in papers), "is no list of 20 numbers"),
+    ],
+)
+def test_scores_that_are_none_are_refused(index: sr.Index, given: Callable[[Sequence[Paper]], Any], words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words) as caught:
+        index.search("graph networks", 3, mode="bm25", reranker=Giving(given), rerank_depth=20, group=False)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, lambda scores: np.array(scores, np.float16), lambda scores: [Fraction(one) for one in scores]]
+)
+def test_any_numbers_are_scores(index: sr.Index, kind: Callable[[list[int]], Any]) -> None:
+    reranker = Giving(lambda papers: kind(list(range(len(papers)))))
+    run = index.search("graph networks", 3, mode="bm25", reranker=reranker, rerank_depth=20, group=False)
+    assert run[0].scores.tolist() == [19, 18, 17]
+    assert run[0].scores.dtype == np.float64
+
+
+def test_scores_are_taken_as_they_are_when_they_are_given(index: sr.Index) -> None:
+    buffer = np.zeros(20)
+
+    def reused(papers: Sequence[Paper]) -> Any:
+        buffer[:] += np.arange(len(papers))
+        return buffer
+
+    run = index.search(["graph networks", "graph networks"], 3, mode="bm25", reranker=Giving(reused), rerank_depth=20, group=False)
+    assert [ranking.scores.tolist() for ranking in run] == [[19, 18, 17], [38, 36, 34]]
+
+
+@pytest.mark.parametrize("reranker", ["minilm", Giving, object()])
+def test_what_is_no_reranker_is_refused(reranker: Any) -> None:
+    with pytest.raises(InvalidRequest, match=r"reranker is what .* gives, or an object with `score\(query, papers\)`"):
+        sr.SearchOptions(reranker=reranker)
