@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,24 @@ def edited_manifest(index: Path) -> Iterator[dict[str, Any]]:
         write_sealed(path, manifest)
 
 
+def edit_manifests(index: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifests of all generations, whose logs then have each other's new checksums."""
+    checksums: dict[int, str] = {}
+    for path in (*(generation_file(index, number) for number in generations(index)), index / MANIFEST):
+        manifest = read_sealed(path)
+        change(manifest)
+        for record in manifest["log"][:-1]:
+            record["checksum"] = checksums.get(record["generation"])
+        checksums[manifest["generation"]] = write_sealed(path, manifest)
+
+
 def without_fields(index: Path) -> None:
     """Make an index one that was built before the words of authors, venues and keywords were kept, in all its generations."""
-    for path in (index / MANIFEST, *(generation_file(index, number) for number in generations(index))):
-        manifest = read_sealed(path)
+
+    def change(manifest: dict[str, Any]) -> None:
         for shard in manifest["shards"]:
             del shard["files"]["fields.arrow"]
-        write_sealed(path, manifest)
+
+    edit_manifests(index, change)
     for file in index.glob("shards/*/fields.arrow"):
         file.unlink()

@@ -58,7 +58,7 @@ def info(
 
     from ..lifecycle.merging import space
     from ..query.index import Index
-    from ..storage.manifest import generations
+    from ..storage.manifest import kept_generations, read_manifest
 
     opened_index = Index(chosen_index(index), generation=generation)
     facts = opened_index.manifest
@@ -71,7 +71,7 @@ def info(
             "path": str(opened_index.path),
             "bytes": facts.bytes,
             "bytes_of_others": others,
-            "generations": generations(opened_index.path),
+            "generations": kept_generations(opened_index.path, read_manifest(opened_index.path)),
             "modes": opened_index.modes,
             "columns": columns,
             "manifest": asdict(facts),
@@ -170,10 +170,11 @@ def log(
     """
     from dataclasses import asdict
 
-    from ..storage.manifest import generations, read_manifest
+    from ..storage.manifest import kept_generations, read_manifest
 
     path = chosen_index(index)
-    records, openable = read_manifest(path).log, set(generations(path))
+    manifest = read_manifest(path)
+    records, openable = manifest.log, set(kept_generations(path, manifest))
     if format == "json":
         rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
         say([json.dumps({"schema": 1, "index": str(path), "commits": rows}, indent=1)])

@@ -176,20 +176,43 @@ def _read_json(path: Path) -> tuple[dict[str, Any], bytes]:
     return value, data
 
 
-def write_sealed(path: Path, value: dict[str, Any]) -> None:
-    """Write `value` as JSON with its checksum, so that `read_sealed` sees any change."""
-    write_json(path, {"checksum": _checksum(value), **value})
+def write_sealed(path: Path, value: dict[str, Any]) -> str:
+    """Write `value` as JSON with its checksum, so that `read_sealed` sees any change. Returns the checksum."""
+    checksum = _checksum(value)
+    write_json(path, {"checksum": checksum, **value})
+    return checksum
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
+    return read_seal(path)[0]
+
+
+def read_seal(path: Path) -> tuple[dict[str, Any], str]:
+    """Read what `write_sealed` wrote, and its checksum, which tells it from all others. Raises as `read_sealed`."""
     value, data = _read_json(path)
     if not _is_sealed(data):
         raise CorruptData(
             f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with `sciretrieve index --overwrite`"
         )
-    del value["checksum"]
-    return value
+    return value, value.pop("checksum")
+
+
+SEAL = re.compile(rb'\{\s*"checksum": "([0-9a-f]{64})"')
+
+
+def seal_of(file: Path | int) -> str | None:
+    """The checksum that a sealed file says of itself, by its path or an open descriptor; None if it says none. The rest is not read."""
+    try:
+        handle = file if isinstance(file, int) else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            match = SEAL.match(os.pread(handle, 128, 0))
+        finally:
+            if handle is not file:
+                os.close(handle)
+    except OSError:
+        return None
+    return match[1].decode() if match else None
 
 
 @lru_cache(maxsize=16)

@@ -372,7 +372,7 @@ def publish(
     )
     if (interrupted := Pending.found(directory, progress, "change")) is not None:
         interrupted.drop(progress, "the index is replaced")
-    change = Change("index", added=papers, deleted=old.papers if old else 0)
+    change = Change("index", added=papers, deleted=old.papers if old else 0, work=pending.id)
     commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
     sweep(directory, progress, keep=0)
 

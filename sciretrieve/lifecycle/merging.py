@@ -79,7 +79,9 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
                     listener.start(sum(len(shard.scope) for group in groups for shard in group))
                     merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
                     shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
-                    new = commit(directory, old, replace(old, shards=shards), IndexSettings.of(old), Change("merge"), listener)
+                    new = commit(
+                        directory, old, replace(old, shards=shards), IndexSettings.of(old), Change("merge", work=pending.id), listener
+                    )
             sweep(directory, listener, keep=0)
             return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
 

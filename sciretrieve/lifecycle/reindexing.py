@@ -110,18 +110,20 @@ def reindex(
                 new = old
             else:
                 build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
-                manifest = replace(old, build=build)
-                if changed_tokens:
-                    manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
-                if outdated and not (changed_tokens and late):
-                    manifest = _with_words(directory, manifest, outdated, listener)
-                new = commit(directory, old, manifest, settings, Change("reindex"), listener)
+                manifest, work = replace(old, build=build), None
+                if changed_tokens and not late:
+                    manifest = _without_tokens(manifest)
+                if changed_tokens and late:
+                    manifest, work = _with_tokens(directory, manifest, encoder, listener)
+                elif outdated:
+                    manifest, work = _with_words(directory, manifest, outdated, listener)
+                new = commit(directory, old, manifest, settings, Change("reindex", work=work), listener)
             sweep(directory, listener)
         return new
 
 
-def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progress: Progress) -> Manifest:
-    """The manifest of an index with token vectors: its papers are encoded again, into new shards."""
+def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progress: Progress) -> tuple[Manifest, str]:
+    """The manifest of an index with token vectors, and the id of the work: its papers are encoded again, into new shards."""
     built = old.encoder
     if built is None or old.lexical is None:
         raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
@@ -146,7 +148,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
     shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
     encoder_facts = {**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
-    return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer())
+    return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer()), pending.id
 
 
 def _outdated(old: Manifest) -> list[str]:
@@ -157,8 +159,8 @@ def _outdated(old: Manifest) -> list[str]:
     return [facts.name for facts in old.shards if old.analyzer != Analyzer() or FIELDS_FILE not in facts.files]
 
 
-def _with_words(directory: Path, old: Manifest, outdated: list[str], progress: Progress) -> Manifest:
-    """The manifest of an index with new shards in place of those with outdated words; nothing is encoded."""
+def _with_words(directory: Path, old: Manifest, outdated: list[str], progress: Progress) -> tuple[Manifest, str]:
+    """The manifest of an index with new shards in place of those with outdated words, and the id of the work; nothing is encoded."""
     progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
     pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": outdated}, progress)
     progress.start(sum(facts.papers for facts in old.shards if facts.name in outdated))
@@ -166,7 +168,7 @@ def _with_words(directory: Path, old: Manifest, outdated: list[str], progress: P
         made_anew(pending, outdated.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in outdated else facts
         for facts in old.shards
     )
-    return replace(old, shards=shards).analyzed_by(Analyzer())
+    return replace(old, shards=shards).analyzed_by(Analyzer()), pending.id
 
 
 def _without_tokens(old: Manifest) -> Manifest:

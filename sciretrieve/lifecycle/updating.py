@@ -29,7 +29,7 @@ from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
 from ..storage.commits import Change, IndexSettings, commit, next_generation, publish, with_deleted
-from ..storage.manifest import FORMAT, ShardFacts, Source, generations, library_versions
+from ..storage.manifest import FORMAT, ShardFacts, Source, kept_generations, library_versions
 from ..storage.pending import Pending
 from ..storage.shards import Shard
 from ..storage.sweeping import sweep
@@ -270,7 +270,7 @@ def restore(index: str | Path, generation: int) -> Update:
     with shown(True) as listener, write_lock(directory):
         with Snapshot(directory) as snapshot:
             old = snapshot.manifest
-            others = [number for number in generations(directory) if number != old.generation]
+            others = [number for number in kept_generations(directory, old) if number != old.generation]
             if generation not in others:
                 why = "is the current one" if generation == old.generation else "is not there, or not any more"
                 there_are = ", ".join(map(str, others)) or "none"
@@ -278,7 +278,7 @@ def restore(index: str | Path, generation: int) -> Update:
             with Snapshot(directory, generation) as earlier:
                 added, replaced, deleted = _differences(earlier, snapshot)
                 change = Change("restore", added, replaced, deleted, generation)
-                new = publish(directory, old, earlier.manifest, change)
+                new = publish(directory, old, earlier.manifest, change, next_generation(directory))
         sweep(directory, listener)
     return Update(new.papers, added, replaced, new.papers - added - replaced, deleted, generation=new.generation)
 
@@ -517,7 +517,7 @@ class _Update:
             build={**self.old.build, "settings": {**self.old.build["settings"], "limit": None}},  # these are not its corpus's first papers
             versions=library_versions(LIBRARIES),
         )
-        change = Change(pending.plan["command"], update.added, update.replaced, update.deleted)
+        change = Change(pending.plan["command"], update.added, update.replaced, update.deleted, work=pending.id)
         new = commit(self.directory, self.old, manifest, IndexSettings.of(self.old), change, self.progress)
         pending.end()
         small_shards = sum(2 * facts.papers < self.old.build["settings"]["shard_size"] for facts in new.shards)

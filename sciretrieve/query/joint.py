@@ -55,6 +55,7 @@ def joined(manifests: Mapping[str, Manifest], spaces: Sequence[Manifest]) -> Man
     return replace(
         first,
         papers=sum(manifest.papers for manifest in every),
+        checksum=" ".join(manifest.checksum for manifest in every),
         metric=metric,
         encoder=encoder,
         lexical=_lexical(manifests),

@@ -7,8 +7,8 @@ postings at once. Nothing is removed here, see `sweeping`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from ..choices import Metric
 from ..errors import CorruptData
 from ..files.verified import Verified
-from ..files.writing import claimed, created, describe, put_array, read_array, read_json, remove, sync_file
+from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
@@ -31,12 +31,14 @@ from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
 from ..types import Rows
 from ..wording import counted
-from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
+from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations, said_generation
 from .shards import Shard, open_shards, scope_of, write_deleted
 
 GROWN = 1.1
 """Times as large as when they were last measured that FAISS indexes may be without being measured again: that takes a search of all
 vectors for each of hundreds of queries, and what a tenth of the papers loses, answers lose a tenth of."""
+WRITTEN = re.compile(r"(?:lexical/|encoder/[a-z]+-|\d+(?:\.partial)?/(?:dense|deleted)-)(\d{6,})(?:\..*)?")
+"""The files and folders whose names say in which generation they were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,15 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a command did, for the log: its name, how many papers it added, replaced and deleted, and which generation it restored."""
+    """What a command did, for the log: its name, how many papers it added, replaced and deleted, which generation it restored, and the id
+    of the work that it finished."""
 
     command: str
     added: int = 0
     replaced: int = 0
     deleted: int = 0
     restored: int | None = None
+    work: str | None = None
 
 
 def commit(
@@ -94,7 +98,7 @@ def commit(
     Returns:
         The new generation's manifest.
     """
-    generation = next_generation(directory)
+    generation = new.generation if new.generation > (old.generation if old else 0) else next_generation(directory)
     shards = _with_anns(directory, new.shards, generation, old, settings, progress, workers)
     dense = settings.dense
     if dense != "none" and all(facts.ann_file is None for facts in shards):
@@ -108,19 +112,19 @@ def commit(
         fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
         trial=_trial(directory, new.encoder, shards, old, settings, progress),
     )
-    manifest = publish(directory, old, manifest, change)
+    manifest = publish(directory, old, manifest, change, generation)
     known = dict(old.files()) if old else {}
     written = dict(manifest.files())
     Verified(directory).remember({name: facts for name, facts in written.items() if name not in known}, written)
     return manifest
 
 
-def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change) -> Manifest:
+def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change, generation: int) -> Manifest:
     """Make a generation, of which all files are there, the current one in place of `old`; returns its manifest, with its number and log."""
-    generation = next_generation(directory)
     created_at = datetime.now(UTC).isoformat(timespec="seconds")
     papers = sum(facts.papers - facts.deleted for facts in new.shards)
-    record = Record(generation, created_at, change.command, papers, change.added, change.replaced, change.deleted, change.restored)
+    record = Record(generation, created_at, papers=papers, **asdict(change))
+    before = (*old.log[:-1], replace(old.log[-1], checksum=old.checksum)) if old else ()
     names = {facts.name for facts in new.shards}
     manifest = replace(
         new,
@@ -129,24 +133,24 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
         created=created_at,
         papers=papers,
         replaced=tuple(facts.name for facts in old.shards if facts.name not in names) if old else (),
-        log=(*(old.log if old else ()), record)[-LOGGED:],
+        log=(*before, record)[-LOGGED:],
     )
     path = generation_file(directory, generation)
     path.parent.mkdir(exist_ok=True)
     manifest.write(path)
     for place in (directory / SHARDS, directory):
         sync_file(place)  # a process that was killed may have named shards, and not come so far
-    manifest.write(directory / MANIFEST)
-    return manifest
+    return manifest.write(directory / MANIFEST)
 
 
 def next_generation(directory: Path) -> int:
-    """The number of the generation that comes next: no number is used twice, not even after a damaged manifest."""
-    numbers = generations(directory)
-    with suppress(FileNotFoundError, CorruptData):
-        number = read_json(directory / MANIFEST).get("generation")
-        numbers += [number] if isinstance(number, int) else []
-    return max(numbers, default=0) + 1
+    """The number of the generation that comes next: no number is used twice, not even after a manifest that is damaged or lost."""
+    number = said_generation(directory)
+    numbers = [*generations(directory), number or 0]
+    if number is None:
+        paths = [path for folder in ("encoder", "lexical", f"{SHARDS}/*") for path in directory.glob(f"{folder}/*")]
+        numbers += [int(match[1]) for path in paths if (match := WRITTEN.fullmatch(f"{path.parent.name}/{path.name}"))]
+    return max(numbers) + 1
 
 
 def _fusion(old: Manifest | None, settings: IndexSettings, progress: Progress) -> Mapping[str, Any] | None:

@@ -6,6 +6,7 @@ import platform
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..choices import METRICS, Metric
 from ..errors import CorruptData, InvalidRequest, NotFound
-from ..files.writing import describe, listed, read_json, read_sealed, write_sealed, write_vectors
+from ..files.writing import describe, listed, read_json, read_seal, seal_of, write_sealed, write_vectors
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
 from ..matching.lexical import Analyzer
@@ -88,8 +89,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, how many there were then, and which
-    earlier generation it restored, if it did."""
+    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, how many there were then, which
+    earlier generation it restored, if it did, and the id of the work that it finished, see `pending`. The commit after it adds the
+    `checksum` of its manifest; those of earlier versions did not."""
 
     generation: int
     created: str
@@ -99,6 +101,8 @@ class Record:
     replaced: int = 0
     deleted: int = 0
     restored: int | None = None
+    work: str | None = None
+    checksum: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,8 @@ class Manifest:
         log: the last commits, oldest first.
         fusion: the fields of `matching.fusion.Fusion`, if hybrid search was tuned.
         trial: what the dense index was found to be worth, if it is approximate.
+        checksum: of all the rest, which tells this generation from all others, of this index and of one that is built in its place; ""
+            until it is written.
     """
 
     format: int
@@ -142,10 +148,21 @@ class Manifest:
     log: tuple[Record, ...]
     fusion: Mapping[str, Any] | None = None
     trial: Trial | None = None
+    checksum: str = ""
 
-    def write(self, path: Path) -> None:
-        """Write it to a file, atomically."""
-        write_sealed(path, asdict(self))
+    def write(self, path: Path) -> Manifest:
+        """Write it to a file, atomically; returns it with its checksum."""
+        return replace(self, checksum=write_sealed(path, {name: value for name, value in asdict(self).items() if name != "checksum"}))
+
+    def logs(self, generation: int, checksum: str | None = None) -> bool:
+        """Whether a generation is this one or came before it: its log has the number, and this checksum if one is given, where it says one.
+
+        Another manifest that is found beside it never was current, whatever its number. What came before a full log is taken by its number.
+        """
+        if generation == self.generation or (len(self.log) == LOGGED and generation < self.log[0].generation):
+            return True
+        records = [record for record in self.log if record.generation == generation]
+        return any(record.checksum is None or checksum in (None, record.checksum) for record in records)
 
     @property
     def is_limited(self) -> bool:
@@ -220,22 +237,65 @@ def generation_file(directory: Path, generation: int) -> Path:
 
 
 def generations(directory: Path) -> list[int]:
-    """The generations whose manifests are there, ascending."""
+    """The generations whose manifests are there, ascending, also of commits that did not come to their end."""
     return sorted(int(path.stem) for path in listed(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
 
 
+def kept_generations(directory: Path, current: Manifest) -> list[int]:
+    """The generations that can be opened, ascending: the current one, and those of its log whose manifests are there."""
+    return [number for number in generations(directory) if current.logs(number, seal_of(generation_file(directory, number)) or "")]
+
+
+def named_shards(directory: Path) -> list[int]:
+    """The numbers of the shards that any manifest names, of whichever generation, also where their folders are lost."""
+    numbers = []
+    for path in (directory / MANIFEST, *(generation_file(directory, number) for number in generations(directory))):
+        with suppress(CorruptData, FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError):
+            value = read_json(path)
+            numbers += [int(name) for name in (*(shard["name"] for shard in value["shards"]), *value["replaced"])]
+    return numbers
+
+
+def said_generation(directory: Path) -> int | None:
+    """The number of the current generation, as far as its manifest, which may be damaged, says one."""
+    with suppress(CorruptData, FileNotFoundError, NotADirectoryError):
+        number = read_json(directory / MANIFEST).get("generation")
+        return number if type(number) is int else None
+    return None
+
+
 def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
-    """Read and check the manifest in `directory`: the current one, or that of another generation.
+    """Read and check the manifest in `directory`: the current one, or that of another generation, which the current one's log has.
 
     Raises:
         NotFound: there is no finished index, or no such generation.
         CorruptData: it has another format version, or is damaged or lost.
     """
-    path = directory / MANIFEST if generation is None else generation_file(directory, generation)
+    if generation is None:
+        return _checked(directory, directory / MANIFEST, None)
+    current = None
+    with suppress(CorruptData, NotFound):  # a damaged one keeps none from being opened
+        current = read_manifest(directory)
+    if current is not None and not current.logs(generation):
+        raise _absence(directory, generation)
+    return read_generation(directory, generation, current)
+
+
+def read_generation(directory: Path, generation: int, current: Manifest | None = None) -> Manifest:
+    """Read and check the manifest of any generation that is there; whether it is as in the log of the current one, if that is given.
+
+    Raises as `read_manifest`.
+    """
+    return _checked(directory, generation_file(directory, generation), generation, current)
+
+
+def _checked(directory: Path, path: Path, generation: int | None, current: Manifest | None = None) -> Manifest:
     try:
         manifest = _read(directory, path)
         if generation is not None and manifest.generation != generation:
             raise ValueError(f"generation {manifest.generation}")
+        if current is not None and not current.logs(manifest.generation, manifest.checksum):
+            raise ValueError("it is not what was committed")
         return manifest
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _absence(directory, generation) from error
@@ -255,12 +315,15 @@ def _read(directory: Path, path: Path) -> Manifest:
         raise CorruptData(
             f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT}; update sciretrieve"
         )
-    return _manifest(read_sealed(path))
+    value, checksum = read_seal(path)
+    return replace(_manifest(value), checksum=checksum)
 
 
 def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
-    """Why a manifest is not there."""
+    """Why a manifest is not there, or is none of a generation."""
     if generation is not None and (kept := generations(directory)):
+        with suppress(CorruptData, NotFound):
+            kept = kept_generations(directory, read_manifest(directory))
         return NotFound(f"{directory} has no generation {generation}; there are: {', '.join(map(str, kept))}")
     if (directory / PENDING).is_file():
         return NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
@@ -342,7 +405,7 @@ def _check_values(manifest: Manifest) -> None:
     texts = [manifest.created, manifest.dense, manifest.whole or "", *manifest.replaced, *manifest.versions, *manifest.versions.values()]
     texts += [facts["sha256"] for facts in files.values()]
     texts += [text for source in manifest.sources for text in (*source.corpus, source.fingerprint)]
-    texts += [text for made in manifest.log for text in (made.created, made.command)]
+    texts += [text for made in manifest.log for text in (made.created, made.command, made.work or "", made.checksum or "")]
     needed = {"papers.parquet", "ids.arrow"}
     if (encoder is None) != (manifest.metric is None):
         raise ValueError("an encoder without a metric, or a metric without an encoder")

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from ..matching.sharding import Share
 from ..protocols import Progress
 from ..types import Rows, Vectors
 from ..wording import counted
-from .manifest import FORMAT, SHARDS, Manifest, read_manifest
+from .manifest import FORMAT, SHARDS, Manifest, named_shards, read_manifest
 
 KINDS: Mapping[str, tuple[str, ...]] = {"pending": ("index",), "change": ("add", "merge", "reindex", "repair", "sync")}
 """What the names of a kind's files begin with, and the commands that do such work."""
@@ -41,18 +42,21 @@ class Pending:
         plan: what determines its shards.
         first_shard: the number of its first shard.
         state: what is known of it so far, as plain JSON values; `cut` is there when all its shards are cut.
+        id: what tells it from all other work; the log has that of what is committed.
     """
 
     directory: Path
     plan: Mapping[str, Any]
     first_shard: int
     state: Mapping[str, Any] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
     def read(cls, directory: Path, kind: str = "pending") -> Pending | None:
         """The work of a kind that is in progress; None if there is none.
 
-        Work whose shards the current generation has is done: only its mark was left, and is removed.
+        Work that the log has is done, whatever became of its shards, and so is work whose shards the current generation has: only its mark
+        was left, and is removed.
 
         Raises:
             CorruptData: its mark is damaged or of another version.
@@ -60,15 +64,16 @@ class Pending:
         path = directory / f"{kind}.json"
         if not path.exists():
             return None
-        match read_sealed(path):
+        match mark := read_sealed(path):
             case {"plan": {"command": str(command)} as plan, "first_shard": int(first_shard), "state": dict(state)} if (
                 command in KINDS[kind] and plan.get("format") == FORMAT
             ):
-                pending = cls(directory, plan, first_shard, state)
+                pending = cls(directory, plan, first_shard, state, str(mark.get("id")))  # a mark of an earlier version has none
             case _:
                 raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
         with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards
-            if any(pending.has(facts.name) for facts in read_manifest(directory).shards):
+            manifest = read_manifest(directory)
+            if any(record.work == pending.id for record in manifest.log) or any(pending.has(facts.name) for facts in manifest.shards):
                 pending.end()
                 return None
         return pending
@@ -98,7 +103,7 @@ class Pending:
                     other.give_way(plan, progress)
                 else:
                     first = max(first, other.end_number)
-        numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")]
+        numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")] + named_shards(directory)
         (directory / SHARDS).mkdir(exist_ok=True)
         sync_file(directory / SHARDS)  # or a shard that was removed may be back after a power failure, and be taken for one of these
         return cls(directory, plan, max([first, *(number + 1 for number in numbers)]))
@@ -154,7 +159,7 @@ class Pending:
 
     def write(self) -> Pending:
         """Write the mark."""
-        write_sealed(self._file("json"), {"plan": self.plan, "first_shard": self.first_shard, "state": self.state})
+        write_sealed(self._file("json"), {"id": self.id, "plan": self.plan, "first_shard": self.first_shard, "state": self.state})
         return self
 
     def noting(self, **facts: Any) -> Pending:

@@ -38,7 +38,9 @@ from .manifest import (
     encoder_file,
     generation_file,
     generations,
+    read_generation,
     read_manifest,
+    said_generation,
 )
 from .pending import Pending
 from .shards import Shard, cut_shard, fill, finished_facts
@@ -98,10 +100,14 @@ def _restore_manifest(directory: Path, progress: Progress) -> None:
     try:
         manifest = read_manifest(directory)
     except (CorruptData, NotFound):
+        newest: Manifest | None = None
+        last = said_generation(directory)
+        numbers = [number for number in generations(directory) if last not in generations(directory) or number <= (last or 0)]
         for check in (_check_lost, lambda *_: None):
-            for number in reversed(generations(directory)):
+            for number in reversed(numbers):
                 with suppress(CorruptData):
-                    manifest = read_manifest(directory, number)
+                    manifest = read_generation(directory, number, newest)
+                    newest = newest or manifest  # whose log says which of the others ever were current
                     check(directory, manifest)
                     _write_manifest(directory / MANIFEST, manifest)
                     progress.note(f"{directory / MANIFEST} could not be read; generation {number} is current now")
@@ -179,9 +185,11 @@ class _Repair:
         lost = {name for name, files in faulty.items() if any(file.startswith(LOST) for file in files)}
         to_fill = [facts for facts in self.old.shards if faulty[facts.name] and facts.name not in lost]
         rebuilt: dict[str, ShardFacts] = {}
+        work = None
         if to_fill:
             plan = {"command": "repair", "format": FORMAT, "base": self.old.generation, "shards": [facts.name for facts in to_fill]}
             pending = Pending.take_up(self.directory, plan, self.progress)
+            work = pending.id
             self.progress.start(sum(facts.papers for facts in to_fill))
             for place, facts in enumerate(to_fill):
                 rebuilt[facts.name] = self._rebuilt(pending, place, facts, faulty[facts.name])
@@ -196,7 +204,7 @@ class _Repair:
         if analyzed_otherwise:
             manifest = manifest.analyzed_by(Analyzer())
         fusion = Fusion.of(self.old.fusion) if self.old.fusion else None
-        commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair"), self.progress, fusion=fusion)
+        commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair", work=work), self.progress, fusion=fusion)
         return True
 
     def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:

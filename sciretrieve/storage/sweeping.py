@@ -5,12 +5,24 @@ It is apart from committing, and can be left out or repeated at any time. A gene
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import CorruptData
 from ..files.writing import listed, remove, retire, sync_file
 from ..protocols import Progress
-from .manifest import GENERATIONS, MANIFEST, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
+from .manifest import (
+    GENERATIONS,
+    MANIFEST,
+    SHARD_NAME,
+    SHARDS,
+    Manifest,
+    generation_file,
+    generations,
+    kept_generations,
+    read_generation,
+    read_manifest,
+)
 from .pending import KINDS, Pending
 
 KEPT = 20
@@ -20,26 +32,15 @@ KEPT = 20
 def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     """Remove leftovers, and all but so many of the generations before the current one. A note tells of interrupted work that goes.
 
-    The caller holds the write lock. A generation whose manifest is damaged goes, since nothing can open it.
+    The caller holds the write lock. What goes with the oldest generations: the manifests of commits that did not come to their end, and
+    those that are damaged, since nothing can open them.
     """
     current = read_manifest(directory) if (directory / MANIFEST).exists() else None
-    kept: list[Manifest] = []
-    if current is not None:
-        kept.append(current)
-        earlier = [number for number in generations(directory) if number < current.generation]
-        for place, number in enumerate(reversed(earlier)):
-            if place < keep or not retire(generation_file(directory, number)):
-                try:
-                    kept.append(read_manifest(directory, number))
-                except CorruptData:
-                    remove(generation_file(directory, number))
-        for number in generations(directory):
-            if number > current.generation:  # its commit did not come to its end
-                remove(generation_file(directory, number))
+    works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
+    kept = [] if current is None else [current, *_kept(directory, current, keep)]
     if generations(directory):
         sync_file(directory / GENERATIONS)  # a power failure must not bring a generation back, and not what it names
     names = {name for manifest in kept for name, _ in manifest.files()}
-    works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
     for kind, pending in works.items():
         if pending is not None and current is not None and not pending.fits(current):
             pending.drop(progress, "the index has changed since")
@@ -63,6 +64,22 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     for kind, pending in works.items():
         for path in listed(directory, f"{kind}.*") if pending is None else ():
             remove(path)
+
+
+def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
+    """So many of the last generations before the current one, and those that somebody has open; removes the manifests of all others."""
+    others = [number for number in generations(directory) if number != current.generation]
+    earlier = [number for number in kept_generations(directory, current) if number in others]
+    stay = earlier[max(len(earlier) - keep, 0) :]
+    for number in others:
+        path = generation_file(directory, number)
+        if number in stay or not (path.is_dir() or retire(path)):
+            try:
+                yield read_generation(directory, number)
+                continue
+            except CorruptData:
+                pass
+        remove(path)
 
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:

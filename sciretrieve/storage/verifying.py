@@ -32,7 +32,7 @@ from ..matching.scope import Scope
 from ..papers.corpora.seen import SeenIds
 from ..progress import shown
 from ..protocols import AnyEncoder, Progress
-from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
+from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_generation, read_manifest
 from .shards import Shard
 from .shards.names import NAMES, NAMES_FILE
 
@@ -99,9 +99,9 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
             faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
         named = dict(current.files())
         for number in generations(directory):
-            if number < current.generation:
+            if number < current.generation and current.logs(number):
                 try:
-                    named |= dict(read_manifest(directory, number).files())
+                    named |= dict(read_generation(directory, number, current).files())
                 except CorruptData as error:
                     faults.append(_said(directory, f"{GENERATIONS}/{generation_file(directory, number).name}", error))
         listener.start(sum(int(facts["bytes"]) for facts in named.values()), unit="bytes")

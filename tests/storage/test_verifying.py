@@ -24,7 +24,7 @@ import sciretrieve as sr
 from sciretrieve import lifecycle
 from sciretrieve.choices import SIDES
 from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound, SciretrieveError, Unavailable
-from sciretrieve.files.writing import describe, read_sealed, write_array, write_sealed
+from sciretrieve.files.writing import describe, write_array, write_sealed
 from sciretrieve.matching.dense import build_ann
 from sciretrieve.matching.dense.ann import Ann
 from sciretrieve.storage.manifest import MANIFEST, read_manifest
@@ -32,7 +32,7 @@ from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import ENCODER, Fault, Verification, verify
 from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
-from tests.edited import edited_manifest
+from tests.edited import edit_manifests, edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 from tests.torture.operations import letters_for_all
 from tests.toy_encoder import LetterEncoder
@@ -74,15 +74,16 @@ def rewritten(index: Path, name: str) -> Iterator[Path]:
     shutil.copyfile(kept, path)
     kept.unlink()
     yield path
-    for manifest_file in (index / MANIFEST, *(index / "generations").iterdir()):
-        manifest = read_sealed(manifest_file)
+
+    def change(manifest: dict[str, Any]) -> None:
         folders = {f"shards/{shard['name']}": shard["files"] for shard in manifest["shards"]}
         folders[manifest["lexical"]["folder"]] = manifest["lexical"]["files"]
         folders["encoder"] = {Path(name).name: manifest["encoder"]["golden"]}
         facts = folders.get(str(Path(name).parent), {}).get(path.name)
         if facts is not None:
             facts.update(describe(path))
-            write_sealed(manifest_file, manifest)
+
+    edit_manifests(index, change)
 
 
 def with_array(index: Path, name: str, change: Callable[[Any], Any]) -> None:
