@@ -177,6 +177,8 @@ def log(
     records, openable = manifest.log, set(kept_generations(path, manifest))
     if format == "json":
         rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
+        for row in rows:
+            del row["work"], row["checksum"]  # what only the index itself needs
         say([json.dumps({"schema": 1, "index": str(path), "commits": rows}, indent=1)])
         return
     say(["generation  when                       command       papers     added  replaced   deleted"])

@@ -12,6 +12,7 @@ from ..matching.search import Candidates, Probe, Searcher
 from ..once import once
 from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
+from ..query.snapshot import same
 from ..types import Query, Rows, Vectors
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
@@ -86,6 +87,7 @@ class RememberingIndex(Index):
 
     def __init__(self, index: Index) -> None:
         super().__init__(index.path, generation=index.manifest.generation, query_encoder=index.query_encoder)
+        same(self, index)
         self._memory = _Memory()
 
     def probes(

@@ -28,7 +28,6 @@ from ..once import once
 from ..options import Bm25Parameters, SearchKeywords, SearchOptions, changed
 from ..protocols import AnyEncoder, Encoder
 from ..runs import Ranking, Run, papers_of
-from ..storage.manifest import read_manifest
 from ..types import Match, Query, Rows, Scores, Vectors
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
@@ -82,13 +81,11 @@ class Index(Snapshot):
             vars(self)["query_encoder"] = query_encoder
 
     def refreshed(self) -> Index:
-        """The index as it is now: this snapshot if nothing was committed since, else another one, which shares its encoder.
+        """The index as it is now: this snapshot if nothing was committed since, else another one, which shares its encoder if that fits.
 
         This one stays as it is; close it when its last search has ended. Raises as `Index`.
         """
-        if read_manifest(self.path).generation == self.manifest.generation:
-            return self
-        return self._reopened()
+        return self if self.is_current else self._reopened()
 
     def _reopened(self) -> Index:
         return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)

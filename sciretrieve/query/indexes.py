@@ -38,7 +38,7 @@ from .index import Index
 from .joint import hardest, joined, lacking
 from .lookup.copies import possible_copies
 from .ranking.linking import LinkedPapers
-from .snapshot import LISTED, as_ids
+from .snapshot import LISTED, as_ids, same
 
 
 class Indexes(Index):
@@ -355,7 +355,7 @@ def _opened(index: str | Path | Index, encoder: AnyEncoder | None) -> Index:
         return Index(index, encoder=encoder)
     if type(index) is not Index:
         raise InvalidRequest(f"{index.path} cannot be one of several indexes: they are opened here, each by itself; give its folder")
-    return Index(index.path, encoder=index._given, generation=index.manifest.generation, query_encoder=index.query_encoder)
+    return same(Index(index.path, encoder=index._given, generation=index.manifest.generation, query_encoder=index.query_encoder), index)
 
 
 def _names(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from ..errors import Ambiguous, CorruptData, InvalidRequest, NoSuchPaper, NotFou
 from ..files.schema import booleans, common_schema
 from ..files.streams import checked_text
 from ..files.verified import Verified
-from ..files.writing import hold, read_array
+from ..files.writing import hold, read_array, seal_of
 from ..matching.dense import VectorShard
 from ..matching.dense.scale import Scale, scale
 from ..matching.dense.vectors import vectors_at
@@ -40,6 +41,8 @@ from ..wording import counted
 from .citations import CitationGraph, reference_columns
 from .lookup import Lookup
 from .narrowing.masks import Narrower
+
+Opened = TypeVar("Opened", bound="Snapshot")
 
 ATTEMPTS = 100
 """Times that an index is opened again because a writer swept the generation that was about to be opened."""
@@ -71,14 +74,25 @@ class Snapshot:
             CorruptData: it is damaged or of another format version.
         """
         self.path = Path(path)
-        self.manifest, held = _open(self.path, generation)
-        self._release = weakref.finalize(self, os.close, held)
+        self.manifest, self._held = _open(self.path, generation)
+        self._release = weakref.finalize(self, os.close, self._held)
         self._verified = Verified(self.path)
         self.shards = open_shards(self._verified, self.manifest.shards)
 
     def close(self) -> None:
         """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
         self._release()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the index is as this snapshot has it, and not another one that was built in its place. Raises as opening it."""
+        if read_manifest(self.path).checksum != self.manifest.checksum:
+            return False
+        if not self._release.alive:
+            return True
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
+        return False
 
     def __enter__(self) -> Self:
         return self
@@ -380,6 +394,14 @@ def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
     return list(ids)
 
 
+def same(opened: Opened, index: Snapshot) -> Opened:
+    """What was opened by the path and generation of an index that is open. Raises NotFound if another one was built in its place since."""
+    if opened.manifest.checksum == index.manifest.checksum:
+        return opened
+    opened.close()
+    raise NotFound(f"{index.path} was built anew since it was opened, and what was opened is gone; open it again")
+
+
 def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
     """A generation's manifest, and what holds it. A generation that a writer is just sweeping is let go for the next one."""
     for _ in range(ATTEMPTS):
@@ -389,13 +411,15 @@ def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
         try:
             held = hold(file)
             check_sizes(path, manifest)
+            if seal_of(held) == manifest.checksum or read_manifest(path, generation).checksum == manifest.checksum:
+                return manifest, held
+            os.close(held)  # that of an index that was just built in its place
         except (FileNotFoundError, CorruptData) as error:
             if held is not None:
                 os.close(held)
-            if read_manifest(path, generation).generation != manifest.generation:
+            if read_manifest(path, generation).checksum != manifest.checksum:
                 continue
             if isinstance(error, FileNotFoundError):
                 raise CorruptData(f"{file} is missing; try `sciretrieve verify --repair`") from error
             raise
-        return manifest, held
     raise CorruptData(f"{path} changes faster than it can be opened; try again when its writer has ended")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
+from weakref import ref
 
 from ..answers.authors import authors_of
 from ..answers.suggesting import titles_of
@@ -30,6 +32,7 @@ class Library:
         """Open the indexes at `paths`. Raises as `Index` and `Indexes`."""
         self._all: Index = Index(paths[0], encoder=encoder) if len(paths) == 1 else Indexes(paths, encoder=encoder)
         self._turn = Lock()
+        self._earlier: list[ref[Index]] = []
         self.names = self._all.names
         self.is_ready = False
         places = {place for path in paths for place in (path, path.resolve())} | {cache_directory(), Path.cwd(), Path.home()}
@@ -56,14 +59,22 @@ class Library:
         with self._turn:
             try:
                 index = self._all.refreshed()
-                if index is self._all:
-                    return False
-                _warm(index)
+                is_new = index is not self._all
+                if is_new:
+                    _warm(index)
+                    self._earlier.append(ref(self._all))
+                    self._all = index
             except (SciretrieveError, OSError) as error:
                 LOG.warning("the indexes stay as they are: %s", error)
-                return False
-            self._all = index
-            return True
+                is_new = False
+            self._let_go()
+            return is_new
+
+    def _let_go(self) -> None:
+        """Free the snapshots that nobody has any more, and their files: their parts know each other, so only the collector finds them."""
+        if self._earlier:
+            gc.collect()
+            self._earlier = [earlier for earlier in self._earlier if earlier() is not None]
 
     def warm(self) -> None:
         """Have every index answer once, unless one of them cannot, which the log says why."""

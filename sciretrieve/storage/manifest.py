@@ -159,7 +159,9 @@ class Manifest:
 
         Another manifest that is found beside it never was current, whatever its number. What came before a full log is taken by its number.
         """
-        if generation == self.generation or (len(self.log) == LOGGED and generation < self.log[0].generation):
+        if generation == self.generation:
+            return checksum in (None, self.checksum)
+        if len(self.log) == LOGGED and generation < self.log[0].generation:
             return True
         records = [record for record in self.log if record.generation == generation]
         return any(record.checksum is None or checksum in (None, record.checksum) for record in records)

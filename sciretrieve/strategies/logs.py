@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class RunOf:
-    """What was found in one index: its name and path, its generation and papers, and the papers of each line."""
+    """What was found in one index: its name and path, its generation and the checksum of that, its papers, and those of each line."""
 
     name: str
     path: str
     generation: int
+    checksum: str
     papers: int
     counts: Mapping[str, int]
 
@@ -58,7 +59,7 @@ def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: Counts, translated
         "strategy": strategy.text,
         "translated": None if translated is None else dict(translated),
         "limits": list(strategy.filters),
-        "indexes": [{"name": run.name, "path": run.path, "generation": run.generation, "papers": run.papers} for run in runs],
+        "indexes": [{name: value for name, value in asdict(run).items() if name != "counts"} for run in runs],
         "lines": lines,
         "result": {
             "line": strategy.result,
@@ -121,6 +122,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     """What two logs of one strategy, whose indexes stand in the same order, count otherwise, a line each; none if all counts are equal."""
     names = [(one["name"], other["name"]) for one, other in zip(before["indexes"], after["indexes"], strict=True)]
     found = [
+        f"index {one['name']} was built anew since, so its generation {one['generation']} is another"
+        for one, other in zip(before["indexes"], after["indexes"], strict=True)
+        if one.get("checksum", other["checksum"]) != other["checksum"]  # logs of earlier versions have none
+    ]
+    found += [
         f"index {one['name']} has {counted(other['papers'], 'paper')}, and had {one['papers']:,}"
         for one, other in zip(before["indexes"], after["indexes"], strict=True)
         if one["papers"] != other["papers"]

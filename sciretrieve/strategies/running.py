@@ -119,7 +119,7 @@ def run(
         for name, index in named:
             rows = dict(_rows_of_lines(strategy, name, index, listener))
             counts = {line: len(rows[line]) for line in strategy.lines}
-            runs.append(RunOf(name, str(index.path), index.manifest.generation, len(index), counts))
+            runs.append(RunOf(name, str(index.path), index.manifest.generation, index.manifest.checksum, len(index), counts))
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)

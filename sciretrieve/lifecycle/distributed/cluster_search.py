@@ -18,6 +18,7 @@ import numpy as np
 
 from ...choices import Metric
 from ...encoders.query_encoder import QueryEncoder
+from ...errors import CorruptData
 from ...matching import topk
 from ...matching.dense import VectorShard, full_corpus
 from ...matching.dense.exact import RowScores
@@ -120,8 +121,12 @@ class _Group:
 class _Process:
     """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
 
-    def __init__(self, path: str, generation: int) -> None:
+    def __init__(self, path: str, generation: int, checksum: str) -> None:
         self._snapshot = Snapshot(path, generation)
+        if self._snapshot.manifest.checksum != checksum:
+            raise CorruptData(
+                f"{path} is another index here than where it was opened; see that all nodes see the same one, and open it again"
+            )
         self._vectors: dict[int, VectorShard] = {}
         self._bm25: dict[_Group, Bm25 | None] = {}
         self._tokens: dict[_Group, list[TokenShard]] = {}
@@ -173,10 +178,10 @@ class _Groups:
 
     def __init__(self, workers: RayWorkers, index: Index) -> None:
         self._cluster = workers.cluster
-        self._path, self._generation = str(index.path.absolute()), index.manifest.generation
-        file = generation_file(index.path, self._generation)
+        self._place = str(index.path.absolute()), index.manifest.generation, index.manifest.checksum
+        file = generation_file(index.path, index.manifest.generation)
         nodes = [node for node in self._cluster.nodes() if self._cluster.check(node, file)]
-        self._processes = [self._cluster.started(_Process, node, self._path, self._generation, reserves=False) for node in nodes]
+        self._processes = [self._cluster.started(_Process, node, *self._place, reserves=False) for node in nodes]
         firsts = [*(shard.first for shard in index.shards), index.scope.rows]
         count = max(min(len(nodes), len(index.shards)), 1)
         edges = [round(place * len(index.shards) / count) for place in range(count + 1)]
@@ -273,7 +278,7 @@ class _Groups:
     @once
     def _here(self) -> _Process:
         logger.warning("no node is left to search, so this machine does it alone")
-        return _Process(self._path, self._generation)
+        return _Process(*self._place)
 
     def close(self) -> None:
         """End the processes."""

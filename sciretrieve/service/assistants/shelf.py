@@ -40,7 +40,7 @@ class Shelf:
     @property
     def state(self) -> str:
         """What identifies the papers that the indexes have now."""
-        return repr([(member.manifest.generation, member.manifest.created) for member in self.members])
+        return self.index.manifest.checksum
 
     def own(self, names: Sequence[str]) -> list[str]:
         """Names of papers as the index has them."""

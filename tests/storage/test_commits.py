@@ -1,0 +1,213 @@
+"""What a generation is: what the log of commits has. A commit that was killed is none, and what was committed stays done."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import CorruptData, NotFound
+from sciretrieve.files.writing import read_sealed, write_sealed
+from sciretrieve.lifecycle import restore
+from sciretrieve.storage.commits import next_generation
+from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
+from sciretrieve.storage.pending import Pending
+from sciretrieve.storage.repairing import repair
+from sciretrieve.storage.verifying import verify
+from tests.command_line import answer, sciretrieve
+from tests.made_up import made_up_papers
+
+PAPERS = made_up_papers(16, seed=6)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An index of nine papers, in shards of four, four and one; generation 2."""
+    sr.build(PAPERS[:8], tmp_path / "index", encoder=None, shard_size=4).close()
+    sr.add(PAPERS[8:9], tmp_path / "index")
+    return tmp_path / "index"
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL."""
+
+
+@contextmanager
+def killed(target: str) -> Iterator[None]:
+    """Stop for good where a file would get that name."""
+    replace = os.replace
+
+    def stop(source: Any, path: Any, **options: Any) -> None:
+        if Path(path).name == target:
+            raise Killed
+        replace(source, path, **options)
+
+    with mock.patch.object(os, "replace", stop), pytest.raises(Killed):
+        yield
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "add": lambda folder: sr.add(PAPERS[9:11], folder),
+    "sync": lambda folder: sr.sync([*PAPERS[1:9], PAPERS[12]], folder, allow_deletions=True),
+    "delete": lambda folder: sr.delete(folder, PAPERS[0]["id"]),
+    "merge": lambda folder: sr.merge(folder),
+    "restore": lambda folder: restore(folder, 1),
+}
+
+
+def ids(folder: Path, generation: int | None = None) -> set[str]:
+    with sr.open(folder, generation=generation) as index:
+        return set(index.live_ids())
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("other", ["delete", "add"])
+def test_a_killed_commit_is_no_generation(folder: Path, change: str, other: str) -> None:
+    sr.add(PAPERS[11:12], folder)
+    before = {number: ids(folder, number) for number in (1, 2, 3)}
+    with killed("manifest.json"):
+        CHANGES[change](folder)
+    assert generations(folder)[-1] == 4
+    for refused in (lambda: restore(folder, 4), lambda: sr.open(folder, generation=4)):
+        with pytest.raises(NotFound, match="4"):
+            refused()
+    assert verify(folder).faults == ()
+    if other == "delete":
+        sr.delete(folder, PAPERS[1]["id"])
+    else:
+        sr.add(PAPERS[13:15], folder)
+    assert generations(folder)[-1] > 4
+    assert 4 not in generations(folder)
+    assert verify(folder).faults == ()
+    assert {number: ids(folder, number) for number in (1, 2, 3)} == before
+    sr.add(PAPERS[15:], folder)
+    assert verify(folder).faults == ()
+    assert repair(folder).faults == ()
+    shown = json.loads(sciretrieve("info", "log", "-i", folder, "--format", "json").stdout)
+    assert [row["generation"] for row in shown["commits"] if row["can_be_opened"]] == list(
+        reversed(kept_generations(folder, read_manifest(folder)))
+    )
+    last = ids(folder)
+    for number in kept_generations(folder, read_manifest(folder))[:-1]:
+        there = ids(folder, number)
+        restore(folder, number)
+        assert ids(folder) == there
+        assert verify(folder).faults == ()
+    assert last in [ids(folder, number) for number in kept_generations(folder, read_manifest(folder))]
+
+
+def test_a_manifest_that_is_in_no_log_is_nothing(folder: Path, tmp_path: Path) -> None:
+    """One of another index, say, left when its folder was copied over."""
+    sr.build(PAPERS[:4], tmp_path / "other", encoder=None).close()
+    sr.add(PAPERS[4:5], tmp_path / "other")
+    for number in (7, 9):
+        manifest = read_sealed(tmp_path / "other" / "manifest.json")
+        write_sealed(generation_file(folder, number), {**manifest, "generation": number})
+    assert verify(folder).faults == ()
+    assert answer("verify", "--repair", "-i", folder) == ""
+    assert generations(folder) == [1, 2]
+    shutil.copyfile(generation_file(tmp_path / "other", 1), generation_file(folder, 1))
+    (fault,) = verify(folder).faults  # of a generation that the log does have, it is not the manifest
+    assert (fault.file, "it is not what was committed" in fault.what) == ("generations/000001.json", True)
+    with pytest.raises(CorruptData, match=r"000001\.json is damaged"):
+        sr.open(folder, generation=1)
+    with pytest.raises(NotFound, match="that can be restored: none"):
+        restore(folder, 1)
+    assert repair(folder).faults == ()
+    assert len(ids(folder)) == 9
+
+
+def test_an_index_whose_log_has_no_checksums_is_as_it_was(folder: Path) -> None:
+    """Those of earlier versions."""
+    sr.delete(folder, PAPERS[0]["id"])
+    for path in (folder / "manifest.json", *(folder / "generations").iterdir()):
+        manifest = read_sealed(path)
+        for record in manifest["log"]:
+            del record["work"], record["checksum"]
+        write_sealed(path, manifest)
+    assert verify(folder).faults == ()
+    assert restore(folder, 2).papers == 9
+    assert [record.checksum is None for record in read_manifest(folder).log] == [True, True, False, True]
+    assert restore(folder, 1).papers == 8
+    assert verify(folder).faults == ()
+
+
+@pytest.mark.parametrize(("change", "times"), [("add", 1), ("sync", 2)])
+def test_work_that_restore_has_overtaken_is_done(folder: Path, change: str, times: int) -> None:
+    before = ids(folder)
+    with mock.patch.object(Pending, "end", side_effect=Killed), pytest.raises(Killed):
+        CHANGES[change](folder)
+    assert (folder / "change.json").exists()
+    with mock.patch("sciretrieve.lifecycle.updating.sweep", side_effect=Killed):  # and it, too, does not come to its end
+        for number in (2, 3, 2)[: 2 * times - 1]:
+            with pytest.raises(Killed):
+                restore(folder, number)
+    assert ids(folder) == before
+    sr.add(PAPERS[14:15], folder)
+    assert ids(folder) == before | {PAPERS[14]["id"]}
+    assert not (folder / "change.json").exists()
+    assert verify(folder).faults == ()
+
+
+def test_work_that_was_not_committed_goes_on_after_restore(folder: Path, tmp_path: Path) -> None:
+    """Its papers come from the corpus that is named for them then: the restored generation has fewer."""
+    with mock.patch("sciretrieve.lifecycle.updating.commit", side_effect=Killed), pytest.raises(Killed):
+        sr.add(PAPERS[9:11], folder)
+    restore(folder, 1)
+    sr.add(PAPERS[9:11], folder)
+    manifest = read_manifest(folder)
+    assert ids(folder) == {paper["id"] for paper in [*PAPERS[:8], *PAPERS[9:11]]}
+    assert [shard.sources for shard in manifest.shards] == [(0,), (0,), (1,)]
+    assert [source.generation for source in manifest.sources] == [1, 4]
+
+
+def test_no_number_is_used_while_anything_names_it(folder: Path) -> None:
+    shutil.rmtree(folder / "shards" / "000002")  # lost; only generation 1 is whole
+    restore_to(folder, 1)
+    sr.add(PAPERS[9:10], folder)
+    assert read_manifest(folder).shards[-1].name == "000003"
+    (folder / "shards" / "000000" / "deleted-000017.npy").write_bytes(b"")
+    (folder / "lexical" / "000012").mkdir()
+    assert next_generation(folder) == 5
+    (folder / "manifest.json").unlink()
+    assert next_generation(folder) == 18
+
+
+def restore_to(folder: Path, generation: int) -> None:
+    """Make a generation current by hand, as what was killed in `repair` leaves it."""
+    older = read_sealed(generation_file(folder, generation))
+    current = read_sealed(folder / "manifest.json")
+    value = {**older, "generation": 3, "log": [*current["log"], {**current["log"][-1], "generation": 3, "papers": 8}]}
+    for path in (generation_file(folder, 3), folder / "manifest.json"):
+        write_sealed(path, value)
+
+
+def test_the_newest_manifest_says_which_others_repair_may_take(folder: Path) -> None:
+    with killed("manifest.json"):
+        sr.add(PAPERS[9:11], folder)
+    sr.delete(folder, PAPERS[0]["id"])
+    write_sealed(generation_file(folder, 3), {**read_sealed(generation_file(folder, 2)), "generation": 3})  # in no log
+    (folder / "manifest.json").write_text("{")
+    shutil.rmtree(folder / "shards" / "000000")  # with the deleted papers of generation 4
+    for left in folder.glob("shards/*/papers.parquet"):
+        left.write_bytes(b"lost")
+    repair(folder)
+    assert read_manifest(folder).generation == 4
+
+
+def test_a_damaged_manifest_that_says_its_number_is_not_overtaken_by_a_killed_commit(folder: Path) -> None:
+    with killed("manifest.json"):
+        sr.add(PAPERS[9:11], folder)
+    value = read_sealed(folder / "manifest.json")
+    (folder / "manifest.json").write_text(json.dumps({**value, "checksum": "0" * 64}))
+    assert repair(folder).faults == ()
+    assert (read_manifest(folder).generation, len(ids(folder))) == (2, 9)
