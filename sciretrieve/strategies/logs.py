@@ -119,14 +119,10 @@ def _are_counts(values: Iterable[Any]) -> bool:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What two logs of one strategy, whose indexes stand in the same order, count otherwise, a line each; none if all counts are equal."""
+    """What two logs of one strategy, whose indexes stand in the same order, count otherwise, and which is another index now, a line
+    each; none if all is equal."""
     names = [(one["name"], other["name"]) for one, other in zip(before["indexes"], after["indexes"], strict=True)]
     found = [
-        f"index {one['name']} was built anew since, so its generation {one['generation']} is another"
-        for one, other in zip(before["indexes"], after["indexes"], strict=True)
-        if one.get("checksum", other["checksum"]) != other["checksum"]  # logs of earlier versions have none
-    ]
-    found += [
         f"index {one['name']} has {counted(other['papers'], 'paper')}, and had {one['papers']:,}"
         for one, other in zip(before["indexes"], after["indexes"], strict=True)
         if one["papers"] != other["papers"]
@@ -141,6 +137,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
         now, then = after["result"][key], before["result"][key]
         if now != then:
             found.append(f"the result has {now:,} {what}, and had {then:,}")
+    found += [
+        f"index {one['name']} was built anew since: its generation {one['generation']} is another"
+        for one, other in zip(before["indexes"], after["indexes"], strict=True)
+        if one.get("checksum", other["checksum"]) != other["checksum"]  # logs of earlier versions have none
+    ]
     return found
 
 

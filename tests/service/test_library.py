@@ -36,6 +36,51 @@ def test_it_takes_up_what_was_committed_and_leaves_what_is_open_as_it_is(tmp_pat
     library.close()
 
 
+@pytest.mark.parametrize("names", [("one",), ("one", "two")])
+def test_an_index_that_is_built_anew_in_its_place_is_another(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Its generation has the same number, and what is there is made in the same second."""
+    library = Library([build(tmp_path / name, f"{name}a comet", f"{name}b comet") for name in names])
+    library.warm()
+    for place in ("replaced", "removed"):
+        before = library.index("one")
+        if place == "replaced":
+            shutil.move(build(tmp_path / "new", "c comet", "onea comet"), tmp_path / "moved")
+            shutil.move(tmp_path / "one", tmp_path / "old")
+            shutil.move(tmp_path / "moved", tmp_path / "one")
+        else:
+            shutil.rmtree(tmp_path / "one")
+            assert not library.follow()
+            build(tmp_path / "one", "d comet", "e comet")
+        assert library.follow()
+        assert before is not library.index("one")
+        assert ids(library.index("one")) == ({"c", "onea"} if place == "replaced" else {"d", "e"})
+        assert {id[:3] for id in ids(library.index())} >= {"two"} & {*names[1:]}
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+    shutil.rmtree(tmp_path / "one")
+    shutil.move(tmp_path / "copy", tmp_path / "one")  # the same contents, and other files: the old ones nobody keeps for readers
+    assert library.follow()
+    assert not library.follow()
+    library.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted by /proc")
+def test_snapshots_that_it_followed_on_from_are_freed_unless_somebody_has_them(tmp_path: Path) -> None:
+    library = Library([build(tmp_path / "one", "a comet"), build(tmp_path / "two", "b comet")])
+    library.warm()
+    kept, counts = library.index(), []
+    for number in range(4):
+        sr.add([{"id": f"n{number}", "title": "new comet"}], tmp_path / "one", progress=False)
+        sr.merge(tmp_path / "one", progress=False)
+        assert library.follow()
+        counts.append(len(list(Path("/proc/self/fd").iterdir())))
+    assert len(set(counts)) == 1
+    assert ids(kept) == {"a", "b"}
+    del kept
+    assert not library.follow()
+    assert len(list(Path("/proc/self/fd").iterdir())) < counts[0]
+    library.close()
+
+
 def test_several_are_followed_together_and_named_alone(tmp_path: Path) -> None:
     library = Library([build(tmp_path / "one", "a comet"), build(tmp_path / "two", "b comet")])
     assert library.names == ("one", "two")

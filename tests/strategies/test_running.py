@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.storage.manifest import read_manifest
 from sciretrieve.strategies import Result, parse, run, write
 from tests.strategies.libraries import WORDS, built, having, made_up
 
@@ -184,7 +185,8 @@ def test_what_is_written(copies: Path, tmp_path: Path) -> None:
     log = json.loads((tmp_path / "new" / "out" / "log.json").read_text())
     assert log == result.log
     assert (log["schema"], log["strategy"], log["translated"]) == (1, text, None)
-    assert log["indexes"][1] == {"name": "other", "path": str(copies / "other"), "generation": 1, "papers": 3}
+    place = {"name": "other", "path": str(copies / "other")}
+    assert log["indexes"][1] == {**place, "generation": 1, "checksum": read_manifest(copies / "other").checksum, "papers": 3}
     assert log["date"][10] == "T"
     assert log["lines"][1] == {"name": "s2", "query": "rat", "counts": {"one": 1, "other": 3}, "total": 4, "without": []}
     with (tmp_path / "new" / "out" / "papers.csv").open(encoding="utf-8") as file:
