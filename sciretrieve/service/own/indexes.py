@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -13,11 +13,12 @@ from ... import strategies
 from ...answers.health import health
 from ...errors import UnknownName
 from ...query.index import Index
+from ..parameters import Known
 from ..service import Service, service_of
 from .forms import Json
 from .schemas import returns
 
-router = APIRouter(prefix="/v1", tags=["indexes"])
+router = APIRouter(prefix="/v1", tags=["indexes"], dependencies=[Depends(Known())])
 
 
 class IndexFacts(BaseModel):

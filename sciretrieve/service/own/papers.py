@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -15,6 +15,7 @@ from ...errors import InvalidRequest
 from ...query.index import Index
 from ...types import Hit
 from ..exports import FILES, ExportFormat, as_file, text_of
+from ..parameters import Known
 from ..service import service_of
 from .forms import MOST_NAMED, IndexName, Json
 from .schemas import returns
@@ -23,7 +24,7 @@ TEXT: dict[int | str, dict[str, Any]] = {
     200: {"description": "The papers in that format.", "content": {kind: {"schema": {"type": "string"}} for kind, _ in FILES.values()}}
 }
 
-router = APIRouter(prefix="/v1", tags=["papers"])
+router = APIRouter(prefix="/v1", tags=["papers"], dependencies=[Depends(Known())])
 
 
 class Export(BaseModel):

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers import outputs, overview
 from ...answers.answering import Request
 from ...answers.explaining import why_not
+from ..parameters import Known
 from ..service import service_of
 from .forms import Counted, Faceted, Json, Search, Similar, WhyNot, check_count, check_query, filters
 from .schemas import returns
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(Known())])
 
 
 @router.get("/search", responses=returns("answer"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -14,13 +15,15 @@ from ...errors import NotFound
 from . import models
 from .answering import answered
 from .fields import AUTHOR, PAPER, read
+from .narrowing import Dates, in_dates
 from .paging import AuthorFields, Limit, Offset, PaperFields, paged
+from .parameters import KNOWN_ALONE
 from .records import Records
 
-router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"])
+router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"], dependencies=[KNOWN_ALONE])
 
 
-@router.get("/search", responses={200: {"model": models.AuthorPage}})
+@router.get("/search", operation_id="get_graph_get_author_search", responses={200: {"model": models.AuthorPage}})
 async def search(
     http: HttpRequest,
     query: Annotated[str, Query(description="A name, or its beginning, in any order, with initials or in full.")],
@@ -39,7 +42,7 @@ async def search(
     return await answered(http, make)
 
 
-@router.post("/batch", responses={200: {"model": list[models.AuthorRecord | None]}})
+@router.post("/batch", operation_id="post_graph_get_authors", responses={200: {"model": list[models.AuthorRecord | None]}})
 async def batch(http: HttpRequest, asked: models.AuthorIds, fields: AuthorFields = None) -> Response:
     """Up to 1,000 authors at once, in the order of the ids; null for an id that is none's."""
     wanted = read(fields, AUTHOR, "authorId", "name")
@@ -56,20 +59,23 @@ async def batch(http: HttpRequest, asked: models.AuthorIds, fields: AuthorFields
     return await answered(http, make)
 
 
-@router.get("/{author_id}", responses={200: {"model": models.AuthorRecord}})
+@router.get("/{author_id}", operation_id="get_graph_get_author", responses={200: {"model": models.AuthorRecord}})
 async def author(http: HttpRequest, author_id: str, fields: AuthorFields = None) -> Response:
     """An author by id, which is made of the name."""
     wanted = read(fields, AUTHOR, "authorId", "name")
     return await answered(http, lambda records: records.authors([authors_of(records.index)[author_id]], wanted)[0])
 
 
-@router.get("/{author_id}/papers", responses={200: {"model": models.PaperPage}})
-async def author_papers(http: HttpRequest, author_id: str, fields: PaperFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+@router.get("/{author_id}/papers", operation_id="get_graph_get_author_papers", responses={200: {"model": models.PaperPage}})
+async def author_papers(
+    http: HttpRequest, author_id: str, dates: Dates = None, fields: PaperFields = None, offset: Offset = 0, limit: Limit = 100
+) -> Response:
     """The papers of an author, the latest first."""
     wanted = read(fields, PAPER, "paperId", "title")
 
     def make(records: Records) -> dict[str, Any]:
-        rows = records.latest_first(records.works_by(authors_of(records.index)[author_id]))
+        rows, passing = records.works_by(authors_of(records.index)[author_id]), in_dates(records.index, dates)
+        rows = records.latest_first(rows if passing is None else np.intersect1d(rows, passing))
         return paged(records.papers(rows[offset : offset + limit], wanted), offset, limit, len(rows))
 
     return await answered(http, make)

@@ -17,7 +17,10 @@ PAPER = frozenset(
 )
 """The fields of a paper."""
 AUTHOR = frozenset(
-    {"authorId", "externalIds", "url", "name", "aliases", "affiliations", "homepage", "paperCount", "citationCount", "hIndex", "papers"}
+    {
+        *("authorId", "externalIds", "url", "name", "aliases", "affiliations", "normalizedAffiliations", "homepage", "paperCount"),
+        *("citationCount", "hIndex", "papers"),
+    }
 )
 """The fields of an author."""
 CITATION = frozenset({"contexts", "intents", "contextsWithIntent", "isInfluential"})

@@ -32,6 +32,7 @@ class AuthorRecord(Record):
     name: str | None = None
     aliases: list[str] | None = None
     affiliations: list[str] | None = None
+    normalized_affiliations: list[dict[str, Any]] | None = None
     homepage: str | None = None
     paper_count: int | None = None
     citation_count: int | None = None
@@ -165,19 +166,25 @@ class RecommendedList(Model):
     recommended_papers: list[PaperRecord]
 
 
-class PaperIds(Model):
+class Asked(Model):
+    """The body of a request, which has nothing else: `fields` and `limit` stand in the address."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PaperIds(Asked):
     """The papers that are asked for."""
 
     ids: list[str] = Field(min_length=1, max_length=MOST_PAPERS)
 
 
-class AuthorIds(Model):
+class AuthorIds(Asked):
     """The authors who are asked for."""
 
     ids: list[str] = Field(min_length=1, max_length=MOST_AUTHORS)
 
 
-class Examples(Model):
+class Examples(Asked):
     """Papers to be like, and papers to be unlike."""
 
     positive_paper_ids: list[str] = Field(min_length=1, max_length=MOST_PAPERS)

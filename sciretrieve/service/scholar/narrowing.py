@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from ...answers.citation_counts import citation_counts
@@ -29,6 +30,8 @@ DATES = re.compile(rf"(?P<first>{DATE})?(?P<span>:)?(?P<last>{DATE})?")
 IDENTIFYING = ("id", "doi", "url", "venue", "year")
 """The fields of papers that may be looked at besides columns."""
 
+DATED = "Dates of publication: 2019-03-05, 2019-03, 2016-03-05:2020-06-06, 2015:, :2015-01."
+Dates: TypeAlias = Annotated[str | None, Query(alias="publicationDateOrYear", description=DATED)]
 ByValue: TypeAlias = Mapping[str, Rows]
 """Values in plain letters, and the rows of the papers that have each, ascending."""
 
@@ -44,10 +47,7 @@ class Filters(BaseModel):
     venue: str | None = Field(None, description="Venues, with commas between; a paper has one of them.")
     studies: str | None = Field(None, alias="fieldsOfStudy", description="Fields of study, with commas between; a paper has one of them.")
     dates: str | None = Field(
-        None,
-        alias="publicationDateOrYear",
-        description="Dates of publication: 2019-03-05, 2019-03, 2016-03-05:2020-06-06, 2015:, :2015-01.",
-        json_schema_extra={"pattern": rf"^({DATE}|{DATE}:({DATE})?|:{DATE})?$"},
+        None, alias="publicationDateOrYear", description=DATED, json_schema_extra={"pattern": rf"^({DATE}|{DATE}:({DATE})?|:{DATE})?$"}
     )
     least_cited: int | None = Field(None, alias="minCitationCount", ge=0, description="How often a paper is cited at least.")
 
@@ -86,8 +86,8 @@ def _passing(index: Index, asked: Filters) -> Iterator[Rows]:
     """The rows that pass each of the filters."""
     if asked.year is not None and asked.year.strip():
         yield _in_years(index, asked.year.strip())
-    if asked.dates is not None and asked.dates.strip():
-        yield _in_dates(index, asked.dates.strip())
+    if (dated := in_dates(index, asked.dates)) is not None:
+        yield dated
     if asked.venue is not None and asked.venue.strip():
         yield _with_any(venues(index), asked.venue, "venue", "venue")
     if asked.studies is not None and asked.studies.strip():
@@ -126,7 +126,10 @@ def _in_years(index: Index, text: str) -> Rows:
     return _between(index, int(first or 0) * 10_000, int(last or 9999) * 10_000 + 9999)
 
 
-def _in_dates(index: Index, text: str) -> Rows:
+def in_dates(index: Index, asked: str | None) -> Rows | None:
+    """The rows of the papers that were published then, ascending; None where nothing is asked. Raises InvalidRequest."""
+    if not (text := (asked or "").strip()):
+        return None
     match = DATES.fullmatch(text)
     if match is None or text == ":":
         example = "2019-03-05, 2019-03, 2016-03-05:2020-06-06, 2015: or :2015-01"

@@ -17,7 +17,9 @@ from . import models
 from .answering import answered
 from .fields import AUTHOR, CITATION, PAPER, Fields, read
 from .identifying import row_of, rows_of
+from .narrowing import Dates, in_dates
 from .paging import AuthorFields, Limit, LinkFields, Offset, PaperFields, paged
+from .parameters import KNOWN_ALONE
 from .records import Cited, Records
 
 SUGGESTED = 10
@@ -25,10 +27,10 @@ SUGGESTED = 10
 UNKNOWN: dict[str, Any] = {"contexts": [], "intents": [], "contextsWithIntent": [], "isInfluential": False}
 """What is said of every citation: where and why a paper is cited is not known."""
 
-router = APIRouter(prefix="/graph/v1/paper", tags=["Semantic Scholar: papers"])
+router = APIRouter(prefix="/graph/v1/paper", tags=["Semantic Scholar: papers"], dependencies=[KNOWN_ALONE])
 
 
-@router.get("/autocomplete", responses={200: {"model": models.SuggestedList}})
+@router.get("/autocomplete", operation_id="get_graph_get_paper_autocomplete", responses={200: {"model": models.SuggestedList}})
 async def autocomplete(http: HttpRequest, query: Annotated[str, Query(description="What was typed so far.")]) -> Response:
     """Papers whose titles have the words that were typed so far, of which the last may be unfinished."""
 
@@ -43,7 +45,7 @@ async def autocomplete(http: HttpRequest, query: Annotated[str, Query(descriptio
     return await answered(http, make)
 
 
-@router.post("/batch", responses={200: {"model": list[models.PaperRecord | None]}})
+@router.post("/batch", operation_id="post_graph_get_papers", responses={200: {"model": list[models.PaperRecord | None]}})
 async def batch(http: HttpRequest, asked: models.PaperIds, fields: PaperFields = None) -> Response:
     """Up to 500 papers at once, in the order of the ids; null for an id that means none."""
     wanted = read(fields, PAPER, "paperId", "title")
@@ -57,7 +59,7 @@ async def batch(http: HttpRequest, asked: models.PaperIds, fields: PaperFields =
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}/authors", responses={200: {"model": models.AuthorPage}})
+@router.get("/{paper_id:path}/authors", operation_id="get_graph_get_paper_authors", responses={200: {"model": models.AuthorPage}})
 async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
     """The authors of a paper."""
     wanted = read(fields, AUTHOR, "authorId", "name")
@@ -70,31 +72,35 @@ async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields =
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}/citations", responses={200: {"model": models.CitationPage}})
-async def citations(http: HttpRequest, paper_id: str, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
+@router.get("/{paper_id:path}/citations", operation_id="get_graph_get_paper_citations", responses={200: {"model": models.CitationPage}})
+async def citations(
+    http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
+) -> Response:
     """The papers of the index that cite a paper, the latest first."""
     wanted = read(fields, CITATION | PAPER, "paperId", "title")
 
     def make(records: Records) -> dict[str, Any]:
         row = row_of(records.index, paper_id)
-        return _links(records, records.citing(row), "citingPaper", wanted, offset, limit)
+        return _links(records, _dated(records, records.citing(row), dates), "citingPaper", wanted, offset, limit)
 
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}/references", responses={200: {"model": models.ReferencePage}})
-async def references(http: HttpRequest, paper_id: str, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100) -> Response:
-    """What a paper cites, in its own order: papers of the index, and other works, of which the id is null."""
+@router.get("/{paper_id:path}/references", operation_id="get_graph_get_paper_references", responses={200: {"model": models.ReferencePage}})
+async def references(
+    http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
+) -> Response:
+    """What a paper cites, in its own order: papers of the index, and other works, of which the id is null, and no date is known."""
     wanted = read(fields, CITATION | PAPER, "paperId", "title")
 
     def make(records: Records) -> dict[str, Any]:
         row, paper = _paper(records, paper_id)
-        return _links(records, records.cited(row, paper), "citedPaper", wanted, offset, limit)
+        return _links(records, _dated(records, records.cited(row, paper), dates), "citedPaper", wanted, offset, limit)
 
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}", responses={200: {"model": models.PaperRecord}})
+@router.get("/{paper_id:path}", operation_id="get_graph_get_paper", responses={200: {"model": models.PaperRecord}})
 async def paper(http: HttpRequest, paper_id: str, fields: PaperFields = None) -> Response:
     """A paper by its id: that of the index, or DOI:…, ARXIV:…, PMID:…, PMCID:…, MAG:…, ACL:…, CorpusId:…, URL:…."""
     wanted = read(fields, PAPER, "paperId", "title")
@@ -105,6 +111,13 @@ def _paper(records: Records, id: str) -> tuple[int, Paper]:
     """The paper that an id means, with its row."""
     row = row_of(records.index, id)
     return row, records.index.papers_at(np.array([row], np.int64))[0]
+
+
+def _dated(records: Records, works: Sequence[Cited], dates: str | None) -> Sequence[Cited]:
+    """Those of some works that were published then. Raises InvalidRequest."""
+    rows = in_dates(records.index, dates)
+    passing = None if rows is None else set(rows.tolist())
+    return works if passing is None else [work for work in works if work.row in passing]
 
 
 def _links(records: Records, works: Sequence[Cited], end: str, wanted: Fields, offset: int, limit: int) -> dict[str, Any]:

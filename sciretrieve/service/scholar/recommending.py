@@ -10,37 +10,41 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...errors import NotFound
+from ...errors import InvalidRequest, NotFound
 from . import models
 from .answering import answered
 from .fields import PAPER, Fields, read
 from .identifying import row_of, rows_of
 from .paging import PaperFields
+from .parameters import KNOWN_ALONE
 from .records import Records
 
-router = APIRouter(prefix="/recommendations/v1", tags=["Semantic Scholar: recommendations"])
+router = APIRouter(prefix="/recommendations/v1", tags=["Semantic Scholar: recommendations"], dependencies=[KNOWN_ALONE])
 
 Count = Annotated[int, Query(ge=1, le=500, description="How many papers are recommended at most.")]
 Pool = Annotated[
-    Literal["recent", "all-cs"], Query(alias="from", description="Taken as Semantic Scholar has it; papers of the index are recommended.")
+    Literal["recent", "all-cs"],
+    Query(alias="from", description="What is recommended: here papers of the index, whatever their date."),
 ]
 
 
-@router.get("/papers/forpaper/{paper_id:path}", responses={200: {"model": models.RecommendedList}})
+@router.get("/papers/forpaper/{paper_id:path}", operation_id="get_papers_for_paper", responses={200: {"model": models.RecommendedList}})
 async def for_paper(
     http: HttpRequest,
     paper_id: str,
-    pool: Pool = "recent",  # noqa: ARG001
+    pool: Pool = "recent",
     fields: PaperFields = None,
     limit: Count = 100,
 ) -> Response:
     """Papers like one."""
+    if pool != "recent":
+        raise InvalidRequest(f"`from={pool}` is a pool of Semantic Scholar's; here papers of the index are recommended, so leave it out")
     wanted = read(fields, PAPER, "paperId", "title")
     return await answered(http, lambda records: _recommended(records, [row_of(records.index, paper_id)], [], wanted, limit))
 
 
 @router.post("/papers", responses={200: {"model": models.RecommendedList}}, include_in_schema=False)
-@router.post("/papers/", responses={200: {"model": models.RecommendedList}})
+@router.post("/papers/", operation_id="post_papers", responses={200: {"model": models.RecommendedList}})
 async def for_papers(http: HttpRequest, asked: models.Examples, fields: PaperFields = None, limit: Count = 100) -> Response:
     """Papers like some, and unlike others."""
     wanted = read(fields, PAPER, "paperId", "title")

@@ -254,6 +254,7 @@ AUTHOR: Mapping[str, Callable[[_Person], Any]] = {
     "name": lambda person: person.author.name,
     "aliases": lambda person: list(person.author.names),
     "affiliations": lambda _: [],
+    "normalizedAffiliations": lambda _: [],
     "homepage": lambda _: None,
     "paperCount": lambda person: len(person.author),
     "citationCount": lambda person: citation_counts(person.records.index).total(person.author.rows),

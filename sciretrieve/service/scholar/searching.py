@@ -21,6 +21,7 @@ from .fields import PAPER, read
 from .identifying import rows_of
 from .matching import best_match
 from .paging import PaperFields, paged
+from .parameters import KNOWN_ALONE
 from .passages import PATTERN, passages
 from .ranking import ranked
 from .records import Records
@@ -31,7 +32,7 @@ DEEPEST = 1000
 A_WORD: dict[str, Any] = {"pattern": r"\S"}
 """What a query has, in the description of the API."""
 
-router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"])
+router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"], dependencies=[KNOWN_ALONE])
 
 
 class Relevance(narrowing.PaperFilters):
@@ -75,7 +76,7 @@ class SnippetSearch(narrowing.Filters):
     authors: str | None = Field(None, description="Names of authors, with commas between; a paper has all of them.")
 
 
-@router.get("/paper/search", responses={200: {"model": models.PaperPage}})
+@router.get("/paper/search", operation_id="get_graph_paper_relevance_search", responses={200: {"model": models.PaperPage}})
 async def search(http: HttpRequest, asked: Annotated[Relevance, Query()]) -> Response:
     """Papers by relevance, up to 1,000. `total` is how many of them there are, so that whoever pages to the end gets that many."""
     check_query(asked.query, service_of(http))
@@ -89,7 +90,7 @@ async def search(http: HttpRequest, asked: Annotated[Relevance, Query()]) -> Res
     return await answered(http, make)
 
 
-@router.get("/paper/search/bulk", responses={200: {"model": models.BulkPage}})
+@router.get("/paper/search/bulk", operation_id="get_graph_paper_bulk_search", responses={200: {"model": models.BulkPage}})
 async def bulk(http: HttpRequest, asked: Annotated[Bulk, Query()]) -> Response:
     """All papers that have the words of a query and meet its operators, a thousand at a time, in the order of `sort`."""
     check_query(asked.query, service_of(http))
@@ -102,7 +103,7 @@ async def bulk(http: HttpRequest, asked: Annotated[Bulk, Query()]) -> Response:
     return await answered(http, make)
 
 
-@router.get("/paper/search/match", responses={200: {"model": models.MatchList}})
+@router.get("/paper/search/match", operation_id="get_graph_paper_title_search", responses={200: {"model": models.MatchList}})
 async def match(http: HttpRequest, asked: Annotated[TitleMatch, Query()]) -> Response:
     """The paper whose title is nearest to a query; 404 where none is near."""
     check_query(asked.query, service_of(http))
@@ -115,7 +116,7 @@ async def match(http: HttpRequest, asked: Annotated[TitleMatch, Query()]) -> Res
     return await answered(http, make)
 
 
-@router.get("/snippet/search", responses={200: {"model": models.SnippetList}})
+@router.get("/snippet/search", operation_id="get_snippet_search", responses={200: {"model": models.SnippetList}})
 async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) -> Response:
     """Passages of abstracts, and titles of papers without one, best first: one of each paper."""
     check_query(asked.query, service_of(http))

@@ -17,7 +17,9 @@ def test_papers_like_one(client: SemanticScholar, library: Any) -> None:
     with sr.open(library) as index:
         assert [paper.paperId for paper in found] == list(index.similar("salt", 3)[0].ids)
     assert found[0].authors is not None
-    assert client.get_recommended_papers("salt", pool_from="all-cs", fields=["title"], limit=1)[0].title == found[0].title
+    assert client.get_recommended_papers("salt", pool_from="recent", fields=["title"], limit=1)[0].title == found[0].title
+    with pytest.raises(BadQueryParametersException, match="a pool of Semantic Scholar's"):
+        client.get_recommended_papers("salt", pool_from="all-cs")
     assert len(client.get_recommended_papers("r0001", fields=["title"], limit=500)) == 500
     with pytest.raises(ObjectNotFoundException):
         client.get_recommended_papers("nothing")
