@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .characters import clean
 from .choices import SideName
 from .errors import InvalidRequest
 from .wording import as_json, plain
@@ -107,6 +108,8 @@ class Query:
     vector: npt.NDArray[Any] | Sequence[float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.text, str):  # what else it may be is refused when it is read
+            object.__setattr__(self, "text", clean(self.text))
         if self.vector is None:
             return
         try:

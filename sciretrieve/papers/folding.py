@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ..characters import DASHES, INVISIBLE, JOINERS
+
 _STYLES = r"text\w*|math\w+|emph|it|bf|rm|em|sl|sc|tt|cal|left|right|over|frac|sqrt|hat|tilde|bar|vec|dot|label|ref|cite"
 LATEX_STYLE = re.compile(rf"\\(?:{_STYLES})(?![A-Za-z])")
 # an accent that is a letter is followed by a brace or a space: otherwise it is another command (\beta, \chi)
@@ -17,7 +19,7 @@ LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
 LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
 """The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
 BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-DASHES = dict.fromkeys([0x2010, 0x2011, 0x2012, 0x2013, 0x2212], "-")
+UNSEEN = re.compile(rf"[{INVISIBLE}{JOINERS}\ufe00-\ufe0f]")
 
 # letters that Unicode does not decompose
 LETTERS = str.maketrans(
@@ -46,7 +48,8 @@ class _Folded(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        plain = unicodedata.normalize("NFKD", DASHES.get(code, chr(code)))
+        char = chr(code)
+        plain = unicodedata.normalize("NFKD", "-" if char in DASHES else "" if UNSEEN.match(char) else char)
         plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
         self[code] = plain
         return plain

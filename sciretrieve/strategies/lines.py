@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..characters import typed
 from ..errors import InvalidRequest
 from ..query.narrowing.demands import OperatorName
 from ..query.narrowing.operators import DEEPEST, LONGEST_SIDE
@@ -87,7 +88,7 @@ def read_line(name: str, query: str, names: Collection[str]) -> Line:
 
     Raises InvalidRequest: it refers to no line, or cannot be read; the message names the line.
     """
-    return Line(name, query, _Reading(name, query, names).whole())
+    return Line(name, query, _Reading(name, typed(query), names).whole())
 
 
 def references(expression: Expression) -> Iterator[str]:

@@ -9,6 +9,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TypeAlias
 
+from ..characters import typed
 from ..query.narrowing.demands import OperatorName
 from .lines import Reference, Unavailable
 
@@ -19,7 +20,6 @@ PLAIN_BEGINNING = re.compile(r"[^\W_]+(?:-[^\W_]+)*\*")
 BARE = re.compile(r"[^\W_]{2}\*(?=\s|$)")
 INITIAL = re.compile(r"(?<=\s)([^\W_]?)\*(?=\s|$)")
 """An initial with a star, or a star alone, after a name."""
-QUOTES = str.maketrans("“”„‘’‚", "\"\"\"'''")
 SLASH = re.compile(r"(?<=\w)/(?=\w)")
 
 
@@ -191,8 +191,8 @@ def _count(choices: Sequence[Sequence[str]]) -> int:
 
 
 def plain(text: str) -> str:
-    """A line as it is read: with straight quotation marks, and one blank at a time."""
-    return " ".join(text.translate(QUOTES).split())
+    """A line as it is read: as it would be typed, with one blank at a time."""
+    return " ".join(typed(text).split())
 
 
 def as_query(term: Term) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
-    {"errors", "wording", "demo"},
+    {"characters", "errors", "wording", "demo"},
     {"choices", "waiting"},
     {"config", "once", "types"},
     {"files", "protocols"},

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from
 from ...options import ColumnMap
 from .. import identifiers
+from .cleaning import cleaned
 from .columns import INVERTED, Fields, resolved
 from .inverted import uninverted
 from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
@@ -103,7 +104,8 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     out: dict[str, Any] = {}
     for field in PAPER_FIELDS:
         columns = fields.get(field.name, ())
-        out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
+        values = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
+        out[field.name] = values if field.name == "id" else cleaned(values)  # other files name papers by their ids as they are
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
     out |= _identifiers(out, table, fields)
     out["id"] = _with_made_ids(out)
@@ -125,7 +127,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
     for name in other_columns:
-        out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
+        out[names[name]] = cleaned(_typed(table[name]) if batch.untyped else _storable(table[name]))
     return pa.table(out)
 
 

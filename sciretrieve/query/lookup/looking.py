@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...characters import typed
 from ...files.schema import papers_of
 from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.fields import field_term
@@ -75,8 +76,10 @@ class Lookup:
     index: Opened
 
     def identified(self, text: str) -> Match:
-        """The papers that a text identifies: by an id, an identifier or a key."""
+        """The papers that a text identifies, as it is or as it was meant: by an id, an identifier or a key."""
         by, rows = identified(self.index.shards, text)
+        if not len(rows) and (plain := typed(text)) != text:
+            by, rows = identified(self.index.shards, plain)
         return Match(by, rows) if len(rows) else NO_MATCH
 
     def named(self, text: str) -> Match:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Set
 from typing import Any, NoReturn
 
+from ...characters import clean
 from ...errors import InvalidRequest
 from .filters import Combination, Condition, Expression, Value, parse
 
@@ -126,7 +127,7 @@ class Field:
             raise InvalidRequest(f"missing values of {self.name} are asked for with `field({self.name!r}).is_null()`")
         if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
             raise InvalidRequest(f"{self.name} is compared with a text, a finite number, a date or a truth value, not {value!r}")
-        return value
+        return clean(value) if isinstance(value, str) else value
 
 
 def field(name: str) -> Field:

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...characters import in_filter
 from ...errors import InvalidRequest
 from ...files.schema import FIELD_NAMES, booleans, is_list, is_number, is_text
 from ...files.streams import checked_text
@@ -324,7 +325,7 @@ def parse(text: str) -> Expression:
     from lark.exceptions import UnexpectedInput
 
     try:
-        tree = _parser().parse(checked_text(text, "filter"))
+        tree = _parser().parse(text := in_filter(checked_text(text, "filter")))
     except UnexpectedInput as error:
         position = error.pos_in_stream
         token = getattr(error, "token", None)

@@ -21,6 +21,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ...characters import typed
 from ...errors import InvalidRequest, UnknownName
 from .demands import STAR, Combination, Demand, Expression, Near, OperatorName, Words, combined, leaves, wanted, whole_words
 from .joining import ENDINGS, Field, Joined, Level, Nearness, Node, Plain, Sign, Span, joined
@@ -85,6 +86,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         InvalidRequest: it has too many demands, AND, OR, NOT and a parenthesis without its other, or what looks like an operator and
             is none.
     """
+    text = typed(text)
     reading = _Reading(text, columns, groups=bool(GROUPING.search(text)) and not _is_title_in_capitals(text))
     if reading.groups and (not reading.combines or reading.is_prose):
         reading = _Reading(text, columns, groups=False)

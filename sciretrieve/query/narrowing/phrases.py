@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...characters import APOSTROPHES, QUOTES
 from ...once import once
 from ...papers.folding import BEYOND_ASCII, fold
 from ...types import Mask
@@ -31,7 +32,7 @@ FOLDS_OTHERWISE = r"[^\x00-\x7f]|[\\$]"
 """What there is in every text that folding changes but for case."""
 PIECE = re.compile(r"(?P<gap>[\s-]+)|(?P<word>[^\W_]+)(?P<star>(?<=[^\W_]{2})\*(?=\s|$))?|(?P<sign>.)", re.DOTALL)
 WORD = re.compile(r"[^\W_]+")
-SIGNS = str.maketrans("‘’ʼ“”„«»—―", '\'\'\'"""""--')
+SIGNS = str.maketrans(dict.fromkeys(QUOTES, '"') | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys("—―", "-"))
 """Signs that are written in several ways."""
 _PUNCTUATION = r".,;:!?()\[\]'\""
 GAP = rf"[{_PUNCTUATION}]*[\s/-][{_PUNCTUATION}\s/-]*"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...characters import clean
 from ...choices import Filter, Mode
 from ...errors import InvalidRequest
 from ...files.streams import checked_text
@@ -23,7 +24,7 @@ def likeness(
     """What `Index.similar` searches with. Raises as it does."""
     snapshot = reader.snapshot
     if text is not None:
-        checked_text(text, "text")
+        text = clean(checked_text(text, "text"))
     if not as_ids(ids) and not (text or "").strip():
         raise InvalidRequest("nothing to be similar to; give ids of papers, or `text`: a title and an abstract")
     positive_rows, negative_rows = snapshot.named_rows(ids), snapshot.named_rows(negatives)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...characters import typed as as_typed
 from ...choices import Filter, Mode
 from ...errors import InvalidRequest
 from ...files.streams import checked_text
@@ -145,6 +146,7 @@ class Reader:
         if len(match := snapshot.lookup.identified(text)):
             paper = snapshot.papers_at(match.rows[:1])[0]
             return Query(id, paper.title or paper.abstract or text), None, match, allowed
+        text = as_typed(text)
         try:
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(text, snapshot.columns.names if ":" in text else ())

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...answers.citation_counts import citation_counts
+from ...characters import typed
 from ...errors import InvalidRequest
 from ...files.schema import texts
 from ...query.index import Index
@@ -43,7 +44,7 @@ def page_of(index: Index, query: str, among: Rows | None, sort: str | None, toke
     Raises InvalidRequest for a query or an order that cannot be read, and for a token of another search.
     """
     field, order = _order(sort)
-    rows = index.matching(translated(query))
+    rows = index.matching(translated(typed(query)))
     if among is not None:
         rows = np.intersect1d(rows, among, assume_unique=True)
     names = texts(index.whole_names(rows))

@@ -347,3 +347,27 @@ def test_made_ids_are_the_same_in_every_order_and_company(tmp_path: Path) -> Non
 def test_identifiers_have_one_form_and_what_more_was_said_stays(tmp_path: Path, row: dict[str, Any], expected: dict[str, Any]) -> None:
     (paper,) = read_corpus(write_jsonl(tmp_path / "p.jsonl", [{**row, "title": "T"}]))[0].to_pylist()
     assert {name: paper.get(name) for name in expected} == expected
+
+
+def test_texts_are_stored_in_one_form(tmp_path: Path) -> None:
+    odd = "Mu\u0308ller\u00a0on inter\u00adaction \u202e“x”"
+    rows: list[dict[str, Any]] = [
+        {
+            "id": "mu\u0308-1",
+            "title": odd,
+            "abstract": odd,
+            "authors": [odd, "Ada"],
+            "venue": odd,
+            "keywords": [odd],
+            "own": odd,
+            "at": {"name": odd},
+        },
+        {"id": "2", "title": "plain", "abstract": "", "authors": ["Ada"], "venue": None, "keywords": [], "own": None, "at": {"name": "x"}},
+    ]
+    papers, _ = read_corpus(write_jsonl(tmp_path / "papers.jsonl", rows))
+    form = "Müller on interaction “x”"
+    stored, plain = papers.to_pylist()
+    assert [stored[name] for name in ("title", "abstract", "venue", "own")] == [form] * 4
+    assert (stored["authors"], stored["keywords"], stored["at"]) == ([form, "Ada"], [form], {"name": form})
+    assert stored["id"] == "mu\u0308-1"  # judgements and vectors name it so
+    assert {name: plain[name] for name in rows[1]} == rows[1]
