@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import run_in_executor
 from pydantic import ConfigDict
 
-from ..options import SearchOptions
+from ..options import SearchKeywords, SearchOptions
 from ..query.index import Index
+from .calls import narrowed
 from .texts import about, text_of
 
 
 class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package need not be installed
     """Gives the papers that an index finds: title and abstract as text, all else, with rank and score, as metadata.
+
+    Fields of `SearchOptions` are arguments, too, here and at each call: `invoke("graph networks", k=3, filter="year >= 2018")`. A call's
+    filter is one more that papers must pass. A name that is not known is refused (`UnknownName`), and nothing is left out in silence.
 
     Attributes:
         index: the opened index.
@@ -23,12 +29,32 @@ class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package
         options: how to search.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     index: Index
     k: int = 10
     options: Any = SearchOptions()  # pydantic cannot look into a class some of whose types only type checkers know
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
-        hits = self.index.search(query, self.k, self.options).hits
+    def __init__(self, **given: Any) -> None:
+        """Raises InvalidRequest for options that there are not, or with values that they cannot have."""
+        own = {name: value for name, value in given.items() if name in type(self).model_fields}
+        changes: Any = {name: value for name, value in given.items() if name not in own}
+        super().__init__(**{**own, "options": narrowed(own.get("options", SearchOptions()), changes)})
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
+        k: int | None = None,
+        **changes: Unpack[SearchKeywords],
+    ) -> list[Document]:
+        hits = self.index.search(query, self.k if k is None else k, narrowed(self.options, changes)).hits
         return [Document(id=hit.id, page_content=text_of(hit.paper), metadata=about(hit)) for hit in hits]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None, **changes: Unpack[SearchKeywords]
+    ) -> list[Document]:
+        asked = partial(self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k, **changes)
+        documents: list[Document] = await run_in_executor(None, asked)
+        return documents

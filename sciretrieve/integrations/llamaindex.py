@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from ..options import SearchOptions
+from ..errors import InvalidRequest
+from ..options import SearchKeywords, SearchOptions
 from ..query.index import Index
+from .calls import narrowed
 from .texts import about, text_of
 
 
 class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package need not be installed
-    """Gives the papers that an index finds as nodes: title and abstract as text, all else, with rank and score, as metadata."""
+    """Gives the papers that an index finds as nodes: title and abstract as text, all else, with rank and score, as metadata.
 
-    def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions()) -> None:
-        """Retrieve `k` papers of an opened index for each query, searched as `options` say."""
+    A query's `embedding` is of another model than the index's, and is not used.
+    """
+
+    def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
+        """Retrieve `k` papers of an opened index for each query, searched as `options` say, and fields of them that are given by name.
+
+        Raises InvalidRequest for options that there are not, or with values that they cannot have.
+        """
+        options = narrowed(options, changes)
         super().__init__()
         self._index, self._k, self._options = index, k, options
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if query_bundle.custom_embedding_strs not in (None, [query_bundle.query_str]) or query_bundle.image_path is not None:
+            raise InvalidRequest("an index is searched by `query_str`; leave out `custom_embedding_strs` and `image_path`")
         hits = self._index.search(query_bundle.query_str, self._k, self._options).hits
         return [NodeWithScore(node=TextNode(id_=hit.id, text=text_of(hit.paper), metadata=about(hit)), score=hit.score) for hit in hits]

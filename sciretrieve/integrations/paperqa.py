@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from paperqa import Docs, Settings
 from paperqa.types import Doc, Text
 
+from ..errors import InvalidRequest
 from ..papers.bibliographies.keys import keys_of, own_key
 from ..papers.bibliographies.reference_lists import reference
 from ..types import Paper
@@ -18,8 +19,10 @@ async def add_papers(docs: Docs, papers: Sequence[Paper], settings: Settings | N
 
     A document's key is the paper's id, its name the paper's citation key. Embeddings are made as `settings` say.
 
-    Returns how many were added; those that the documents have already are not.
+    Returns how many were added; those that the documents have already are not. Raises InvalidRequest for what are no papers.
     """
+    if wrong := next((paper for paper in papers if not isinstance(paper, Paper)), None):
+        raise InvalidRequest(f"papers are `sr.Paper`, as in `[hit.paper for hit in run.hits]`, not of type {type(wrong).__name__}")
     added = 0
     for paper, key in zip(papers, keys_of(papers, [own_key(paper) for paper in papers]), strict=True):
         doc = Doc(docname=key, dockey=paper.id, citation=reference(paper))
