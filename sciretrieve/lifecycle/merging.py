@@ -1,7 +1,11 @@
-"""Merging: shards that are small or have deleted papers are rewritten as full ones, and older generations are let go.
+"""Merging: shards that are small or have deleted papers are rewritten as full ones, on demand, or a few of them with each change.
 
 Nothing is encoded, and no text is analysed again: papers, vectors and postings are copied, and only the words of names are read anew, one
 new shard at a time. Searches go on meanwhile, over the old shards.
+
+With a change, shards are joined by size, as Lucene's TieredMergePolicy joins segments: `WIDTH` shards of one tier make a shard of the next.
+So a paper is copied once for each tier that it rises, below `FLOOR` once in `WIDTH` changes, and an index of n papers has at most
+`WIDTH` small shards for each of log(shard size / FLOOR) tiers, however often it is changed.
 """
 
 from __future__ import annotations
@@ -12,32 +16,38 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InvalidRequest
 from ..files.schema import booleans, concat, integers
+from ..files.verified import Verified
 from ..files.writing import array_header, created, write_array, write_lock
-from ..matching.dense import VectorShard
 from ..matching.late import Packing
 from ..matching.lexical import FieldsBuilder
 from ..matching.lexical.postings import write_postings
 from ..progress import shown
-from ..protocols import Progress
+from ..protocols import Advance, Progress, unheard
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit
-from ..storage.manifest import FORMAT, ShardFacts
-from ..storage.pending import Pending
-from ..storage.shards import Shard, cut_shard, finished_facts
+from ..storage.manifest import FORMAT, Manifest, ShardFacts
+from ..storage.pending import KINDS, Pending
+from ..storage.shards import Shard, cut_shard, finished_facts, open_shards
 from ..storage.shards.cutting import SHARD_BYTES
 from ..storage.shards.filling import finish
 from ..storage.sweeping import sweep
 from ..types import Vectors
+from ..wording import counted
 from .parts import has_parts
 
 BLOCK = 16_384
 """Vectors that are copied at a time."""
+FLOOR = 1_000
+"""Papers up to which all shards count as equally small: rewriting so many takes some fifty milliseconds."""
+WIDTH = 4
+"""Shards of a tier that are joined into one of the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +80,14 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
             before = space(directory)
             with Snapshot(directory) as snapshot:
                 old = snapshot.manifest
-                groups = _groups(snapshot)
+                groups = _packed([shard for shard in snapshot.shards if shard.facts.deleted or _is_small(shard, old)], old)
                 gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}
                 gone |= {shard.facts.name for group in groups for shard in group}
                 new = old
                 if gone:
-                    pending = _pending(directory, old.generation, groups, listener)
+                    pending = Pending.take_up(directory, _plan(snapshot, groups), listener)
                     listener.start(sum(len(shard.scope) for group in groups for shard in group))
-                    merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
+                    merged = [_merged(pending, place, snapshot, group, listener.advance) for place, group in enumerate(groups)]
                     shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
                     new = commit(
                         directory, old, replace(old, shards=shards), IndexSettings.of(old), Change("merge", work=pending.id), listener
@@ -96,47 +106,102 @@ def space(directory: Path) -> int:
     return size
 
 
-def _groups(snapshot: Snapshot) -> list[list[Shard]]:
-    """The shards to rewrite, grouped by the new shard that each will be part of; one without papers is part of none."""
-    size = snapshot.manifest.build["settings"]["shard_size"]
+def tidied(snapshot: Snapshot, shards: Sequence[ShardFacts], progress: Progress) -> tuple[ShardFacts, ...]:
+    """The shards that a change leaves of an index, for its commit, less those without papers, and with those rewritten that are due.
+
+    Due are the shards of a tier that is full, with all that are smaller, and shards of which more than half is deleted; those up to half
+    a full shard alone, and none that interrupted work goes on with. The old ones stay as long as a generation names them.
+
+    Args:
+        snapshot: the current generation, whose write lock the caller holds.
+        shards: its shards, of which papers may have been deleted since.
+        progress: is told what takes long.
+    """
+    shards = [facts for facts in shards if facts.papers > facts.deleted]
+    works = [work for kind in KINDS if (work := Pending.found(snapshot.path, progress, kind)) is not None]
+    if any(work.count is None for work in works):  # which numbers its shards will have is not known
+        return tuple(shards)
+    needed = {name for work in works for name in work.plan.get("shards", ())}
+    opened = open_shards(Verified(snapshot.path), [facts for facts in shards if facts.name not in needed])
+    small = [shard for shard in opened if _is_small(shard, snapshot.manifest)]
+    due_places = due([len(shard.scope) for shard in small])
+    chosen = [shard for place, shard in enumerate(small) if place in due_places or 2 * shard.facts.deleted > shard.papers]
+    groups = _packed(chosen, snapshot.manifest)
+    if not groups:
+        return tuple(shards)
+    papers = sum(len(shard.scope) for group in groups for shard in group)
+    if papers > FLOOR:
+        progress.note(f"rewriting {counted(papers, 'paper')} of {sum(map(len, groups))} small shards, so that searches stay quick")
+    pending = Pending.beside(snapshot.path, _plan(snapshot, groups), progress)
+    merged = [_merged(pending, place, snapshot, group, unheard) for place, group in enumerate(groups)]
+    gone = {shard.facts.name for group in groups for shard in group}
+    return (*(facts for facts in shards if facts.name not in gone), *merged)
+
+
+def _is_small(shard: Shard, manifest: Manifest) -> bool:
+    """Whether its papers fill less than half of a shard."""
+    return 2 * len(shard.scope) < manifest.build["settings"]["shard_size"] and 2 * _live_bytes(shard) < SHARD_BYTES
+
+
+def _live_bytes(shard: Shard) -> int:
+    """What its papers take that are not deleted, about."""
+    return shard.bytes * len(shard.scope) // shard.papers
+
+
+def due(sizes: Sequence[int]) -> set[int]:
+    """The places of the shards to join, of these sizes in papers: a tier that is full is joined with all below it."""
+    order = sorted(range(len(sizes)), key=lambda place: sizes[place])
+    bound, seen, joined = FLOOR, 0, 0  # how many of the smallest are in tiers so far, and are to be joined
+    while seen < len(order):
+        tier = sum(size <= bound for size in sizes) - seen
+        seen += tier
+        if tier + (joined > 0) >= WIDTH:  # what is joined below counts as one
+            joined = seen
+        bound *= WIDTH
+    return set(order[:joined])
+
+
+def _packed(shards: Sequence[Shard], manifest: Manifest) -> list[list[Shard]]:
+    """Shards to rewrite, grouped by the new shard that each will be part of; one without papers is part of none."""
+    size = manifest.build["settings"]["shard_size"]
     groups: list[list[Shard]] = []
     papers, bytes = size, 0  # of the last group
-    for shard in snapshot.shards:
-        if len(shard.scope) and (shard.facts.deleted or (2 * shard.papers < size and 2 * shard.bytes < SHARD_BYTES)):
-            if papers + len(shard.scope) > size or bytes + shard.bytes > SHARD_BYTES:
+    for shard in shards:
+        if len(shard.scope):
+            if papers + len(shard.scope) > size or bytes + _live_bytes(shard) > SHARD_BYTES:
                 groups.append([])
                 papers = bytes = 0
             groups[-1].append(shard)
             papers += len(shard.scope)
-            bytes += shard.bytes
+            bytes += _live_bytes(shard)
     return [group for group in groups if len(group) > 1 or group[0].facts.deleted]
 
 
-def _pending(directory: Path, generation: int, groups: Sequence[Sequence[Shard]], progress: Progress) -> Pending:
-    plan = {"command": "merge", "format": FORMAT, "base": generation, "groups": [[shard.facts.name for shard in group] for group in groups]}
-    return Pending.take_up(directory, plan, progress)
+def _plan(snapshot: Snapshot, groups: Sequence[Sequence[Shard]]) -> dict[str, Any]:
+    """What determines the new shards."""
+    names = [[shard.facts.name for shard in group] for group in groups]
+    return {"command": "merge", "format": FORMAT, "base": snapshot.manifest.generation, "groups": names}
 
 
-def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Shard], progress: Progress) -> ShardFacts:
+def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Shard], advance: Advance) -> ShardFacts:
     """One new shard with the papers of a group that are not deleted, in their order."""
     if pending.folder(place).is_dir():
-        progress.advance(sum(len(shard.scope) for shard in group))
+        advance(sum(len(shard.scope) for shard in group))
         return finished_facts(pending.folder(place))
-    partial = pending.partial(place)
+    partial, manifest = pending.partial(place), snapshot.manifest
     tables = [table.filter(booleans(shard.scope.part(first, len(table)).flags)) for shard in group for first, table in shard.tables()]
     hashes = pa.concat_arrays([shard.contents.take(integers(shard.scope.places)) for shard in group])
     papers = concat(tables)
     cut_shard(partial, papers, hashes)
-    if snapshot.vectors:
-        names = {shard.facts.name for shard in group}
-        vectors = [part for shard, part in zip(snapshot.shards, snapshot.vectors, strict=True) if shard.facts.name in names]
+    if manifest.metric is not None:
         with created(partial / "vectors.npy") as file:
-            file.write(array_header((len(papers), vectors[0].dim)))
-            for block in _blocks(snapshot, vectors):
-                file.write(np.ascontiguousarray(block).tobytes())
+            file.write(array_header((len(papers), snapshot.dim)))
+            for shard in group:
+                for block in _blocks(shard, shard.vectors(snapshot.dim, manifest.metric).vectors):
+                    file.write(np.ascontiguousarray(block).tobytes())
     if snapshot.packing is not None:
         _merge_tokens(partial, group, snapshot.packing)
-    if snapshot.manifest.lexical is not None:
+    if manifest.lexical is not None:
         _merge_postings(partial, group, len(papers))
         fields = FieldsBuilder(snapshot.analyzer)
         fields.add(papers)
@@ -145,15 +210,15 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
     truncated = None if any(shard.facts.deleted or shard.facts.truncated is None for shard in group) else 0
     if truncated is not None:
         truncated = sum(shard.facts.truncated or 0 for shard in group)
-    progress.advance(len(papers))
+    advance(len(papers))
     return finish(partial, len(papers), truncated, tuple(sorted({source for shard in group for source in shard.facts.sources})))
 
 
-def _blocks(snapshot: Snapshot, vectors: Sequence[VectorShard]) -> Iterator[Vectors]:
-    for part in vectors:
-        for first in range(0, part.papers, BLOCK):
-            count = min(BLOCK, part.papers - first)
-            yield part.vectors[first : first + count][snapshot.scope.part(part.first + first, count).flags]
+def _blocks(shard: Shard, vectors: Vectors) -> Iterator[Vectors]:
+    """The vectors of a shard's papers that are not deleted, some thousands at a time."""
+    for first in range(0, shard.papers, BLOCK):
+        block = vectors[first : first + BLOCK]
+        yield block[shard.scope.part(first, len(block)).flags]
 
 
 def _merge_tokens(partial: Path, group: Sequence[Shard], packing: Packing) -> None:

@@ -38,11 +38,10 @@ from ..wording import counted, listed
 from .building import LIBRARIES
 from .comparison import Comparison, IdTable
 from .ingest import Ingest, probed, publish_rejections, ran_in, shards_of
+from .merging import tidied
 
 NAMED = 5
 """Papers that are named of those that are deleted, or that stand in the way."""
-MANY_SHARDS = 10
-"""Small shards from which on a merge is proposed."""
 MOST_DELETED = 10
 """One paper in so many may be deleted by `sync` without a question."""
 
@@ -218,7 +217,7 @@ def delete(
             if not len(rows):
                 return deletion
             old = snapshot.manifest
-            shards = _thinned(snapshot, rows, next_generation(directory))
+            shards = tidied(snapshot, _thinned(snapshot, rows, next_generation(directory)), listener)
             change = Change("delete", deleted=len(rows))
             new = commit(directory, old, replace(old, shards=shards, whole=None), IndexSettings.of(old), change, listener)
         sweep(directory, listener)
@@ -481,8 +480,10 @@ class _Update:
     def _commit(self, pending: Pending, shards: list[ShardFacts], deleted_rows: Rows | None = None) -> Update:
         """Commit new shards, and the deletion of the given rows; by default of those that were found when the corpus was cut."""
         cut = pending.cut or {}
-        # an earlier generation, with fewer sources, may have been restored since they were filled
-        shards = [replace(facts, sources=(len(self.old.sources),)) for facts in shards]
+        # an earlier generation, with fewer sources, may have been restored since they were filled; a file that grows is one source
+        names, sources = tuple(pending.plan["corpus"]), list(self.old.sources)
+        place = next((place for place, source in enumerate(sources) if source.corpus == names), len(sources))
+        shards = [replace(facts, sources=(place,)) for facts in shards]
         new_papers = sum(facts.papers for facts in shards)
         update = Update(
             self.old.papers + new_papers - cut["replaced"] - cut["deleted"],
@@ -496,9 +497,8 @@ class _Update:
         )
         whole = self.fingerprint if cut["is_whole"] else None
         generation = next_generation(self.directory)
-        sources = self.old.sources
         if shards:
-            sources = (*sources, Source(tuple(pending.plan["corpus"]), pending.plan["fingerprint"], generation))
+            sources[place:] = [Source(names, pending.plan["fingerprint"], generation), *sources[place + 1 :]]
         elif not cut["deleted"] and whole is None:
             pending.clear()
             self.progress.note(f"{self.directory} has all papers of this corpus already")
@@ -507,10 +507,11 @@ class _Update:
             **self.old.encoder,
             "ran_in": ran_in(pending, self.encoder if shards else None, self.old.encoder.get("ran_in", ())),
         }
+        thinned = _thinned(self.snapshot, pending.deleted() if deleted_rows is None else deleted_rows, generation)
         manifest = replace(
             self.old,
-            shards=(*_thinned(self.snapshot, pending.deleted() if deleted_rows is None else deleted_rows, generation), *shards),
-            sources=sources,
+            shards=(*tidied(self.snapshot, thinned, self.progress), *shards),
+            sources=tuple(sources),
             whole=whole,
             rejected=update.rejected,
             encoder=encoder,
@@ -520,7 +521,4 @@ class _Update:
         change = Change(pending.plan["command"], update.added, update.replaced, update.deleted, work=pending.id)
         new = commit(self.directory, self.old, manifest, IndexSettings.of(self.old), change, self.progress)
         pending.end()
-        small_shards = sum(2 * facts.papers < self.old.build["settings"]["shard_size"] for facts in new.shards)
-        if small_shards > MANY_SHARDS:
-            self.progress.note(f"{small_shards} shards are small: `sciretrieve merge` joins them, and searches get quicker")
         return replace(update, generation=new.generation)

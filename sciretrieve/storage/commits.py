@@ -25,8 +25,7 @@ from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
 from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
-from ..matching.lexical.corpus_statistics import Frequencies, extended, frequencies, statistics
-from ..matching.lexical.postings import Postings
+from ..matching.lexical.corpus_statistics import Frequencies, frequencies, statistics, updated
 from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
 from ..types import Rows
@@ -265,8 +264,12 @@ def _trial(
         return None
     size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
     if old is not None and old.trial is not None and old.trial.target == settings.recall:
-        is_there = {(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file} <= ann_files
-        if is_there and size <= GROWN * old.trial.bytes:
+        gone = sum(
+            int(facts.files[facts.ann_file]["bytes"])
+            for facts in old.shards
+            if facts.ann_file and (facts.name, facts.ann_file) not in ann_files
+        )
+        if size + gone <= GROWN * old.trial.bytes:
             return old.trial
     opened_shards = open_shards(Verified(directory), shards)
     vectors = [shard.vectors(int(encoder["dim"]), settings.metric) for shard in opened_shards]
@@ -276,28 +279,44 @@ def _trial(
     return trial
 
 
-def _extended(
-    verified: Verified, old: Manifest | None, names: Sequence[tuple[str, str | None]], parts: Sequence[tuple[Postings, Rows | None]]
-) -> list[Frequencies] | None:
-    """How many papers have each term of each shard, going by what is known of the shards of the generation before; None if not all of these
-    are there as they were, or what is known of them is damaged."""
-    if old is None or old.lexical is None:
-        return None
-    old_names = [(facts.name, facts.deleted_file) for facts in old.shards]
-    count = len(old_names)
-    if not 0 < count < len(names) or list(names[:count]) != old_names:
-        return None
-    folder, files = old.lexical["folder"], old.lexical["files"]
-    known = []
-    for (shard, _), (postings, _) in zip(old_names, parts, strict=False):
+def _frequencies(verified: Verified, old: Manifest | None, shards: Sequence[Shard]) -> list[Frequencies]:
+    """How many papers have each term of each shard, going by what is known of the shards of the generation before, if that is sound."""
+    parts = {_identity(shard.facts): (shard.postings, _live(shard)) for shard in shards}
+    old_facts = {} if old is None or old.lexical is None else {_identity(facts): facts for facts in old.shards}
+    if old is None or old.lexical is None or not parts.keys() & old_facts.keys():
+        return frequencies(list(parts.values()))
+    opened = {name: shard for shard in shards if (name := _identity(shard.facts)) in old_facts}
+    opened |= {name: Shard(verified, facts, 0) for name, facts in old_facts.items() if name not in parts}
+    known: dict[tuple[str, str | None], Frequencies] = {}
+    for name, shard in opened.items():
+        file = f"{shard.facts.name}.npy"
         try:
-            counts = np.asarray(read_array(verified.check(f"{folder}/{shard}.npy", files[f"{shard}.npy"])))
+            counts = np.asarray(read_array(verified.check(f"{old.lexical['folder']}/{file}", old.lexical["files"][file])))
+            fits = counts.dtype == np.int32 and counts.shape == (len(shard.postings.terms),)
         except CorruptData:
-            return None
-        if counts.dtype != np.int32 or counts.shape != (len(postings.terms),):
-            return None
-        known.append((postings.terms, counts))
-    return extended(known, parts[count:])
+            fits = False
+        if not fits:
+            return frequencies(list(parts.values()))
+        known[name] = counts
+    kept = [name for name in parts if name in old_facts]
+    added = [name for name in parts if name not in old_facts]
+    totals = updated(
+        [(opened[name].postings.terms, known[name]) for name in kept],
+        [(shard.postings, _live(shard), known[name]) for name, shard in opened.items() if name not in parts],
+        [parts[name] for name in added],
+    )
+    counts_of = dict(zip([*kept, *added], [*totals[0], *totals[1]], strict=True))
+    return [counts_of[name] for name in parts]
+
+
+def _identity(facts: ShardFacts) -> tuple[str, str | None]:
+    """What a shard's terms depend on: its name, and which of its papers are deleted."""
+    return facts.name, facts.deleted_file
+
+
+def _live(shard: Shard) -> Rows | None:
+    """The rows of its papers that are not deleted; None for all."""
+    return shard.scope.places if shard.facts.deleted else None
 
 
 def _lexical(
@@ -311,13 +330,12 @@ def _lexical(
     """The manifest's facts on BM25: the corpus's statistics, and for each shard how many papers have each of its terms."""
     if parameters is None:
         return None
-    names = [(facts.name, facts.deleted_file) for facts in shards]
-    if old is not None and old.lexical is not None and names == [(facts.name, facts.deleted_file) for facts in old.shards]:
+    if old is not None and old.lexical is not None and list(map(_identity, shards)) == list(map(_identity, old.shards)):
         return {**old.lexical, **asdict(parameters)}
     verified = Verified(directory)
     opened_shards = [Shard(verified, facts, 0) for facts in shards]
-    parts = [(shard.postings, shard.scope.places if shard.facts.deleted else None) for shard in opened_shards]
-    counts_of_shards = _extended(verified, old, names, parts) or frequencies(parts)
+    counts_of_shards = _frequencies(verified, old, opened_shards)
+    sums = statistics([(shard.postings, _live(shard)) for shard in opened_shards])
     name = f"lexical/{generation:06d}"
     folder = directory / name
     remove(folder)  # left by a commit that did not come to its end
@@ -330,4 +348,4 @@ def _lexical(
         files[path.name] = describe(path)
     for place in (folder, folder.parent, directory):
         sync_file(place)
-    return {"folder": name, **asdict(parameters), "analyzer": analyzer, "statistics": asdict(statistics(parts)), "files": files}
+    return {"folder": name, **asdict(parameters), "analyzer": analyzer, "statistics": asdict(sums), "files": files}

@@ -36,7 +36,7 @@ FileFacts = Mapping[str, Mapping[str, Any]]
 
 MOST_DIMENSIONS = 1 << 20
 """Of a vector: far more than any encoder has."""
-LOGGED = 1000
+LOGGED = 200
 """Commits that a manifest remembers."""
 
 TOKEN_FILES = {"tokens.npy", "token-counts.npy"}

@@ -91,10 +91,10 @@ class Pending:
     @classmethod
     def begin(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
         """Mark new work in place of what was marked; its shards are numbered after all others."""
-        return cls._numbered(directory, plan, progress).write()
+        return cls.beside(directory, plan, progress).write()
 
     @classmethod
-    def _numbered(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
+    def beside(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
         """New work, without a mark, whose shards are numbered after all that are there or that interrupted work is still to make."""
         first = 0
         for kind in KINDS:
@@ -117,7 +117,7 @@ class Pending:
         if pending.plan == plan and pending.is_whole:
             return pending
         if pending.is_worth_keeping and pending.is_whole and "encoder" not in plan:
-            return cls._numbered(directory, plan, progress)
+            return cls.beside(directory, plan, progress)
         pending.give_way(plan, progress)
         return cls.begin(directory, plan, progress)
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.errors import NotFound
-from sciretrieve.lifecycle import building, updating
-from sciretrieve.lifecycle.merging import space
+from sciretrieve.lifecycle import building, merging, updating
+from sciretrieve.lifecycle.merging import FLOOR, WIDTH, due, space
 from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import generations
 from tests.command_line import answer, sciretrieve
@@ -58,9 +62,10 @@ def grown(folder: Path, **settings: Any) -> Path:
     whole = folder.parents[1] / f"grown-{sorted(settings.items())}"
     if not whole.exists():
         sr.build(PAPERS[:40], whole, **{"encoder": "letters", "shard_size": 40, **settings}).close()
-        for first in range(40, 90, 5):
-            sr.add(PAPERS[first : first + 5], whole)
-        sr.delete(whole, ["p0003", "p0041", *(f"p{number:04d}" for number in range(50, 55))])
+        with mock.patch.object(updating, "tidied", lambda snapshot, shards, progress: tuple(shards)):  # which would leave less to merge
+            for first in range(40, 90, 5):
+                sr.add(PAPERS[first : first + 5], whole)
+            sr.delete(whole, ["p0003", "p0041", *(f"p{number:04d}" for number in range(50, 55))])
         gc.collect()  # whatever was opened here is let go of, as where processes end
     return Path(shutil.copytree(whole, folder))
 
@@ -115,7 +120,7 @@ def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> Non
     for first in range(40, 100, 6):
         sr.add(PAPERS[first : first + 6], tmp_path / "index")
     full = (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino
-    assert sizes(tmp_path / "index") == [40] + [6] * 10
+    assert sizes(tmp_path / "index") == [40, 36, 12, 6, 6]  # the first eight were joined with the ninth
     result = sr.merge(tmp_path / "index")
     assert sizes(tmp_path / "index") == [40, 36, 24]
     assert (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino == full
@@ -250,6 +255,59 @@ def test_a_change_in_between_abandons_an_interrupted_merge(tmp_path: Path) -> No
     sr.merge(folder)
     assert everything(folder, tmp_path) == before
     assert len(opened(folder)) == 92
+
+
+@given(st.lists(st.integers(1, 3 * FLOOR), min_size=1, max_size=400))
+def test_however_often_papers_are_added_shards_are_few_and_papers_seldom_copied(added: list[int]) -> None:
+    """Each change joins what is due and then adds a shard, as `tidied` does."""
+    sizes: list[int] = []
+    copied = 0
+    for papers in added:
+        places = due(sizes)
+        joined = sum(sizes[place] for place in places)
+        sizes = [size for place, size in enumerate(sizes) if place not in places] + [joined] * bool(places) + [papers]
+        copied += joined
+    tiers = 1 + math.ceil(math.log(max(sum(added) / FLOOR, 1), WIDTH))
+    assert len(sizes) <= (WIDTH - 1) * tiers + 1
+    # once a tier; and those of the lowest, which rise only when they are more than a floor, once in so many changes
+    assert copied <= tiers * sum(added) + len(added) * FLOOR * WIDTH / (WIDTH - 1)
+
+
+def test_an_index_kept_for_years_is_as_one_that_was_built_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "FLOOR", 4)
+    folder = tmp_path / "index"
+    sr.build(PAPERS[:20], folder, encoder=None).close()
+    left = {paper["id"] for paper in PAPERS[:20]}
+    for number in range(20, 60, 2):
+        new, gone = PAPERS[number : number + 2], PAPERS[number - 5]["id"]
+        sr.add(new, folder)
+        left |= {paper["id"] for paper in new}
+        if number % 8 == 0:
+            sr.delete(folder, gone)
+            left.discard(gone)
+        assert len(sizes(folder)) <= 9
+    sr.build([paper for paper in PAPERS if paper["id"] in left], tmp_path / "new", encoder=None).close()
+    assert quickly(folder) == quickly(tmp_path / "new")
+    assert sr.verify(folder).faults == ()
+    with sr.open(folder) as index, sr.open(folder, generation=generations(folder)[0]) as earlier:
+        assert set(index.live_ids()) == left
+        before = earlier.live_ids()
+    sr.restore(folder, generations(folder)[0])
+    with sr.open(folder) as index:
+        assert index.live_ids() == before
+
+
+def test_a_shard_of_which_more_than_half_is_deleted_is_rewritten_with_the_deletion(tmp_path: Path) -> None:
+    folder = sr.build(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
+    sr.delete(folder, [paper["id"] for paper in PAPERS[:10]])
+    assert sizes(folder) == [20, 20, 20]
+    sr.delete(folder, PAPERS[10]["id"])
+    assert sizes(folder) == [20, 20, 9]
+    sr.delete(folder, [paper["id"] for paper in PAPERS[20:40]])
+    assert sizes(folder) == [20, 9]
+    with opened(folder) as index:
+        assert sorted(index.live_ids()) == sorted(paper["id"] for paper in [*PAPERS[11:20], *PAPERS[40:60]])
+    assert sr.verify(folder, encoder=LetterEncoder()).faults == ()
 
 
 def test_merge_says_what_it_did(tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ def letters_for_all() -> Iterator[None]:
         "sciretrieve.encoders.query_encoder.reopen_encoder": load,
         "sciretrieve.storage.repairing.reopen_encoder": load,
         "sciretrieve.storage.verifying.reopen_encoder": load,
+        # small shards are joined with nearly every change
+        "sciretrieve.lifecycle.merging.WIDTH": 2,
         # looking up the versions of libraries would take half the time
         "sciretrieve.lifecycle.building.LIBRARIES": (),
         "sciretrieve.lifecycle.updating.LIBRARIES": (),

@@ -74,26 +74,41 @@ def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequenc
     return totals
 
 
-def extended(old: Sequence[tuple[pa.StringArray, Frequencies]], added: Sequence[tuple[Postings, Rows | None]]) -> list[Frequencies]:
-    """What `frequencies` gives for the shards of an index, of each of which its terms and their frequencies are known, with others behind
-    them: it looks at each term of the index once, and so takes little longer than reading them, however few are added."""
-    counts = frequencies(added)
-    terms = pa.concat_arrays([postings.terms for postings, _ in added])
+def updated(
+    kept: Sequence[tuple[pa.StringArray, Frequencies]],
+    gone: Sequence[tuple[Postings, Rows | None, Frequencies]],
+    added: Sequence[tuple[Postings, Rows | None]],
+) -> tuple[list[Frequencies], list[Frequencies]]:
+    """What `frequencies` gives for the shards of an index that stay and for those that are added, going by what it gave before.
+
+    It looks at each term of the index once, and so takes little longer than reading them, however few papers change.
+
+    Args:
+        kept: the shards that stay, each with its terms and their frequencies so far.
+        gone: those that go, likewise, as in `statistics`. A shard of which papers were deleted goes and is added.
+        added: those that are added.
+    """
+    parts = [*(postings for postings, _, _ in gone), *(postings for postings, _ in added)]
+    terms = pa.concat_arrays([postings.terms for postings in parts])
     distinct = terms.unique()
-    added_counts, old_counts = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
     numbers = numbers_of(pc.index_in(terms, value_set=distinct), np.int32)
-    added_counts[numbers] = np.concatenate(counts)  # the same in all of the shards that have the term
+    places = np.split(numbers, np.cumsum([len(postings.terms) for postings in parts])[:-1])
+    before, change = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
+    for place, (postings, live, known) in zip(places, gone, strict=False):
+        before[place] = known  # the same in all of the shards that have the term
+        change[place] -= postings.frequencies(live)
+    for place, (postings, live) in zip(places[len(gone) :], added, strict=True):
+        change[place] += postings.frequencies(live)
     totals = []
-    for shard_terms, frequency in old:
-        places = pc.index_in(shard_terms, value_set=distinct)
-        is_shared = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
-        shared = np.asarray(places.take(integers(is_shared)), np.int32)
-        old_counts[shared] = frequency[is_shared]
-        total = np.array(frequency)
-        total[is_shared] += added_counts[shared]
+    for shard_terms, known in kept:
+        shared_places = pc.index_in(shard_terms, value_set=distinct)
+        is_shared = np.flatnonzero(pc.is_valid(shared_places).to_numpy(zero_copy_only=False))
+        shared = np.asarray(shared_places.take(integers(is_shared)), np.int32)
+        before[shared] = known[is_shared]
+        total = np.array(known)
+        total[is_shared] += change[shared]
         totals.append(total)
-    ends = np.cumsum([len(part) for part in counts])
-    return totals + [part + old_counts[numbers[end - len(part) : end]] for end, part in zip(ends.tolist(), counts, strict=True)]
+    return totals, [(before + change)[place] for place in places[len(gone) :]]
 
 
 def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> list[list[Frequencies]]:
