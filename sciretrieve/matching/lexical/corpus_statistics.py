@@ -89,6 +89,8 @@ def updated(
         added: those that are added.
     """
     parts = [*(postings for postings, _, _ in gone), *(postings for postings, _ in added)]
+    if not parts:
+        return [known for _, known in kept], []
     terms = pa.concat_arrays([postings.terms for postings in parts])
     distinct = terms.unique()
     numbers = numbers_of(pc.index_in(terms, value_set=distinct), np.int32)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
 from sciretrieve.matching.lexical import Analyzer, Bm25Parameters, Postings
 from sciretrieve.matching.lexical import corpus_statistics as module
-from sciretrieve.matching.lexical.corpus_statistics import Statistics, extended, frequencies, statistics, summed
+from sciretrieve.matching.lexical.corpus_statistics import Statistics, frequencies, statistics, summed, updated
 from sciretrieve.matching.scope import Scope
 from tests.bm25_indexes import TitleAndAbstract, joined, postings_of
 
@@ -105,10 +105,14 @@ def test_sums_over_shards_are_those_of_the_papers_that_are_left(corpus: Corpus, 
         for postings, counts in zip(shards, frequencies(parts), strict=True):
             assert counts.dtype == np.int32
             assert counts.tolist() == [papers_with[term] for term in postings.terms.to_pylist()]
-        for count in range(1, len(parts)):
-            old = list(zip([postings.terms for postings in shards[:count]], frequencies(parts[:count]), strict=True))
-            totals = extended(old, parts[count:])
-            assert [(part.dtype, part.tolist()) for part in totals] == [(part.dtype, part.tolist()) for part in frequencies(parts)]
+        for first in range(len(parts)):
+            for last in range(first, len(parts)):  # from the shards before the last to those from the first on
+                known = [(*part, counts) for part, counts in zip(parts[: last + 1], frequencies(parts[: last + 1]), strict=True)]
+                kept = [(postings.terms, counts) for postings, _, counts in known[first:]]
+                totals = [part for both in updated(kept, known[:first], parts[last + 1 :]) for part in both]
+                assert [(part.dtype, part.tolist()) for part in totals] == [
+                    (part.dtype, part.tolist()) for part in frequencies(parts[first:])
+                ]
 
 
 @settings(max_examples=40)
