@@ -120,9 +120,9 @@ def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> Non
     for first in range(40, 100, 6):
         sr.add(PAPERS[first : first + 6], tmp_path / "index")
     full = (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino
-    assert sizes(tmp_path / "index") == [40, 36, 12, 6, 6]  # the first eight were joined with the ninth
+    assert sizes(tmp_path / "index") == [40, 24, 24, 6, 6]  # each four with the next
     result = sr.merge(tmp_path / "index")
-    assert sizes(tmp_path / "index") == [40, 36, 24]
+    assert sizes(tmp_path / "index") == [40, 24, 24, 12]
     assert (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino == full
     with sr.open(tmp_path / "index") as index:
         assert index.live_ids() == [paper["id"] for paper in PAPERS]
