@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -104,7 +102,6 @@ def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) 
         addition = without_controls(addition)
         addition = addition.replace("\n", "\r\n") if "\r\n" in text else addition
         with replaced(target) as file:
-            os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             file.write((text[:place] + addition + text[place:]).encode())
     key_of = dict(zip(new_papers, added_keys, strict=True))
     keys = [key if known is there else key_of[key] for known, key in names]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
-from ..files.writing import read_json, write_json
+from ..files.writing import read_json, write_json, write_lines, write_whole
 from ..metrics.judgements import read_scores
 from ..metrics.measures import Evaluator, Measure
 from ..protocols import Progress
@@ -146,9 +146,9 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
     correlated = correlations(cells)
     sweeps = sweeps_of(plan, standings)
     plots = {sweep.name: place for sweep in sweeps if (place := _plotted(sweep, output, progress))}
-    path.write_text(page(cells, standings, correlated, failures, sweeps, plots), encoding="utf-8")
-    (output / "table.md").write_text("\n".join(standings.as_markdown()) + "\n", encoding="utf-8")
-    (output / "table.tex").write_text("\n".join(standings.as_latex()) + "\n", encoding="utf-8")
+    write_whole(path, page(cells, standings, correlated, failures, sweeps, plots).encode())
+    write_lines(output / "table.md", standings.as_markdown())
+    write_lines(output / "table.tex", standings.as_latex())
     values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": all_measures(cell.report)} for cell in cells]
     facts: dict[str, Any] = {"schema": 1, "cells": values}
     if correlated is not None:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from ..choices import Mode
 from ..errors import InvalidRequest
-from ..files.writing import write_json
+from ..files.writing import write_json, write_lines
 from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, SearchOptions
 from ..progress import shown
@@ -90,7 +90,7 @@ def evaluate_modes(
     report = ModesReport(reports)
     if folder is not None:
         write_json(folder / "report.json", report.as_json())
-        (folder / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+        write_lines(folder / "report.txt", report.lines())
     return report
 
 

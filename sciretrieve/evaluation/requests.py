@@ -19,7 +19,7 @@ from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
-from ..files.writing import describe, read_json, write_json
+from ..files.writing import describe, read_json, replaced, write_json, write_lines
 from ..lifecycle import build
 from ..lifecycle.distributed import DistributedIndex, RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
@@ -427,8 +427,9 @@ def _keep(output: Path, request: Request, report: Report) -> None:
     output.mkdir(parents=True, exist_ok=True)
     as_json = report.as_json()
     write_json(output / "report.json", as_json)
-    (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
-    pq.write_table(per_query(report.result), output / "per-query.parquet", compression="zstd")
+    write_lines(output / "report.txt", report.lines())
+    with replaced(output / "per-query.parquet") as file:
+        pq.write_table(per_query(report.result), file, compression="zstd")
     facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json), "versions": as_json["versions"]}
     facts["times"] = as_json["times"]
     index = report.facts.get("index")

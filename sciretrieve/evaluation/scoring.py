@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from types import TracebackType
+from typing import IO, Self
 
 import numpy as np
 
 from ..choices import Metric
 from ..errors import InvalidRequest
+from ..files.writing import make_folder, replaced
 from ..metrics import measures
 from ..metrics.judgements import RunScores
 from ..metrics.measures import Evaluator, Measure, parse_measure
@@ -87,34 +90,35 @@ class Result:
 
 
 class Writer:
-    """Writes answers as they arrive: a TREC run and the JSON of PMC-Patients' leaderboard."""
+    """Writes answers as they arrive, and whole files when the block ends: a TREC run and the JSON of PMC-Patients' leaderboard."""
 
     def __init__(self, folder: Path | None, tag: str) -> None:
-        self._tag = tag
-        self._trec: TextIO | None = None
-        self._json: TextIO | None = None
+        self._tag, self._folder = tag, folder
+        self._files = ExitStack()
+        self._trec: IO[bytes] | None = None
+        self._json: IO[bytes] | None = None
         self._first = True
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._trec = (folder / "run.trec").open("w", encoding="utf-8")
-            self._json = (folder / "run.json").open("w", encoding="utf-8")
-            self._json.write("{")
+
+    def __enter__(self) -> Self:
+        if self._folder is not None:
+            make_folder(self._folder)
+            self._trec, self._json = (self._files.enter_context(replaced(self._folder / name)) for name in ("run.trec", "run.json"))
+            self._json.write(b"{")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._json is not None and error is None:
+            self._json.write(b"\n}\n")
+        self._files.__exit__(kind, error, trace)
 
     def write(self, query: str, row: Mapping[str, float]) -> None:
         """Add one query's answer, ranked as trec_eval ranks it."""
         if self._trec is None or self._json is None:
             return
         for rank, id in enumerate(measures.trec_order(row), 1):
-            self._trec.write(f"{run_line(query, id, rank, repr(row[id]), self._tag)}\n")
-        self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}")
+            self._trec.write(f"{run_line(query, id, rank, repr(row[id]), self._tag)}\n".encode())
+        self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}".encode())
         self._first = False
-
-    def close(self) -> None:
-        """Finish the files."""
-        if self._trec is not None and self._json is not None:
-            self._trec.close()
-            self._json.write("\n}\n")
-            self._json.close()
 
 
 def run_task(
@@ -239,11 +243,8 @@ def run(
         system = system_for[material.name]
         for task in material.tasks:
             folder = output / _file_name(task.name) if output is not None and has_several_tasks else output
-            writer = Writer(folder, system.name)
-            try:
+            with Writer(folder, system.name) as writer:
                 result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, writer, progress)
-            finally:
-                writer.close()
             if result.unanswered == result.judged_queries:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)

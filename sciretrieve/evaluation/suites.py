@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ..choices import DEFAULT_ENCODER
 from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
-from ..files.writing import read_json, write_json
+from ..files.writing import read_json, replaced, write_json, write_lines
 from ..lifecycle.distributed import RayWorkers
 from ..options import EvaluationKeywords
 from ..progress import shown
@@ -330,10 +330,11 @@ def _without(name: str, figures: Sequence[Figure]) -> list[Figure]:
 def _keep(output: Path, report: SuiteReport) -> None:
     output.mkdir(parents=True, exist_ok=True)
     write_json(output / "report.json", report.as_json())
-    (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+    write_lines(output / "report.txt", report.lines())
     columns = {
         "task": [figure.name for figure, _ in report.figures],
         "query": [figure.measure for figure, _ in report.figures],
         "figure": [value / 100 for _, value in report.figures],
     }
-    pq.write_table(pa.table(columns), output / "per-query.parquet", compression="zstd")
+    with replaced(output / "per-query.parquet") as file:
+        pq.write_table(pa.table(columns), file, compression="zstd")

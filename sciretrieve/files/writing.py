@@ -15,12 +15,14 @@ import os
 import re
 import shutil
 import socket
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 import numpy as np
@@ -30,6 +32,8 @@ from ..errors import CorruptData, IndexBusy
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
+TEMPORARY = re.compile(r"\.sciretrieve-[0-9a-f]{16}\.tmp")
+"""The name of a file that has not got its own yet, see `replaced`."""
 PATIENCE = 60.0
 """Seconds to wait for a process that lost its work to another one: a cluster takes as long to stop what a lost node was doing."""
 
@@ -52,9 +56,10 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`."""
-    with path.open("wb") as file:
+def created(path: Path, *, is_new: bool = False) -> Iterator[IO[bytes]]:
+    """A file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`. Where it is to be new,
+    anything that has its name, a link too, is an error."""
+    with path.open("xb" if is_new else "wb") as file:
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -64,15 +69,25 @@ def created(path: Path) -> Iterator[IO[bytes]]:
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that becomes `path` when the block ends: a reader, or a crash, sees the old file or the new one, never a mix.
 
-    If the block fails, the old file stays.
+    If the block fails, the old file stays. Until then it has a name that nobody can guess and put a link to another file under. The new
+    file may be read and written by those who might the old one. What is no file, such as /dev/null or a pipe, is written to.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            yield file
+        return
+    temporary = path.with_name(f".sciretrieve-{token_hex(8)}.tmp")
+    is_ours = False
     try:
-        with created(temporary) as file:
+        with created(temporary, is_new=True) as file:
+            is_ours = True
+            with suppress(OSError):  # there is none, or the file system has no rights
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
     except BaseException:
         with suppress(OSError):
-            temporary.unlink()
+            if is_ours:
+                temporary.unlink()
         raise
     temporary.replace(path)
     sync_file(path.parent)

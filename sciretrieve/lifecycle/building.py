@@ -18,7 +18,7 @@ from ..choices import Metric, Precision
 from ..encoders import adopted, check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, must_be_given, packing_of
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files.streams import checked_text
-from ..files.writing import LOCK, listed, remove, remove_lock, write_lock
+from ..files.writing import LOCK, TEMPORARY, listed, remove, remove_lock, write_lock
 from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense
 from ..matching.dense.faiss_library import load_faiss
@@ -101,7 +101,8 @@ def check_place(directory: Path) -> None:
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
     in_shards = [path.name.removesuffix(".partial") for path in listed(directory / SHARDS)]
-    has_others = names - {LOCK, PARTS, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
+    left = {name for name in names if TEMPORARY.fullmatch(name)}
+    has_others = names - {LOCK, PARTS, SHARDS} - left or not all(map(SHARD_NAME.fullmatch, in_shards))
     if has_others and not names & {MANIFEST, PENDING}:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import CorruptData
-from ..files.writing import listed, remove, retire, sync_file
+from ..files.writing import TEMPORARY, listed, remove, retire, sync_file
 from ..protocols import Progress
 from .manifest import (
     GENERATIONS,
@@ -60,7 +60,8 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
             remove(folder)
     for folder in (directory, directory / GENERATIONS):
         for path in listed(folder, "*.tmp"):
-            remove(path)
+            if TEMPORARY.fullmatch(path.name) or path.name.endswith(".json.tmp"):  # as earlier versions called them
+                remove(path)
     for kind, pending in works.items():
         for path in listed(directory, f"{kind}.*") if pending is None else ():
             remove(path)

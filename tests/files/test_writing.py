@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 from sciretrieve.errors import CorruptData, IndexBusy
 from sciretrieve.files.writing import (
     HEADER,
+    TEMPORARY,
     array_header,
     copy,
     created,
@@ -72,7 +74,9 @@ def test_a_file_is_on_disk_before_it_has_its_name_and_its_name_is_then(tmp_path:
     with replaced(folder / "file") as file:
         file.write(b"seven b")
         assert recorder.events == []
-    assert recorder.events == [("forced 7", "file.tmp"), ("renamed to file", "file.tmp"), ("forced", "folder")]
+    temporary = recorder.events[0][1]
+    assert TEMPORARY.fullmatch(temporary)
+    assert recorder.events == [("forced 7", temporary), ("renamed to file", temporary), ("forced", "folder")]
     recorder.events.clear()
     with created(folder / "other") as file:
         file.write(b"four")
@@ -87,7 +91,7 @@ def test_a_file_is_on_disk_before_it_has_its_name_and_its_name_is_then(tmp_path:
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, failure: BaseException) -> None:
     path = tmp_path / "file"
     write_whole(path, b"old")
-    (tmp_path / "file.tmp").write_bytes(b"left by a crash, and longer")
+    (tmp_path / "file.tmp").write_bytes(b"the user's own")
 
     def write() -> None:
         with replaced(path) as file:
@@ -98,9 +102,46 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, failure: BaseExc
 
     with pytest.raises(type(failure)):
         write()
-    assert {inner.name: inner.read_bytes() for inner in tmp_path.iterdir()} == {"file": b"old"}
+    assert {inner.name: inner.read_bytes() for inner in tmp_path.iterdir()} == {"file": b"old", "file.tmp": b"the user's own"}
     write_whole(path, b"new")
-    assert {inner.name: inner.read_bytes() for inner in tmp_path.iterdir()} == {"file": b"new"}
+    assert {inner.name: inner.read_bytes() for inner in tmp_path.iterdir()} == {"file": b"new", "file.tmp": b"the user's own"}
+
+
+@pytest.mark.parametrize("write", [write_whole, lambda path, data: write_lines(path, [data.decode()])], ids=["bytes", "lines"])
+def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], object]) -> None:
+    """Neither one under the name itself, which the new file takes, nor one that somebody has put under the temporary one."""
+    victim, path = tmp_path / "victim", tmp_path / "file"
+    victim.write_bytes(b"precious")
+    path.symlink_to(victim)
+    write(path, b"new")
+    assert (victim.read_bytes(), path.is_symlink()) == (b"precious", False)
+    monkeypatch.setattr("sciretrieve.files.writing.token_hex", lambda size: "0" * 2 * size)
+    for plant in (Path.symlink_to, Path.hardlink_to):
+        plant(planted := tmp_path / f".sciretrieve-{'0' * 16}.tmp", victim)
+        with pytest.raises(FileExistsError):
+            write(path, b"newer")
+        assert planted.exists()
+        planted.unlink()
+    assert (victim.read_bytes(), path.read_bytes().strip()) == (b"precious", b"new")
+
+
+def test_a_new_file_is_for_those_whom_the_old_one_was_for(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, b"old")
+    for mode in (0o600, 0o664, 0o400):
+        path.chmod(mode)
+        write_whole(path, b"new")
+        assert path.stat().st_mode & 0o777 == mode
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", b"through it")
+    assert os.read(reader, 100) == b"through it"
+    os.close(reader)
+    write_whole(Path(os.devnull), b"nothing")
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_write_that_cannot_be_forced_to_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

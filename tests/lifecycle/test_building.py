@@ -358,7 +358,7 @@ def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) 
 
 def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "index" / "shards" / "000000.partial").mkdir(parents=True)
-    (tmp_path / "index" / "pending.json.tmp").touch()
+    (tmp_path / "index" / ".sciretrieve-0123456789abcdef.tmp").touch()
     (tmp_path / "index" / ".lock").touch()
     index = sr.build(corpus, tmp_path / "index", encoder=None)
     assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.manifest.shards]

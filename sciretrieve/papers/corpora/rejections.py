@@ -31,7 +31,9 @@ class Rejections:
         if self._strict:
             raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
         # ids, reasons and paths may hold bytes that are not UTF-8 as lone surrogates, which such escapes stand for in JSON, too
-        with self.path.open("a" if self.count else "w", encoding="utf-8", errors="backslashreplace") as file:
+        if not self.count:
+            self.path.unlink(missing_ok=True)  # which may be a link to another file
+        with self.path.open("a" if self.count else "x", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
         self.count += len(rejected)
         self.first = self.first or rejected[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...choices import Mode
 from ...encoders.stored import IDS
-from ...files.writing import write_vectors
+from ...files.writing import write_lines, write_vectors
 from ...lifecycle import build
 from ...options import BuildSettings, SearchOptions
 from ...papers.corpora import PaperCorpus
@@ -44,7 +44,7 @@ class TextVectors:
             window = texts[start : start + encoder.window]
             matrix[start : start + len(window)] = encoder.encode(encoder.tokenise(window), progress.advance)
         write_vectors(self.path, [matrix], matrix.shape)
-        self.path.with_suffix(IDS).write_text("".join(f"{text.id}\n" for text in texts), encoding="utf-8")
+        write_lines(self.path.with_suffix(IDS), (text.id for text in texts))
         self._rows = {text.id: row for row, text in enumerate(texts)}
         self._matrix = matrix
 
