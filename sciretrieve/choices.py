@@ -44,6 +44,15 @@ SimilarBy: TypeAlias = Literal["citations", "text", "both"]
 Filter: TypeAlias = str | Sequence[str] | None
 """A filter, or several that must all hold; see `sciretrieve.query.narrowing.filters`."""
 
+
+def conditions(filter: Filter) -> tuple[str, ...]:
+    """One filter, several or none, as several. Raises InvalidRequest for what is neither a text nor a list of texts."""
+    listed = () if filter is None else (filter,) if isinstance(filter, str) else filter
+    if not isinstance(listed, list | tuple) or not all(isinstance(condition, str) for condition in listed):
+        raise InvalidRequest(f"a filter is a text such as 'year >= 2018', or a list of such texts, not {shortened(filter)}")
+    return tuple(listed)
+
+
 Options = TypeVar("Options", bound=type)
 """A class of options."""
 

@@ -29,6 +29,7 @@ from .choices import (
     SelfMatches,
     check_choice,
     check_types,
+    conditions,
     documented,
 )
 from .errors import InvalidRequest
@@ -293,9 +294,8 @@ class SearchOptions:
     @property
     def filters(self) -> tuple[str, ...]:
         """All filters that a paper must pass, `since` and `until` among them."""
-        listed = () if self.filter is None else (self.filter,) if isinstance(self.filter, str) else tuple(self.filter)
         bounds = ((">=", self.since), ("<=", self.until))
-        return (*listed, *(f"year {sign} {year}" for sign, year in bounds if year is not None))
+        return (*conditions(self.filter), *(f"year {sign} {year}" for sign, year in bounds if year is not None))
 
 
 class SearchKeywords(TypedDict, total=False):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..choices import Filter, FusionMethod, Mode
+from ..choices import Filter, FusionMethod, Mode, conditions
 from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
@@ -241,8 +241,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
     """The filter's conditions and the query's demands that a paper fails; and the papers that pass all the others."""
     paper = index.papers_at(np.array([row]))[0]
     failures, others = [], index.scope
-    conditions = [filter] if isinstance(filter, str) else filter or ()
-    for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
+    for part in [part for condition in conditions(filter) for part in filters.conjuncts(filters.parse(condition))]:
         mask, _ = index.narrower.judge(part)
         if mask[row]:
             others = others.passing(mask)

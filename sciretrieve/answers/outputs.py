@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..choices import conditions
 from ..metrics.trec import encoded
 from ..papers import identifiers
 from ..papers.bibliographies import csl_items
@@ -323,10 +324,9 @@ def bibtex(hits: Sequence[Hit]) -> Lines:
 def page(answer: Answer, index: str, date: str) -> Lines:
     """An answer as an HTML page with the query, the index and the date."""
     request = answer.request
-    conditions = [request.options.filter] if isinstance(request.options.filter, str) else request.options.filter or ()
     facts = {
         "mode": answer.run.mode,
-        "filter": " and ".join(conditions),
+        "filter": " and ".join(conditions(request.options.filter)),
         "index": index,
         "date": date,
         "found": total(answer),

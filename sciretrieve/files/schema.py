@@ -34,6 +34,9 @@ MOST_FIELDS, DEEPEST = 1000, 50
 """Fields that the objects of a column may have in all, and levels of nesting; else the column is JSON text."""
 NESTED = {dict, list}
 
+DOUBTFUL = r"[\x{300}-\x{2001}\x{2126}-\x{10ffff}]"
+"""Where a text may not be in NFC: Latin letters, punctuation and dashes are."""
+
 FIELD_NAMES = tuple(field.name for field in PAPER_FIELDS)
 
 
@@ -121,6 +124,21 @@ def is_list(kind: pa.DataType) -> bool:
 def is_text(kind: pa.DataType) -> bool:
     """Whether values of a type are texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether values of a type are bytes."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def in_one_form(texts: Any) -> Any:
+    """A column of texts in Unicode's form NFC; only those are looked at that may have another."""
+    if pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
+        return texts
+    doubtful = pc.match_substring_regex(texts, DOUBTFUL)
+    if not pc.any(doubtful, min_count=0).as_py():
+        return texts
+    return pc.if_else(doubtful, pc.utf8_normalize(pc.if_else(doubtful, texts, pa.scalar(None, texts.type)), "NFC"), texts)
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -268,6 +286,16 @@ def booleans(mask: Mask) -> pa.BooleanArray:
 def integers(rows: Rows) -> pa.Int64Array:
     """Rows as an Arrow array for `take`; without `pa.array`, as in `booleans`."""
     return pa.Int64Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows, np.int64))])
+
+
+def owners_of(lists: Any) -> Rows:
+    """The place of the list that each element of a column's lists is in; Arrow's own places count those of lists that are null, too."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    return np.repeat(np.arange(len(lists)), np.concatenate([np.empty(0, np.int64), *map(np.from_dlpack, _chunks(lengths))]))
+
+
+def _chunks(column: Any) -> list[pa.Array]:
+    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def letters(name: str) -> str:

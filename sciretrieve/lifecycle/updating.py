@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..choices import Device, Filter
+from ..choices import Device, Filter, conditions
 from ..encoders import late, opened_encoder, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
 from ..errors import BadPaper, CorruptData, InvalidRequest, NotFound, SciretrieveError
@@ -240,8 +240,7 @@ def _to_delete(snapshot: Snapshot, ids: Sequence[str], filter: Filter) -> Rows:
 
 def _undecided(snapshot: Snapshot, rows: Rows, filter: Filter) -> str:
     """Why papers are not deleted while it cannot be told of those at some rows whether they pass, and what to do."""
-    expressions = [parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
-    columns = sorted({condition.column for expression in expressions for condition in comparisons(expression)})
+    columns = sorted({condition.column for expression in map(parse, conditions(filter)) for condition in comparisons(expression)})
     papers = snapshot.papers_at(rows[:NAMED])
     listed = [f"{paper.id} ({', '.join(f'{column}: {value_of(paper, column)}' for column in columns)})" for paper in papers]
     more = f" and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)

@@ -37,6 +37,7 @@ from ..wording import enumerated
 from .index import Index
 from .joint import hardest, joined, lacking
 from .lookup.copies import possible_copies
+from .narrowing.nested import place_of
 from .ranking.linking import LinkedPapers
 from .snapshot import LISTED, as_ids, same
 
@@ -151,8 +152,9 @@ class Indexes(Index):
         """What keeps all of them from being searched in every way, and which lack some of the columns, a sentence each."""
         remarks = list(self.lacking)
         for column in dict.fromkeys(columns):
-            without = [name for name, member in zip(self._names, self.members, strict=True) if column not in member.columns.names]
-            if without and column in self.columns.names:
+            members = zip(self._names, self.members, strict=True)
+            without = [name for name, member in members if place_of(member.columns.names, column) is None]
+            if without and place_of(self.columns.names, column) is not None:
                 have = "has" if len(without) == 1 else "have"
                 remarks.append(f"{enumerated(without)} {have} no column {column}: to a filter, all of these papers are without a value")
         return remarks

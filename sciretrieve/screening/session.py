@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..choices import Filter
+from ..choices import Filter, conditions
 from ..errors import InvalidRequest
 from ..files.streams import checked_text
 from ..query.index import Index
@@ -79,7 +79,7 @@ class Session:
                 self._file,
                 {
                     "query": query,
-                    "filter": None if filter is None else [filter] if isinstance(filter, str) else list(filter),
+                    "filter": None if filter is None else list(conditions(filter)),
                     "first": first,
                     "recall": recall,
                     "confidence": confidence,

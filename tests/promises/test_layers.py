@@ -83,7 +83,7 @@ LINES = {
     "matching": 5320,
     "metrics": 700,
     "papers": 5700,
-    "query": 6180,
+    "query": 6300,
     "screening": 2480,
     "service": 7300,
     "storage": 2950,

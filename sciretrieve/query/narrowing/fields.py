@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
+from decimal import Decimal
 from typing import Any, NoReturn
+
+import numpy as np
 
 from ...characters import clean
 from ...errors import InvalidRequest
-from .filters import Combination, Condition, Expression, Value, parse
+from .comparing import Value
+from .filters import LONGEST_NUMBER, Combination, Condition, Expression, parse
 
 
 class FilterText(str):
@@ -100,6 +104,8 @@ class Field:
 
     def isin(self, values: Iterable[Any]) -> FilterText:
         """The value, or an element of the list, is one of these; those of a set in their order as text, the same in every process."""
+        if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
+            raise InvalidRequest(f"`isin` of {self.name} needs a list of values, not {values!r}")
         listed = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
         if not listed:
             raise InvalidRequest(f"`isin` of {self.name} needs at least one value")
@@ -119,14 +125,21 @@ class Field:
         return FilterText(Condition(self.name, operator, tuple(self._value(value) for value in values)))
 
     def _value(self, value: Any) -> Value:
-        """A value as filters have it: those of NumPy as Python's, dates as text. Raises InvalidRequest for others."""
-        value = value.item() if hasattr(value, "item") else value
-        if isinstance(value, datetime.date):
-            return value.isoformat()
+        """A value as filters have it: those of NumPy as Python's, dates and times as text. Raises InvalidRequest for others."""
+        if isinstance(value, np.datetime64):
+            value = None if np.isnat(value) else str(value)
+        value = value.item() if isinstance(value, np.generic) else value
         if value is None:
             raise InvalidRequest(f"missing values of {self.name} are asked for with `field({self.name!r}).is_null()`")
-        if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-            raise InvalidRequest(f"{self.name} is compared with a text, a finite number, a date or a truth value, not {value!r}")
+        if isinstance(value, datetime.date | datetime.time) and value == value:  # pandas' NaT is none
+            return value.isoformat()
+        if isinstance(value, float) and math.isfinite(value):
+            value = Decimal(repr(float(value)))
+        if isinstance(value, Decimal) and value.is_finite() and len(str(value)) <= LONGEST_NUMBER:
+            return value
+        if not isinstance(value, str | int) or (isinstance(value, int) and abs(value) >= 10**LONGEST_NUMBER):
+            shown = f"an integer of more than {LONGEST_NUMBER} digits" if isinstance(value, int) else repr(value)
+            raise InvalidRequest(f"{self.name} is compared with a text, a finite number, a date, a time or a truth value, not {shown}")
         return clean(value) if isinstance(value, str) else value
 
 

@@ -9,16 +9,24 @@ a value that is missing or empty. `not` may stand before `in`, `between` and `nu
 conditions. Texts are in single or double quotes; a column name with special characters is in backquotes. A paper without the
 value fails every condition but `is null` (so `not` of the condition lets it through).
 
-A value is compared in its own type, and a text that is a number also as one: with 6, "12" compares as 12. Values of different types are
-not equal, and which is the greater cannot be told: then a paper passes only if the rest of the filter lets it through whatever the answer.
+Numbers are compared exactly, as Python compares them. A date, a month or a year in quotation marks is all of it: `day == "2020-05"` is
+any time in that May, `day <= "2020-05"` all until it ends. A field of a column's objects is asked by its dotted name,
+`open_access.is_oa == true`; where there are lists on the way, one element is enough, and for `!=` none may be equal. Texts compare in one
+form of Unicode, NFC.
+
+A value is compared in its own type, and a text that is a number also as one: with 6, "12" compares as 12; so do texts that are dates or
+times with dates. Values of different types are not equal, and which is the greater cannot be told: then a paper passes only if the rest of
+the filter lets it through whatever the answer.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache, reduce
 from typing import Any, TypeAlias
 
@@ -28,9 +36,12 @@ import pyarrow.compute as pc
 
 from ...characters import in_filter
 from ...errors import InvalidRequest
-from ...files.schema import FIELD_NAMES, booleans, is_list, is_number, is_text
+from ...files.schema import FIELD_NAMES, booleans, in_one_form, is_list, is_number, is_text
 from ...files.streams import checked_text
 from ...types import Mask, Paper
+from ...waiting import check
+from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
+from .nested import Elements, elements, place_of, values_within
 
 GRAMMAR = r"""
 ?start: or
@@ -40,8 +51,8 @@ GRAMMAR = r"""
     | "(" or ")"
     | condition
 condition: column OPERATOR value -> comparison
-    | column _IN "(" value ("," value)* ")" -> member
-    | column _NOT _IN "(" value ("," value)* ")" -> not_member
+    | column _IN (LIST | "(" value ("," value)* ")") -> member
+    | column _NOT _IN (LIST | "(" value ("," value)* ")") -> not_member
     | column _BETWEEN value _AND value -> between
     | column _NOT _BETWEEN value _AND value -> not_between
     | column _IS _NULL -> null
@@ -64,34 +75,44 @@ NAME: /[^\W\d][\w.\-]*/
 QUOTED_NAME: /`[^`]+`/
 STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
 NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
+LIST.2: /@LIST@/
 %ignore /\s+/
 """
+VALUE = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|(?i:true|false)\b)"""
+LIST = rf"\(\s*{VALUE}(?:\s*,\s*{VALUE})*\s*\)"
+"""A value; and a list of values, which is read as a whole: thousands of ids take milliseconds."""
 
 BARE = re.compile(r"[^\W\d]\w*")
 RESERVED = {"or", "and", "not", "in", "contains", "between", "is", "null", "true", "false"}
 """Names of columns that need no backquotes whatever their case, and the words of the language among them, which do."""
 DEEPEST = 100
 """The most levels of nesting (`not`, `and` within `or` within `and`) in a filter."""
+LONGEST, LONGEST_LISTS = 60_000, 4_000_000
+"""The most characters of a filter without its lists of values, which take half a second to read, and with these."""
 LONGEST_NUMBER = 1000
 """The most characters in a number; Python itself refuses integers of more than 4,300 digits."""
 NUMERAL = re.compile(r"-?\d+(\.\d+)?")
-WHOLE, PLAIN = r"^-?(0|[1-9]\d{0,17})$", r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$"
-"""Texts that are whole numbers of up to 18 digits, and any numbers. A number as JSON has it: 007 and 1,000 are texts."""
-LONG = r"^-?\d{19,}$"
-"""Whole numbers that a float does not tell from others: long ids."""
 COMPARED = re.compile(r"(?P<sign>==|!=|<=|>=|<|>|=)(?P<value>.+)")
 SPAN = re.compile(r"(?P<first>-?\d+(?:\.\d+)?)[-–](?P<last>-?\d+(?:\.\d+)?)?")
 UNTIL = re.compile(r"[-–](\d+)")
 """How people write ranges in a query: year:>=2015, year:2015-2019 and year:2015-, year:-2019."""
 
-Value: TypeAlias = str | int | float | bool
 Columns: TypeAlias = Mapping[str, Any]
-"""Column name -> Arrow array, all of one length."""
+"""Column name -> Arrow array, or `Elements` of lists within objects, all of one length."""
 
+WRITTEN = {
+    "is_timestamp": 'write a date or a time as in "2020-05-01" or "2020-05-01T12:30:00"',
+    "is_date": 'write a date as in "2020-05-01"',
+    "is_time": 'write a time as in "12:30:00"',
+    "is_boolean": "write true or false",
+    "is_duration": "of durations only `is null` can be asked",
+}
+"""How values of some types are written, by the name of the test for each."""
 CONDITIONS = {"member": "in", "between": "between", "null": "is null", "contains": "contains"}
 """What a rule of the grammar is called as an operator."""
 EQUALITIES = ("==", "=", "!=", "in")
-ORDERS: Mapping[str, Callable[[Any, Any], Any]] = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal}
+ORDERS = ("<", "<=", ">", ">=")
+UNKNOWN = pa.nulls(1, pa.bool_())[0]  # `pa.scalar` imports pandas
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +124,7 @@ class Condition:
     values: tuple[Value, ...]
 
     def __str__(self) -> str:
-        values = [_quoted(value) if isinstance(value, str) else json.dumps(value) for value in self.values]
+        values = [_quoted(value) if isinstance(value, str) else as_text(value) for value in self.values]
         listed = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
         column = self.column if BARE.fullmatch(self.column) and self.column.lower() not in RESERVED else f"`{self.column}`"
         return f"{column} {self.operator} {listed}".rstrip()
@@ -122,72 +143,63 @@ class Condition:
 
     def evaluate(self, columns: Columns) -> Any:
         """True where the condition holds, false where it does not or the value is missing, null where that cannot be told."""
+        check()
         array = columns[self.column]
+        if isinstance(array, Elements):
+            return self._of_elements(array)
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
+        missing = pc.fill_null(pc.equal(pc.list_value_length(array), 0), True) if is_list(array.type) else is_missing(array)
         if self.operator in ("is null", "is not null"):
-            return _is_missing(array) if self.operator == "is null" else pc.invert(_is_missing(array))
-        try:
-            verdicts = self._any_element(array) if is_list(array.type) else self._verdicts(array)
-        except pa.ArrowException as error:
-            raise self.incomparable(array.type) from error
-        return pc.coalesce(verdicts, pc.if_else(_is_missing(array), False, pa.scalar(None, pa.bool_())))
-
-    def _any_element(self, array: Any) -> Any:
+            return missing if self.operator == "is null" else pc.invert(missing)
+        if not is_list(array.type):
+            return pc.coalesce(self._verdicts(array), pc.if_else(missing, False, UNKNOWN))
         if self.operator not in ("contains", "in"):
-            return pa.nulls(len(array), pa.bool_())
-        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        hits = pc.list_parent_indices(array).filter(pc.fill_null(self._verdicts(pc.list_flatten(array)), False))
-        mask = np.zeros(len(array), bool)
-        mask[hits.to_numpy()] = True
-        return booleans(mask)
+            return pc.if_else(missing, False, UNKNOWN)
+        lists = elements(array)
+        return booleans(_rows(lists, self._verdicts(lists.values)))
+
+    def _of_elements(self, array: Elements) -> Any:
+        """The same where a paper has several values: one is enough, and for `!=` none may be equal."""
+        missing = is_missing(array.values)
+        known = _rows(array, pc.invert(missing))
+        if self.operator in ("is null", "is not null"):
+            return booleans(~known if self.operator == "is null" else known)
+        if self.operator == "!=":
+            return booleans(known & ~_rows(array, equal(array.values, self._sought(array.type))))
+        verdicts = self._verdicts(array.values)
+        passes = _rows(array, verdicts)
+        undecided = _rows(array, pc.and_(pc.is_null(verdicts), pc.invert(missing))) & ~passes
+        return pc.if_else(booleans(undecided), UNKNOWN, booleans(passes))
 
     def _verdicts(self, array: Any) -> Any:
         """What `evaluate` says of single values; of missing ones it need not be told."""
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
-        if pa.types.is_null(array.type):
-            return pa.nulls(len(array), pa.bool_())
         if self.operator == "contains":
             if not is_text(array.type):
                 return booleans(np.zeros(len(array), bool))
-            return pc.match_substring(array, str(self.values[0]), ignore_case=True)
+            return pc.match_substring(in_one_form(array), as_text(self.values[0]), ignore_case=True)
         if self.operator in EQUALITIES:
-            equal = self._equal(array)
-            return pc.if_else(pc.is_valid(array), pc.invert(equal) if self.operator == "!=" else equal, pa.scalar(None, pa.bool_()))
-        if self._fault(array.type, self.values) is not None:
+            found = equal(array, self._sought(array.type))
+            valid = pc.invert(pc.is_null(array, nan_is_null=pa.types.is_floating(array.type)))
+            return pc.if_else(valid, pc.invert(found) if self.operator == "!=" else found, UNKNOWN)
+        if pa.types.is_null(array.type) or self._fault(array.type, self.values) is not None:
             return pa.nulls(len(array), pa.bool_())
-        if is_text(array.type) and _is_number(self.values[0]):
-            return pc.coalesce(*map(self._ordered, _numbers(array)))
-        return self._ordered(array)
-
-    def _equal(self, array: Any) -> Any:
-        """Where a value is one of those that are asked for; a value of another type is none of them."""
-        kind = array.type
-        if is_text(kind):
-            found = pc.is_in(array, value_set=pa.array(map(_as_text, self.values), kind))
-            numbers = [value for value in self.values if _is_number(value)]
-            return pc.or_(found, self._equal_number(array)) if numbers else found
-        # in quotation marks for the papers in which it is a text, if there are any: `check` says so
-        values = [_numeral(value) if is_number(kind) and isinstance(value, str) else value for value in self.values]
-        literals = [literal for value in values if (literal := _literal(value, kind)) is not None]
-        if not literals:
-            return booleans(np.zeros(len(array), bool))
-        if not is_number(kind) or len(literals) == 1:
-            return reduce(pc.or_, (pc.fill_null(pc.equal(array, literal), False) for literal in literals))
-        kind = pa.float64() if any(pa.types.is_floating(literal.type) for literal in literals) else literals[0].type
-        return pc.is_in(array.cast(kind), value_set=pa.array([literal.as_py() for literal in literals], kind))
-
-    def _equal_number(self, texts: Any) -> Any:
-        """Where a text is a number that is asked for, in whatever form; whole numbers of 19 digits or more in their own alone."""
-        parts = _numbers(pc.if_else(pc.match_substring_regex(texts, LONG), None, texts))
-        return reduce(pc.or_, map(self._equal, parts))
-
-    def _ordered(self, array: Any) -> Any:
-        literals = [_literal(value, array.type) for value in self.values]
+        parts = [found for value in self.values if (found := split(array, value)) is not None]
         if self.operator == "between":
-            return pc.and_(pc.greater_equal(array, literals[0]), pc.less_equal(array, literals[1]))
-        return ORDERS[self.operator](array, literals[0])
+            return pc.and_(pc.invert(parts[0][0]), pc.invert(parts[1][1]))
+        below, above = parts[0]
+        return {"<": below, ">=": pc.invert(below), ">": above, "<=": pc.invert(above)}[self.operator]
+
+    def _sought(self, kind: pa.DataType) -> list[Value]:
+        """What values may be equal to in a column of that type: of numbers, those in quotation marks, too.
+
+        These are meant for the papers in which it is a text; `check` says so where there are none.
+        """
+        if not _holds_numbers(kind):
+            return list(self.values)
+        return [_numeral(value) if isinstance(value, str) else value for value in self.values]
 
     def _fault(self, kind: pa.DataType, values: tuple[Value, ...]) -> str | None:
         """Why the values cannot be asked for in a column of that type; None if they can."""
@@ -199,13 +211,15 @@ class Condition:
             if self.operator not in ("contains", "in"):
                 return f'{self.column} is a list; ask with `{self.column} contains "…"` or `{self.column} in (…)`'
             return self._fault(kind.value_type, values)
+        if pa.types.is_struct(kind) or pa.types.is_map(kind):
+            name = kind.field(0).name if pa.types.is_struct(kind) else "KEY"
+            return f"{self.column} holds objects; ask for one of their fields, as in {self.column}.{name}, or with `is null`"
         if self.operator == "contains":
             return None if is_text(kind) else f"`contains` searches texts, but {self.column} holds {kind}; use a comparison"
-        if is_text(kind):
-            is_comparable = self.operator in EQUALITIES or all(map(_is_number, values)) or all(isinstance(value, str) for value in values)
-        else:
-            is_comparable = all(_literal(value, kind) is not None for value in values)
-        return None if is_comparable else self._incomparable(kind)
+        if is_text(kind) and self.operator in EQUALITIES:
+            return None
+        is_alike = not is_text(kind) or len({isinstance(value, str) for value in values}) == 1
+        return None if is_alike and all(compares(kind, value) for value in values) else self._incomparable(kind)
 
     @property
     def quotes_numbers(self) -> bool:
@@ -220,10 +234,12 @@ class Condition:
     def _incomparable(self, kind: pa.DataType) -> str:
         hint = ""
         if quoted := [value for value in self.values if isinstance(value, str) and NUMERAL.fullmatch(value)]:
-            hint = f"; write {quoted[0]} without quotation marks" * is_number(kind)
-        elif numbers := [value for value in self.values if _is_number(value)]:
+            hint = f"; write {quoted[0]} without quotation marks" * _holds_numbers(kind)
+        elif numbers := [value for value in self.values if is_numeric(value)]:
             hint = f'; write "{numbers[0]}" in quotation marks to compare texts' * is_text(kind)
-        return f"{self.column} holds {kind}, which does not compare with {', '.join(map(repr, self.values))}{hint}"
+        hint = hint or next((f"; {written}" for holds, written in WRITTEN.items() if getattr(pa.types, holds)(kind)), "")
+        shown = [str(value) if isinstance(value, Decimal) else repr(value) for value in self.values]
+        return f"{self.column} holds {kind}, which does not compare with {', '.join(shown)}{hint}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +327,9 @@ def conjuncts(expression: Expression) -> Sequence[Expression]:
 
 def value_of(paper: Paper, column: str) -> str:
     """A paper's value in a column, for people."""
-    value = getattr(paper, column) if column in FIELD_NAMES else paper.extra.get(column)
+    place = place_of([*FIELD_NAMES, *paper.extra], column) or (column, "")
+    value = getattr(paper, place[0]) if place[0] in FIELD_NAMES else paper.extra.get(place[0])
+    value = values_within(value, place[1])
     return "not known" if value in (None, "", ()) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -320,12 +338,14 @@ def parse(text: str) -> Expression:
     """Parse a filter.
 
     Raises:
-        InvalidRequest: it cannot be parsed (the message shows where), or is nested too deeply.
+        InvalidRequest: it cannot be parsed (the message shows where), is nested too deeply, or is too long.
+        TimedOut: nobody waits for it any more.
     """
     from lark.exceptions import UnexpectedInput
 
+    _check_length(checked_text(text, "filter"))
     try:
-        tree = _parser().parse(text := in_filter(checked_text(text, "filter")))
+        tree = _parser().parse(text := in_filter(text))
     except UnexpectedInput as error:
         position = error.pos_in_stream
         token = getattr(error, "token", None)
@@ -339,6 +359,14 @@ def parse(text: str) -> Expression:
     return _expression(tree)
 
 
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST and (len(text) > LONGEST_LISTS or len(re.sub(LIST, "", text)) > LONGEST):
+        raise InvalidRequest(
+            f"the filter has {len(text):,} characters; at most {LONGEST:,} are read, and {LONGEST_LISTS:,} where they are lists of values, "
+            "as in: id in (…)"
+        )
+
+
 def matching(column: str, text: str, kind: pa.DataType) -> Condition:
     """The condition that a column of type `kind` contains a text; for numbers, equals it or lies in a range (`2015-2019`, `2015-`,
     `>=2015`), both ends included; for dates, equals it or compares with it."""
@@ -346,39 +374,39 @@ def matching(column: str, text: str, kind: pa.DataType) -> Condition:
         return Condition(column, "contains", (text,))
     if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
         return Condition(column, "==", (text.lower() == "true",))
-    if compared := COMPARED.fullmatch(text):
+    compared = COMPARED.fullmatch(text)
+    if pa.types.is_temporal(kind):
+        return Condition(column, compared["sign"] if compared else "==", (compared["value"] if compared else text,))
+    if compared:
         return Condition(column, compared["sign"], (_numeral(compared["value"]),))
-    if not is_number(kind):
+    if not _holds_numbers(kind):
         return Condition(column, "==", (_numeral(text),))
     if column == "year" and (until := UNTIL.fullmatch(text)):  # elsewhere a number may be below 0
         return Condition(column, "<=", (_numeral(until[1]),))
     if span := SPAN.fullmatch(text):
-        ends = sorted((_numeral(end) for end in span.groups() if end), key=float)
+        ends = sorted((_numeral(end) for end in span.groups() if end), key=Decimal)
         return Condition(column, "between" if len(ends) == 2 else ">=", tuple(ends))
     return Condition(column, "==", (_numeral(text),))
 
 
 def _numeral(text: str) -> Value:
     """The number that a text spells, or the text itself."""
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
+    with suppress(ValueError):
+        return int(text)
+    with suppress(InvalidOperation):
+        number = Decimal(text)
+        return number if number.is_finite() else text
     return text
+
+
+def _holds_numbers(kind: pa.DataType) -> bool:
+    return is_number(kind) or bool(pa.types.is_decimal(kind))
 
 
 def names_numbers(text: str) -> bool:
     """Whether what people type after a column's name is a number, a range of numbers, or compares with one."""
     compared = COMPARED.fullmatch(text)
     return bool(SPAN.fullmatch(text)) or not isinstance(_numeral(compared["value"] if compared else text), str)
-
-
-def numbers_among(array: Any) -> int:
-    """How many of a column's values are numbers, or texts that are."""
-    if is_text(array.type):
-        return sum(len(part) - part.null_count for part in _numbers(array))
-    return len(array) - array.null_count if is_number(array.type) else 0
 
 
 def decide(verdicts: Any) -> tuple[Mask, Mask]:
@@ -390,58 +418,23 @@ def decide(verdicts: Any) -> tuple[Mask, Mask]:
     return passes, undecided
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _as_text(value: Value) -> str:
-    """A value as a column of texts has it, where numbers and others have become text."""
-    return json.dumps(value) if isinstance(value, bool) else str(value)
-
-
-def _literal(value: Value, kind: pa.DataType) -> pa.Scalar | None:
-    """The value in a type that a column of another type than text can be compared with; None if there is none. Numbers are not rounded:
-    2.5 stays 2.5."""
-    try:
-        if pa.types.is_boolean(kind):
-            return pa.scalar(value) if isinstance(value, bool) else None
-        if not is_number(kind):
-            return pa.scalar(str(value)).cast(kind)
-        if not _is_number(value):
-            return None
-        if isinstance(value, int) and pa.types.is_integer(kind):
-            return pa.scalar(value, pa.int64())
-        return pa.scalar(float(value))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError):
-        return None
-
-
-def _numbers(texts: Any) -> tuple[Any, Any]:
-    """The texts that are plain numbers, as JSON writes them: those of up to 18 digits as integers, the others as floats; null elsewhere."""
-    whole, others = pc.match_substring_regex(texts, WHOLE), pc.match_substring_regex(texts, PLAIN)
-    return (
-        pc.if_else(whole, texts, None).cast(pa.int64()),
-        pc.if_else(pc.and_(others, pc.invert(whole)), texts, None).cast(pa.float64()),
-    )
-
-
-def _is_missing(array: Any) -> Any:
-    """True where there is no value: null, not a number, an empty text or an empty list."""
-    missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
-    if is_list(array.type):
-        length = pc.list_value_length(array)
-    elif is_text(array.type):
-        length = pc.binary_length(array)
-    else:
-        return missing
-    return pc.or_(missing, pc.fill_null(pc.equal(length, 0), False))
+def _rows(array: Elements, flags: Any) -> Mask:
+    """The rows of which an element has a flag."""
+    mask = np.zeros(array.rows, bool)
+    mask[array.owners[decide(flags)[0]]] = True
+    return mask
 
 
 @cache
 def _parser() -> Any:
     from lark import Lark
 
-    return Lark(GRAMMAR, parser="lalr", lexer="contextual")
+    def checked(token: Any) -> Any:
+        check()
+        return token
+
+    grammar = GRAMMAR.replace("@LIST@", LIST)
+    return Lark(grammar, parser="lalr", lexer="contextual", lexer_callbacks=dict.fromkeys(("NAME", "QUOTED_NAME"), checked))
 
 
 def _expression(tree: Any, depth: int = 1) -> Expression:
@@ -452,9 +445,11 @@ def _expression(tree: Any, depth: int = 1) -> Expression:
     if tree.data == "negation":
         return Combination("not", (_expression(tree.children[0], depth + 1),))
     column = str(tree.children[0].children[0]).strip("`")
-    values = tuple(_value(child) for child in tree.children[1:] if hasattr(child, "data"))
     if tree.data == "comparison":
-        return Condition(column, str(tree.children[1]), values)
+        return Condition(column, str(tree.children[1]), (_value(str(tree.children[2].children[0])),))
+    listed = [child for child in tree.children[1:] if not hasattr(child, "data")]  # a list as a whole
+    texts = re.findall(VALUE, str(listed[0])) if listed else [str(child.children[0]) for child in tree.children[1:]]
+    values = tuple(map(_value, texts))
     operator = CONDITIONS[tree.data.removeprefix("not_")]
     if tree.data == "not_null":
         return Condition(column, "is not null", ())
@@ -462,15 +457,14 @@ def _expression(tree: Any, depth: int = 1) -> Expression:
     return Combination("not", (condition,)) if tree.data.startswith("not_") else condition
 
 
-def _value(tree: Any) -> Value:
-    text = str(tree.children[0])
-    if tree.data == "number":
-        if len(text) > LONGEST_NUMBER:
-            raise InvalidRequest(f"the filter has a number of {len(text)} characters; no column holds one of more than {LONGEST_NUMBER}")
-        return float(text) if any(char in text for char in ".eE") else int(text)
-    if tree.data == "string":
+def _value(text: str) -> Value:
+    if text[0] in "\"'":
         return _unescaped(text[1:-1])
-    return bool(tree.data == "true")
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if len(text) > LONGEST_NUMBER:
+        raise InvalidRequest(f"the filter has a number of {len(text)} characters; no column holds one of more than {LONGEST_NUMBER}")
+    return Decimal(text) if any(char in text for char in ".eE") else int(text)
 
 
 def _quoted(text: str) -> str:
@@ -479,4 +473,4 @@ def _quoted(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...choices import Filter
+from ...choices import Filter, conditions
 from ...errors import UnknownName
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25
@@ -21,7 +21,9 @@ from ...storage.shards import Shard
 from ...types import Mask, Rows
 from ..opened import Opened
 from . import filters
+from .comparing import numbers_among
 from .demands import Combination, Demand, Expression, Leaf, Near, Words
+from .nested import Elements, dotted_names, place_of, within
 from .operators import TEXT_COLUMNS
 from .phrases import Either, Phrase, Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
@@ -38,8 +40,8 @@ class Narrower:
 
     def passing(self, filter: Filter) -> Scope:
         """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
-        conditions = [filters.parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
-        return self.index.scope.passing(*self.judge(filters.Combination("and", tuple(conditions)))) if conditions else self.index.scope
+        parts = tuple(map(filters.parse, conditions(filter)))
+        return self.index.scope.passing(*self.judge(filters.Combination("and", parts))) if parts else self.index.scope
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
@@ -145,10 +147,12 @@ class Narrower:
             InvalidRequest: none of a column's values can be compared as it asks.
         """
         names = self.index.columns.names
-        for name in sorted(expression.columns()):
-            if name not in names:
-                raise UnknownName("column in the filter", name, names)
-        expression.check({name: self._kinds(name) for name in expression.columns()})
+        kinds = {name: self._kinds(name) for name in expression.columns()}
+        for name in sorted(kinds):
+            place = place_of(names, name)
+            if place is None or (place[1] and not kinds[name]):
+                raise UnknownName("column in the filter", name, [*names, *dotted_names(self.index.columns)])
+        expression.check({name: [kind for kind in of_shards if not pa.types.is_null(kind)] for name, of_shards in kinds.items()})
         for condition in filters.comparisons(expression):
             if condition.quotes_numbers and self._is_of_numbers(condition.column):
                 raise condition.incomparable(pa.float64())
@@ -175,19 +179,26 @@ class Narrower:
             is_missing, _ = self._verdicts(missing, shard)
             if (~undecided & ~is_missing & shard.scope.flags).any():
                 return
-        raise condition.incomparable(self.index.columns.field(condition.column).type)
+        raise condition.incomparable(self._kinds(condition.column)[0])
 
     def _values(self, shard: Shard, names: Collection[str]) -> dict[str, Any]:
-        """Columns of all of a shard's papers, in the shard's own types; null where it lacks one."""
-        table = shard.columns(sorted(names))
-        return {name: table[name] if name in table.column_names else pa.nulls(shard.papers) for name in names}
+        """Columns of all of a shard's papers, or fields within them, in the shard's own types; null where it lacks one."""
+        places = {name: place for name in names if (place := place_of(shard.schema.names, name)) is not None}
+        table = shard.columns(sorted({column for column, _ in places.values()}))
+        values = {name: within(table[column], fields) for name, (column, fields) in places.items()}
+        return {name: pa.nulls(shard.papers) if values.get(name) is None else values[name] for name in names}
 
-    def _kinds(self, column: str) -> list[pa.DataType]:
-        """The types that a column has in the shards, that of most papers first."""
+    def _kinds(self, name: str) -> list[pa.DataType]:
+        """The types that a column, or a field within it, has in the shards, that of most papers first; null where it has no values."""
         kinds: Counter[pa.DataType] = Counter()
         for shard in self.index.shards:
-            if len(shard.scope) and column in shard.schema.names and not pa.types.is_null(kind := shard.schema.field(column).type):
-                kinds[kind] += len(shard.scope)
+            place = place_of(shard.schema.names, name) if len(shard.scope) else None
+            if place is not None:
+                kind = shard.schema.field(place[0]).type
+                # the fields of texts that are objects as JSON are not known before these are read
+                found = shard.columns(place[:1])[place[0]] if place[1] and is_text(kind) else pa.chunked_array([], kind)
+                if (values := within(found, place[1])) is not None:
+                    kinds[values.type] += len(shard.scope)
         return [kind for kind, _ in kinds.most_common()]
 
     def _is_of_numbers(self, column: str) -> bool:
@@ -196,8 +207,9 @@ class Narrower:
             return False
         numbers = values = 0
         for shard in self.index.shards:
-            array = self._values(shard, [column])[column].filter(booleans(shard.scope.flags))
-            numbers += filters.numbers_among(array)
+            array = self._values(shard, [column])[column]
+            array = array.values if isinstance(array, Elements) else array.filter(booleans(shard.scope.flags))
+            numbers += numbers_among(array)
             values += len(array) - array.null_count
         return 2 * numbers > values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ...choices import Filter
+from ...choices import Filter, conditions
 from ...errors import InvalidRequest
 from ...matching.scope import Scope
 from ..narrowing.demands import Combination, Demand, Expression, Near, Words, combined
@@ -38,8 +38,7 @@ def count_lines(reader: Reader, text: str, filter: Filter) -> list[CountLine]:
         joined.append(lines.add(text, text, met))
     elif (whole := combined("AND", [*([Words(typed.free)] if typed.free else []), *typed.demands])) is not None:
         joined.append(lines.joining(whole, met))
-    conditions = [filter] if isinstance(filter, str) else filter or ()
-    joined += [lines.add(condition, condition, lines.narrower.passing(condition)) for condition in conditions]
+    joined += [lines.add(condition, condition, lines.narrower.passing(condition)) for condition in conditions(filter)]
     if not joined:
         raise InvalidRequest("the query is empty, so there is nothing to count; give some words, operators or a filter")
     if len(joined) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import pickle
+from decimal import Decimal
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,27 @@ def test_many_alternatives_are_one_level() -> None:
 
 def test_a_date_is_its_text() -> None:
     assert (sr.field("day") < datetime.date(2020, 2, 29)) == 'day < "2020-02-29"'
+    assert (sr.field("day") < np.datetime64("2020-02-29T12:00:00.000000001")) == 'day < "2020-02-29T12:00:00.000000001"'
+    assert (sr.field("at") < datetime.time(12, 30)) == 'at < "12:30:00"'
+
+
+def test_a_number_is_written_with_all_its_digits() -> None:
+    assert (sr.field("x") == Decimal("12345678901234567890.10")) == "x == 12345678901234567890.10"
+    assert (sr.field("x") == np.float32(0.5)) == "x == 0.5"
+    assert (sr.field("x") == 1e23) == "x == 1E+23"
+
+
+@pytest.mark.parametrize("filter", [{"year": 2018}, 2018, True, b"year > 1", [None], sr.field("year"), [{"year": 2018}], {"year > 1"}])
+def test_what_is_no_filter_is_refused(index: sr.Index, filter: Any) -> None:
+    for ask in (
+        lambda: index.search("graph", filter=filter),
+        lambda: index.count("graph", filter),
+        lambda: index.count_lines("graph", filter),
+    ):
+        with pytest.raises(InvalidRequest):
+            ask()
+    with pytest.raises(InvalidRequest, match="a filter is a text such as 'year >= 2018', or a list of such texts, not "):
+        sr.delete(index.path, filter=filter)
 
 
 def test_what_loses_a_part_of_a_filter_is_refused() -> None:
@@ -116,6 +138,16 @@ def test_what_loses_a_part_of_a_filter_is_refused() -> None:
         (lambda: sr.field("impact") > float("nan"), "finite number"),
         (lambda: sr.field("impact") > [1], "finite number"),
         (lambda: sr.field("impact").isin([]), "at least one"),
+        (lambda: sr.field("impact").isin({"a": 1}), "needs a list"),
+        (lambda: sr.field("impact").isin(3), "needs a list"),  # type: ignore[arg-type]
+        (lambda: sr.field("impact").isin(b"ab"), "needs a list"),
+        (lambda: sr.field("impact") > 10**5000, "more than 1000 digits"),
+        (lambda: sr.field("impact") > Decimal("inf"), "finite number"),
+        (lambda: sr.field("impact") == {"a": 1}, "not {'a': 1}"),
+        (lambda: sr.field("impact") == np.array([1]), "not array"),
+        (lambda: sr.field("impact") == b"x", "not b'x'"),
+        (lambda: sr.field("day") == np.datetime64("NaT"), "is_null"),
+        (lambda: sr.field("day") == datetime.timedelta(1), "finite number"),
         (lambda: sr.field("authors").contains(3), "needs a text"),  # type: ignore[arg-type]
     ],
 )

@@ -1,0 +1,294 @@
+"""Columns compared with a filter's values exactly, as Python compares numbers, and days as days.
+
+What is asked for parts a column in two: the values before it and those behind it. Those that are neither are equal to it. Integers,
+decimals, truth values, dates and times count in whole steps, so nothing is rounded: 2.5 lies between two steps, a day spans many. A number
+with a point or an exponent means, in a column of floats, the float that it is read as.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
+from ...types import Mask
+from ...waiting import check
+from .moments import DAY, UNITS, WHOLE_DAY, Span, span, time_span
+
+Value: TypeAlias = str | int | float | bool | Decimal
+Split: TypeAlias = tuple[Any, Any]
+"""Where a column's values are before what is asked for, and where behind; null where that cannot be told."""
+
+EXACT = Context(prec=10_000)
+GREATEST = 10**1000
+"""A number beyond all that a column can hold."""
+WHOLE, SHORT, PLAIN = r"^-?(0|[1-9]\d{0,17})$", r"^-?(0|[1-9]\d{0,6})\.\d{1,8}$", r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$"
+"""Texts that are whole numbers of up to 18 digits; numbers that floats tell apart; and any numbers. A number as JSON has it: 007 and 1,000
+are texts."""
+DATED = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+"""Texts that are dates, or times of a date."""
+FEW = 8
+"""Values that are compared one by one; more are looked up in a table."""
+
+
+def is_numeric(value: Value) -> bool:
+    """Whether a value is a number, which true and false are not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def as_text(value: Value) -> str:
+    """A value as a column of texts has it, where numbers and others have become text."""
+    return ("true" if value else "false") if isinstance(value, bool) else unicodedata.normalize("NFC", str(value))
+
+
+def compares(kind: pa.DataType, value: Value) -> bool:
+    """Whether a column of that type can be compared with a value."""
+    if is_text(kind):
+        return not isinstance(value, bool)
+    if is_bytes(kind):
+        return isinstance(value, str)
+    return is_numeric(value) if pa.types.is_floating(kind) else _steps(kind, value) is not None
+
+
+def split(array: Any, value: Value) -> Split | None:
+    """How a value parts a column; None where values of its type do not compare."""
+    check()
+    kind = array.type
+    if not compares(kind, value):
+        return None
+    if is_text(kind):
+        return _numbers_split(array, value) if is_numeric(value) else _texts_split(in_one_form(array), str(value))
+    if is_bytes(kind):
+        array, wanted = array.cast(pa.large_binary()), pa.scalar(str(value).encode(), pa.large_binary())
+        return pc.less(array, wanted), pc.greater(array, wanted)
+    if pa.types.is_floating(kind):
+        return _floats_split(array, value)
+    first, end = _steps(kind, value) or (0, 0)
+    return _before(array, first), pc.invert(_before(array, end))
+
+
+def equal(array: Any, values: Sequence[Value]) -> Any:
+    """Where a column has one of some values; of another type is none. False where it has no value."""
+    check()
+    kind = array.type
+    if is_text(kind):
+        return _texts_equal(in_one_form(array), values)
+    values = [value for value in values if compares(kind, value)]
+    singles: list[Any] = []
+    if len(values) > FEW and pa.types.is_floating(kind):
+        singles = [float(value) for value in values if not isinstance(value, int) or _is_float(value)]
+        singles += [-0.0, 0.0] if 0 in singles else []
+        array, values = array.cast(pa.float64()), []
+    elif len(values) > FEW and (pa.types.is_integer(kind) or pa.types.is_decimal128(kind) or pa.types.is_decimal256(kind)):
+        spans = [steps for value in values if (steps := _steps(kind, value)) is not None]
+        singles = [_scalar(kind, first).as_py() for first, end in spans if first < end and _is_held(kind, first)]
+        values = []
+    found: list[Any] = [pc.is_in(array, value_set=pa.array(singles, array.type))] if singles else []
+    found += [_neither(parts) for value in values if (parts := split(array, value)) is not None]
+    return _any(found, array)
+
+
+def is_missing(array: Any) -> Any:
+    """Where a column has no value: null, not a number, or an empty text."""
+    missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
+    return pc.or_(missing, pc.fill_null(pc.equal(pc.binary_length(array), 0), False)) if is_text(array.type) else missing
+
+
+def numbers_among(array: Any) -> int:
+    """How many of a column's values are numbers, or texts that are."""
+    if is_text(array.type):
+        return int(pc.sum(pc.match_substring_regex(array, PLAIN)).as_py() or 0)
+    return len(array) - array.null_count if is_number(array.type) else 0
+
+
+def _neither(parts: Split) -> Any:
+    return pc.fill_null(pc.invert(pc.or_(*parts)), False)
+
+
+def _any(found: Sequence[Any], array: Any) -> Any:
+    mask = booleans(np.zeros(len(array), bool))
+    for one in found:
+        mask = pc.or_(mask, one)
+    return mask
+
+
+# whole steps
+
+
+def _steps(kind: pa.DataType, value: Value) -> Span | None:
+    """The first step of a column of that type that is not before the value, and the first that is behind; None if they do not compare."""
+    types = pa.types
+    if types.is_boolean(kind):
+        return (int(value), int(value) + 1) if isinstance(value, bool) else None
+    if types.is_integer(kind):
+        return _rounded(value, 0) if is_numeric(value) else None
+    if types.is_decimal(kind):
+        if isinstance(value, str) and _is_numeral(value):
+            value = Decimal(value)
+        return _rounded(value, kind.scale) if is_numeric(value) else None
+    if not isinstance(value, str) or types.is_duration(kind):
+        return None
+    if types.is_timestamp(kind):
+        found, unit = span(value, kind.tz), UNITS[kind.unit]
+    elif types.is_date(kind):
+        found, unit = span(value), DAY if types.is_date32(kind) else UNITS["ms"]
+    elif types.is_time(kind):
+        found, unit = time_span(value), UNITS[kind.unit]
+    else:
+        return None
+    return None if found is None else (-(-found[0] // unit), -(-found[1] // unit))
+
+
+def _rounded(value: Value, scale: int) -> Span:
+    """A number in units of 10^-scale, rounded up; and rounded down, and one more."""
+    number = value if isinstance(value, Decimal) else Decimal(value)
+    if number and number.adjusted() > 500:
+        return (GREATEST, GREATEST) if number > 0 else (-GREATEST, -GREATEST)
+    scaled = number.scaleb(scale, EXACT) if number.adjusted() > -500 else Decimal((number > 0) - (number < 0)).scaleb(-1)
+    return math.ceil(scaled), math.floor(scaled) + 1
+
+
+def _before(array: Any, step: int) -> Any:
+    """Where a column of whole steps is before one."""
+    kind = array.type
+    if not _is_held(kind, step):
+        return pc.if_else(pc.is_valid(array), step > 0, pa.scalar(None, pa.bool_()))
+    if pa.types.is_decimal(kind):
+        return pc.less(array, _scalar(kind, step))
+    if not pa.types.is_integer(kind):
+        array = array.cast(_counted(kind))
+    return pc.less(array, pa.scalar(step, array.type))
+
+
+def _counted(kind: pa.DataType) -> pa.DataType:
+    """The integers that a column's steps are."""
+    return pa.uint8() if pa.types.is_boolean(kind) else pa.int32() if kind.bit_width == 32 else pa.int64()
+
+
+def _is_held(kind: pa.DataType, step: int) -> bool:
+    """Whether a column of that type may have a step."""
+    if pa.types.is_decimal(kind):
+        return bool(abs(step) < 10**kind.precision)
+    counted = kind if pa.types.is_integer(kind) else _counted(kind)
+    bits = counted.bit_width - pa.types.is_signed_integer(counted)
+    return bool((-(1 << bits) if pa.types.is_signed_integer(counted) else 0) <= step < (1 << bits))
+
+
+def _scalar(kind: pa.DataType, step: int) -> pa.Scalar:
+    return pa.scalar(Decimal(step).scaleb(-kind.scale, EXACT) if pa.types.is_decimal(kind) else step, kind)
+
+
+# floats
+
+
+def _floats_split(array: Any, value: Any) -> Split:
+    array = array.cast(pa.float64())
+    array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
+    nearest = _float(value)
+    if math.isinf(nearest) or (isinstance(value, int) and int(nearest) != value):  # it lies between two floats
+        if nearest > value:
+            return pc.less(array, nearest), pc.greater_equal(array, nearest)
+        return pc.less_equal(array, nearest), pc.greater(array, nearest)
+    return pc.less(array, nearest), pc.greater(array, nearest)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_float(value: int) -> bool:
+    nearest = _float(value)
+    return math.isfinite(nearest) and int(nearest) == value
+
+
+# texts
+
+
+def _texts_split(texts: Any, value: str) -> Split:
+    """Texts by their characters; those that are dates or times by these, if that is what they are compared with."""
+    value = unicodedata.normalize("NFC", value)
+    below, above = pc.less(texts, value), pc.greater(texts, value)
+    if WHOLE_DAY.fullmatch(value) and span(value) is not None:
+        days = pc.utf8_slice_codeunits(texts, 0, len(value))
+        dated = pc.match_substring_regex(texts, DATED)
+        return pc.if_else(dated, pc.less(days, value), below), pc.if_else(dated, pc.greater(days, value), above)
+    if len(value) > len("2020-01-01") and (wanted := span(value)) is not None:
+        return _by_one((below, above), texts, pc.match_substring_regex(texts, DATED), _instant, wanted[0])
+    return below, above
+
+
+def _numbers_split(texts: Any, value: Any) -> Split:
+    """Texts that are numbers, as JSON writes them; null where one is none."""
+    whole, plain = pc.match_substring_regex(texts, WHOLE), pc.match_substring_regex(texts, PLAIN)
+    below, above = split(pc.if_else(whole, texts, pa.scalar(None, texts.type)).cast(pa.int64()), value) or (None, None)
+    others = pc.and_(plain, pc.invert(whole))
+    exact = value if isinstance(value, int | Decimal) else Decimal(repr(value))
+    if isinstance(value, int) or len(Decimal(exact).as_tuple().digits) <= 15:  # else floats do not tell it from its neighbours
+        short = pc.match_substring_regex(texts, SHORT)
+        floats = _floats_split(pc.if_else(short, texts, pa.scalar(None, texts.type)).cast(pa.float64()), value)
+        below, above = pc.coalesce(below, floats[0]), pc.coalesce(above, floats[1])
+        others = pc.and_(others, pc.invert(short))
+    return _by_one((below, above), texts, others, Decimal, exact)
+
+
+def _by_one(parts: Split, texts: Any, chosen: Any, read: Callable[[str], Any], wanted: Any) -> Split:
+    """`parts`, but at the chosen texts by what is read of each; where nothing is, as they are."""
+    rows = np.flatnonzero(_mask(chosen))
+    if not len(rows):
+        return parts
+    sides = []
+    values = [read(text) for text in texts.take(pa.array(rows)).to_pylist()]
+    for part, is_below in zip(parts, (True, False), strict=True):
+        side = pa.nulls(len(texts), pa.bool_()).to_numpy(zero_copy_only=False)
+        side[rows] = [None if value is None else value < wanted if is_below else value > wanted for value in values]
+        sides.append(pc.coalesce(pa.array(side, pa.bool_()), part))
+    return sides[0], sides[1]
+
+
+def _texts_equal(texts: Any, values: Sequence[Value]) -> Any:
+    found = [pc.is_in(texts, value_set=pa.array(map(as_text, values), texts.type))]
+    dated = (value for value in values if isinstance(value, str) and len(value) >= len("2020-01-01") and span(value) is not None)
+    found += [_neither(_texts_split(texts, value)) for value in dated]
+    if numbers := [value for value in values if is_numeric(value)]:
+        found.append(_numbers_equal(texts, numbers))
+    return _any(found, texts)
+
+
+def _numbers_equal(texts: Any, numbers: Sequence[Any]) -> Any:
+    """Where a text is one of some numbers, in whatever form."""
+    if len(numbers) <= FEW:
+        return _any([_neither(_numbers_split(texts, number)) for number in numbers], texts)
+    plain = pc.match_substring_regex(texts, PLAIN)
+    wanted = {Decimal(number) if isinstance(number, int) else Decimal(str(number)) for number in numbers}
+    rows = np.flatnonzero(_mask(plain))
+    mask = np.zeros(len(texts), bool)
+    mask[rows] = _are_in(texts.take(pa.array(rows)).to_pylist(), wanted)
+    return booleans(mask)
+
+
+def _are_in(texts: Iterable[str], wanted: set[Decimal]) -> list[bool]:
+    return [Decimal(text) in wanted for text in texts]
+
+
+def _instant(text: str) -> int | None:
+    found = span(text)
+    return None if found is None else found[0]
+
+
+def _is_numeral(text: str) -> bool:
+    return bool(pc.match_substring_regex(pa.scalar(text), PLAIN).as_py())
+
+
+def _mask(flags: Any) -> Mask:
+    flags = pc.fill_null(flags, False)
+    return np.asarray(flags.to_numpy(zero_copy_only=False) if isinstance(flags, pa.Array) else flags.to_numpy(), bool)

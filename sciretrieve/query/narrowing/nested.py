@@ -1,0 +1,131 @@
+"""Values within objects, by dotted names: `open_access.is_oa` is a field of the objects in a column, `authorships.author.id` one of each
+object in a list. Maps have their keys as fields, and so have texts that are objects as JSON."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...files.schema import column_from, is_list, is_text, owners_of
+from ...types import Rows
+
+MOST_NAMES = 1000
+"""Dotted names that are listed where one is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements of lists: of each the row of its list, ascending, and its value."""
+
+    rows: int
+    owners: Rows
+    values: Any
+
+    @property
+    def type(self) -> pa.DataType:
+        """The elements' type."""
+        return self.values.type
+
+
+def place_of(names: Collection[str], name: str) -> tuple[str, str] | None:
+    """The column that a name means, and the fields within it, dotted; none for a column's own name, of which one may have dots, too. None
+    where there is no such column. Names are compared in one form of Unicode."""
+    if name in names:
+        return name, ""
+    wanted = unicodedata.normalize("NFC", name)
+    forms = {unicodedata.normalize("NFC", one): one for one in names}
+    ends = [len(wanted), *(place for place in range(len(wanted) - 1, 0, -1) if wanted[place] == ".")]
+    for end in ends:
+        if (column := wanted[:end]) in forms:
+            return forms[column], wanted[end + 1 :]
+    return None
+
+
+def within(array: Any, fields: str) -> Any | None:
+    """The values of dotted fields within a column: a column, or `Elements` where there are lists on the way; None where there are no such
+    fields."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return within(array.cast(kind.value_type), fields)
+    if not fields:
+        return array
+    if is_list(kind):
+        lists = elements(array)
+        inner = within(lists.values, fields)
+        if isinstance(inner, Elements):
+            return Elements(len(array), lists.owners[inner.owners], inner.values)
+        return None if inner is None else Elements(len(array), lists.owners, inner)
+    if pa.types.is_struct(kind):
+        names = {kind.field(place).name: place for place in range(kind.num_fields)}
+        found = place_of(names, fields)
+        return None if found is None else within(pc.struct_field(array, [names[found[0]]]), found[1])
+    if pa.types.is_map(kind) and is_text(kind.key_type):
+        return pc.map_lookup(array, pa.scalar(fields, kind.key_type), "first")
+    return _of_json(array, fields) if is_text(kind) else None
+
+
+def elements(array: Any) -> Elements:
+    """The elements of a column of lists; of lists of lists those within."""
+    owners, values = owners_of(array), pc.list_flatten(array)
+    if is_list(values.type):
+        inner = elements(values)
+        owners, values = owners[inner.owners], inner.values
+    return Elements(len(array), owners, values)
+
+
+def dotted_names(schema: pa.Schema) -> list[str]:
+    """The names of all fields within the columns' objects, up to some number of them."""
+    names: list[str] = []
+    for name in (name for field in schema for name in _names_within(field.type, field.name)):
+        names.append(name)
+        if len(names) == MOST_NAMES:
+            break
+    return names
+
+
+def values_within(value: Any, fields: str) -> Any:
+    """The value of dotted fields within a value as Python has it; a list where there are lists on the way, None where there is none."""
+    if not fields:
+        return value
+    if isinstance(value, str) and value.startswith(("{", "[")):
+        value = _loaded(value)
+    if isinstance(value, list):
+        found = [inner for item in value for inner in _listed(values_within(item, fields))]
+        return found or None
+    place = place_of(value, fields) if isinstance(value, dict) else None
+    return None if place is None else values_within(value[place[0]], place[1])
+
+
+def _names_within(kind: pa.DataType, before: str) -> Iterator[str]:
+    while is_list(kind):
+        kind = kind.value_type
+    for place in range(kind.num_fields) if pa.types.is_struct(kind) else ():
+        field = kind.field(place)
+        yield f"{before}.{field.name}"
+        yield from _names_within(field.type, f"{before}.{field.name}")
+
+
+def _of_json(texts: Any, fields: str) -> Elements | None:
+    likely = pc.or_(pc.starts_with(texts, "{"), pc.starts_with(texts, "["))
+    rows = pc.indices_nonzero(pc.fill_null(likely, False)).to_numpy().astype(np.int64)
+    found = [_listed(values_within(text, fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
+    values = [value for items in found for value in items]
+    return Elements(len(texts), np.repeat(rows, [len(items) for items in found]), column_from(values)) if values else None
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
