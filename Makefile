@@ -4,7 +4,7 @@
 # make browser: the search page in a real Chromium, with axe-core; make test runs these, too, where Chromium is installed.
 # make bench: ten figures of speed, in a minute; bench/README.md has the other benchmarks.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
-# of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
+# of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.   make mutants: do tests notice faults in the engine?
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
 # bytecode is kept, or each process that a test starts would compile the package anew
@@ -20,7 +20,7 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 # the least share of lines and branches that the tests go through, in percent
 FLOOR := 95
 
-.PHONY: demo demo-page test browser quick torture lint coverage bench docs site clean
+.PHONY: demo demo-page test browser quick torture mutants lint coverage bench docs site clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
@@ -41,6 +41,9 @@ quick: $(READY)
 torture: $(READY)
 	$(PYTEST) --torture -rP tests/torture
 	$(PYTEST) --torture -m torture
+
+mutants: $(READY)
+	$(BIN)/python tests/mutants.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
