@@ -9,8 +9,8 @@
     {"time": "…", "seed": 1234567}                             from here on, a random sample of what is unread is read
     {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   what each of several people decided: a decision if all agree
 
-A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided. One process at a time has the file open
-for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups of near-identical
+A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided, "" if nobody knows who. One process at a
+time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups of near-identical
 papers, and go on so.
 """
 
@@ -44,6 +44,7 @@ class Decision:
         reason: why the paper is excluded; empty if nothing was said.
         by: who decided; empty if nobody was named.
         time: when, in ISO 8601.
+        is_foreign: whether it was made elsewhere, so that somebody who is not named is not whose session it is.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Decision:
     reason: str = ""
     by: tuple[str, ...] = ()
     time: str = ""
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,12 @@ class _Said:
     sample: Sample | None = None
     votes: dict[str, Mapping[str, Verdict]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    noted: dict[str, tuple[str, str]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     criteria: str = ""
     reviewer: str = ""
+    first_reviewer: str = ""
 
 
 class DecisionFile:
@@ -125,6 +129,11 @@ class DecisionFile:
         return self._said.notes
 
     @property
+    def noted(self) -> Mapping[str, tuple[str, str]]:
+        """By paper, who wrote that note, "" if nobody was named, and when."""
+        return self._said.noted
+
+    @property
     def named(self) -> Mapping[str, int]:
         """All papers of which a line says something, and the number of the first that does."""
         return self._said.named
@@ -143,6 +152,11 @@ class DecisionFile:
     def reviewer(self) -> str:
         """Who decides; empty if nobody was named."""
         return self._said.reviewer
+
+    @property
+    def first_reviewer(self) -> str:
+        """Who was named first, whose the decisions before are; empty if nobody was."""
+        return self._said.first_reviewer
 
     def close(self) -> None:
         """Let another process have the file. Closing twice does nothing."""
@@ -178,13 +192,13 @@ class DecisionFile:
         reason, note, by = row.get("reason", ""), row.get("note", ""), row.get("by", said.reviewer)
         match row:
             case {"id": str(id), "relevant": bool() | "maybe" as relevant} if all(isinstance(text, str) for text in (reason, note, by)):
-                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time))
+                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time, "by" in row))
             case {"id": str(id), "votes": dict(votes)} if votes and all(_is_vote(vote) for vote in votes.values()):
                 given = {name: _verdict(vote) for name, vote in votes.items()}
                 verdicts = set(given.values())
                 verdict = verdicts.pop() if len(verdicts) == 1 else None
                 said.votes[id] = given
-                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time))
+                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time, is_foreign=True))
             case {"id": str(id), "note": str()}:
                 pass
             case {"seed": int(seed)} if said.sample is None:
@@ -194,13 +208,14 @@ class DecisionFile:
             case {"criteria": str(criteria)}:
                 said.criteria = criteria
             case {"reviewer": str(reviewer)}:
-                said.reviewer = reviewer
+                said.reviewer, said.first_reviewer = reviewer, said.first_reviewer or reviewer
             case _:
                 example = '{"id": "…", "relevant": true}'
                 raise InvalidRequest(f"{self.path}, line {number}: not a decision such as {example}; correct the line, or remove it")
         if "id" in row:
             said.named.setdefault(row["id"], number)
-            said.notes |= {row["id"]: str(note)} if "note" in row else {}
+            if "note" in row:
+                said.notes[row["id"]], said.noted[row["id"]] = str(note), (str(by), time)
 
     def _not_first(self) -> InvalidRequest:
         return InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")

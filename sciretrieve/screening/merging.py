@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InvalidRequest, NotFound
 from ..files.appending import now
-from .decisions import FORMAT, WRITTEN, Decision, DecisionFile
+from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, Verdict
 
 
 def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
@@ -64,7 +65,11 @@ def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
     before = [decision.id for decision in leading.decisions[: leading.sample.after]] if leading.sample else []
     after = [decision.id for file in (leading, *named.values()) for decision in file.decisions]
     shown = {id: group[0] for group in first.start.get("groups", []) for id in group}
-    last = {name: {shown.get(decision.id, decision.id): decision for decision in file.decisions} for name, file in named.items()}
+    said: dict[str, list[_Vote]] = {}
+    for file in named.values():
+        of_file = {shown.get(vote.decision.id, vote.decision.id): votes for votes in _votes(file, named) for vote in votes}
+        for id, votes in of_file.items():
+            said.setdefault(id, []).extend(votes)
     seen: set[str] = set()
     for id in [*before, None, *after]:
         if id is None:
@@ -72,24 +77,59 @@ def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
                 yield {"time": leading.sample.time, "seed": leading.sample.seed}
         elif (id := shown.get(id, id)) not in seen:
             seen.add(id)
-            yield {"time": time, "id": id, **_voted(named, {name: said[id] for name, said in last.items() if id in said})}
+            yield {"time": time, "id": id, **_voted(said[id])}
     for id in dict.fromkeys(id for file in named.values() for id in file.notes):
-        notes = {name: note for name, file in named.items() if (note := file.notes.get(id))}
-        texts = list(dict.fromkeys(notes.values()))
+        notes: dict[str, tuple[str, str]] = {}
+        for name, file in named.items():
+            if note := file.notes.get(id):
+                by, when = file.noted[id]
+                notes[by or name] = max(notes.get(by or name, ("", "")), (when, note))
+        texts = list(dict.fromkeys(note for _, note in notes.values()))
         if texts:
-            yield {
-                "time": time,
-                "id": id,
-                "note": texts[0] if len(texts) == 1 else "; ".join(f"{name}: {note}" for name, note in notes.items()),
-            }
+            whole = texts[0] if len(texts) == 1 else "; ".join(f"{name}: {note}" for name, (_, note) in notes.items())
+            yield {"time": time, "id": id, "note": whole, "by": ""}
 
 
-def _voted(named: Mapping[str, DecisionFile], decisions: Mapping[str, Decision]) -> Mapping[str, Any]:
-    """What each decided on a paper, and the first reason that one gave for excluding it. Of those who disagree within a session that was
-    merged already, each counts."""
-    votes: dict[str, bool | str] = {}
-    for name, decision in decisions.items():
-        verdicts = named[name].votes[decision.id] if decision.verdict is None else {name: decision.verdict}
-        votes |= {voter: WRITTEN[verdict] for voter, verdict in verdicts.items()}
-    reason = next((decision.reason for decision in decisions.values() if decision.reason and decision.verdict == "exclude"), "")
-    return {"votes": votes, **({"reason": reason} if reason else {})}
+class _Vote(NamedTuple):
+    """What somebody decided: who, "" if nobody was named; what; and the decision that says so."""
+
+    name: str
+    verdict: Verdict
+    decision: Decision
+
+
+def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[list[_Vote]]:
+    """What a session's last decisions on each paper are, by who made them: whom their lines name. Else it is who the session is by; or,
+    if several sessions are copies that begin with the line, and some of them have names, whose all of them are, or the one without."""
+    copies = {
+        id(other): sum(1 for _ in takewhile(_are_equal, zip(file.decisions, other.decisions, strict=False))) for other in named.values()
+    }
+    last = {decision.id: place for place, decision in enumerate(file.decisions)}
+    for place in last.values():
+        decision = file.decisions[place]
+        if decision.verdict is None:
+            yield [_Vote(name, verdict, decision) for name, verdict in file.votes[decision.id].items()]
+        elif decision.by or decision.is_foreign:
+            yield [_Vote(name, decision.verdict, decision) for name in decision.by or ("",)]
+        else:
+            of = [other for other in named.values() if place < copies[id(other)]]
+            names = {other.first_reviewer for other in of}
+            if names == {""}:
+                names = {file.path.stem}
+            elif len(names) > 1:
+                names = {other.path.stem for other in of if not other.first_reviewer}
+            yield [_Vote(names.pop() if len(names) == 1 else "", decision.verdict, decision)]
+
+
+def _are_equal(pair: tuple[Decision, Decision]) -> bool:
+    return pair[0] == pair[1]
+
+
+def _voted(votes: Sequence[_Vote]) -> Mapping[str, Any]:
+    """What each decided on a paper last, and the first reason that one gave for excluding it."""
+    last: dict[str, _Vote] = {}
+    for vote in votes:
+        if vote.name not in last or vote.decision.time > last[vote.name].decision.time:
+            last[vote.name] = vote
+    reason = next((vote.decision.reason for vote in last.values() if vote.decision.reason and vote.decision.verdict == "exclude"), "")
+    return {"votes": {name: WRITTEN[vote.verdict] for name, vote in last.items()}, **({"reason": reason} if reason else {})}

@@ -113,7 +113,7 @@ def _decided(decision: Decision | None) -> tuple[str, str]:
 
 def votes_in_words(votes: Mapping[str, Verdict]) -> str:
     """Who decided what: "Ada: include; Ben: maybe"."""
-    return "; ".join(f"{name}: {verdict}" for name, verdict in votes.items())
+    return "; ".join(f"{name or 'not named'}: {verdict}" for name, verdict in votes.items())
 
 
 def _line(values: Sequence[Any]) -> str:

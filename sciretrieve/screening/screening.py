@@ -38,7 +38,8 @@ class Screening(Session):
         Args:
             index: whose papers are screened.
             path: the new session's file.
-            files: the sessions' files. Their reviewers have different names; who has none is called as the file is.
+            files: the sessions' files. Their reviewers have different names; who has none is called as the file is. Whose a decision is,
+                its line says, whichever file it is in: what several copies begin with was decided once.
 
         Raises:
             InvalidRequest: there is a file already, or the sessions are over other papers, or two have the same reviewer.
@@ -68,7 +69,7 @@ class Screening(Session):
         rows: list[Mapping[str, Any]] = []
         for record, place in zip(records, places, strict=True):
             if place is not None:
-                rows.append({"id": self.units.ids[place], **record.line})
+                rows.append({"id": self.units.ids[place], "by": "", **record.line})
         self._keep(rows)
         lost = tuple(record.where for record, place in zip(records, places, strict=True) if place is None)
         return TakenOver(len({row["id"] for row in rows if "relevant" in row or "votes" in row}), lost)

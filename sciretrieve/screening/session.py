@@ -178,8 +178,8 @@ class Session:
 
     @property
     def agreement(self) -> Agreement | None:
-        """How far those who decided on the same papers agree; None where no two did."""
-        return agreement_of(list(self._votes.values()))
+        """How far those who decided on the same papers agree; None where no two did. Somebody without a name is not counted."""
+        return agreement_of([{name: verdict for name, verdict in votes.items() if name} for votes in self._votes.values()])
 
     def with_verdict(self, verdict: Verdict | None) -> list[str]:
         """The ids of the papers on which that was decided, in the order in which they were first read; None: people disagree."""

@@ -176,3 +176,45 @@ def test_what_cannot_be_merged_is_one_line_and_nothing_is_lost(index: sr.Index, 
     assert all(path.read_bytes().startswith(text) for path, text in before.items())
     with sr.Screening(index, target) as merged:
         assert merged.decisions["p0001"].by == ("ada", "ben")
+
+
+@pytest.mark.parametrize("pilot", ["named", "unnamed", "named later"])
+def test_what_a_copy_begins_with_was_decided_once(index: sr.Index, tmp_path: Path, pilot: str) -> None:
+    """Ada reads four papers and hands a copy to Ben; then each reads the same ten, of which Ben decides one of Ada's four again."""
+    ada, ben = tmp_path / "ada.jsonl", tmp_path / "ben.jsonl"
+    with sr.Screening(index, ada, "vaccine trial", reviewer="Ada" if pilot == "named" else None) as session:
+        ids = session.units.ids[:14]
+        session.decide(ids[:2], ids[2:4], reason="no dose", note="pilot")
+    shutil.copy(ada, ben)
+    with sr.Screening(index, ada, reviewer="Ada" if pilot == "named later" else None) as session:
+        session.decide(ids[4:9], ids[9:])
+        session.note(ids[0], "read again")
+    with sr.Screening(index, ben, reviewer="Ben") as session:
+        session.decide(ids[4:8], [ids[0], *ids[8:]])
+    with sr.Screening.merge(index, tmp_path / "merged.jsonl", [ben, ada]) as merged:
+        first = {"named": "Ada", "unnamed": "ada", "named later": "Ada"}[pilot]
+        told = {"named": ("Ada",), "unnamed": ("ada",), "named later": ()}[pilot]
+        assert [merged.decisions[id].by for id in ids[1:4]] == [told] * 3
+        assert [merged.decisions[id].by for id in ids[4:]] == [("Ben", first)] * 10
+        assert merged.votes[ids[0]] == {"Ben": "exclude", told[0] if told else "": "include"}
+        assert merged.agreement is not None
+        both = 10 + bool(told)
+        assert (merged.agreement.papers, merged.agreement.same, merged.agreement.alone) == (both, 9, 14 - both)
+        assert set(merged.agreement.reviewers) == {first, "Ben"}
+        if pilot == "named":
+            assert merged.notes[ids[0]] == "read again"
+
+
+def test_decisions_made_elsewhere_are_nobodys_here(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
+    ada, ben = copies("Ada", "Ben")
+    (tmp_path / "table.csv").write_text("id,relevant,by\np0001,1,\np0002,1,Cleo\np0003,0,\n")
+    with sr.Screening(index, ada) as session:
+        session.take_over(tmp_path / "table.csv")
+        assert [session.decisions[id].by for id in ("p0001", "p0002")] == [(), ("Cleo",)]
+        session.decide("p0003")
+    with sr.Screening(index, ben) as session:
+        session.decide(["p0001", "p0002", "p0003"])
+    with sr.Screening.merge(index, tmp_path / "merged.jsonl", [ada, ben]) as merged:
+        assert [merged.decisions[id].by for id in ("p0001", "p0002", "p0003")] == [("Ben",), ("Cleo", "Ben"), ("Ada", "Ben")]
+        assert merged.agreement is not None
+        assert (merged.agreement.reviewers, merged.agreement.papers) == (("Ben", "Cleo", "Ada"), 2)
