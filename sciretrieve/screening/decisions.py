@@ -10,8 +10,8 @@
     {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   what each of several people decided: a decision if all agree
 
 A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided, "" if nobody knows who. One process at a
-time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups of near-identical
-papers, and go on so.
+time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups
+of near-identical papers, and go on so.
 """
 
 from __future__ import annotations
