@@ -115,6 +115,20 @@ class Ranking:
             also_in=[self.also_in[place] for place in places] if self.also_in else (),
         )
 
+    def followed_by(self, others: Ranking) -> Ranking:
+        """This ranking, before anything was grouped, and after it that of other papers, all of whose scores become lower than its own."""
+        names = dict.fromkeys([*self.parts, *others.parts])
+        parts = {name: np.concatenate([one.parts.get(name, np.full(len(one), np.nan)) for one in (self, others)]) for name in names}
+        scores = np.concatenate([self.scores, _below(others.scores, float(self.scores[-1]))]) if len(self) else others.scores
+        return replace(self, ids=[*self.ids, *others.ids], scores=scores, rows=np.concatenate([self.rows, others.rows]), parts=parts)
+
+
+def _below(scores: Scores, last: float) -> Scores:
+    """Falling scores, (n,), in their order below `last`, each by its distance from the first alone: above 0 where `last` is."""
+    distances = scores[:1] - scores
+    below: Scores = last / (2 + distances) if last > 0 else last - 1 - distances
+    return below
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(Sequence[Ranking]):

@@ -52,7 +52,7 @@ def pairs(vectors: Any, metric: Metric) -> Any:
 @pytest.mark.parametrize("offset", [0.0, 3.0])
 def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Metric, offset: float) -> None:
     vectors = clustered(offset)
-    told = scale([shard_of(tmp_path, vectors, metric)], vectors[[0, 0]], ALL)
+    told = scale([shard_of(tmp_path, vectors, metric)], vectors[[0, 0]], ALL.places)
     assert told is not None
     scores = pairs(vectors.astype(np.float64), metric)
     assert told.chance == pytest.approx(np.percentile(scores[np.triu_indices(120, 1)], 90), abs=1e-3)
@@ -65,13 +65,13 @@ def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Met
 def test_queries_that_lie_elsewhere_than_papers_have_no_scale(tmp_path: Path) -> None:
     vectors = clustered()
     shard = shard_of(tmp_path, vectors)
-    assert scale([shard], np.stack([vectors[0], -vectors[0]]), ALL) is None
-    assert scale([shard], None, ALL) is None
+    assert scale([shard], np.stack([vectors[0], -vectors[0]]), ALL.places) is None
+    assert scale([shard], None, ALL.places) is None
 
 
 def test_few_papers_have_no_scale(tmp_path: Path) -> None:
     vectors = clustered()[:40]
-    assert scale([shard_of(tmp_path, vectors)], vectors[[0, 0]], Scope(40)) is None
+    assert scale([shard_of(tmp_path, vectors)], vectors[[0, 0]], np.arange(40)) is None
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     """A search that knows its scale, and the same without."""
     vectors = clustered()
     shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
-    told = scale([shard], vectors[[0, 0]], ALL)
+    told = scale([shard], vectors[[0, 0]], ALL.places)
     return {
         "told": Searcher([shard], index.bm25, index.ids, index.scope, lambda: told),
         "untold": Searcher([shard], index.bm25, index.ids, index.scope),

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
+from ..matching.search import Probe
 from ..options import SearchOptions
 from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.demands import Demand, leaves
+from ..query.reading.feedback import without_copies
 from ..runs import SCHEMA, Ranking, Run, as_pandas
 from ..types import Hit, TotalIs
 from ..wording import as_json, counted
@@ -254,11 +256,16 @@ def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Ex
     options = request.options
     if request.query is None:
         likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)
-        explanations = explain_rows(index, likeness, ranking.rows)
+        explanations = explain_rows(index, _answerable(index, request, likeness), ranking.rows)
         if "citations" not in ranking.parts:
             return explanations
         given = index.named_rows(request.like).tolist()
         return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
     # with all that the index has, whatever the mode, so that both halves can be told of
     probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
-    return explain_rows(index, index.expanded(probes, options)[0], ranking.rows)
+    return explain_rows(index, index.expanded([_answerable(index, request, probes[0])], options)[0], ranking.rows)
+
+
+def _answerable(index: Index, request: Request, probe: Probe) -> Probe:
+    """A request's probe with those papers that may answer it."""
+    return without_copies(index, probe, request.like, request.unlike) if request.options.group else probe

@@ -276,7 +276,7 @@ def _meets(index: Index, demand: Expression, row: int) -> bool:
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
     """A paper's rank in a search in the given mode, where those that the query names come first; None if the answer does not contain it."""
     settings = index.fusion(fusion, None)
-    named_rows = probe.named.rows[probe.scope.has(probe.named.rows)]
+    named_rows = probe.named_rows
     if row in named_rows:
         rows = index.leading(index.searcher.search([probe], len(named_rows), mode, settings)[0], probe, len(named_rows)).rows
         return int(np.flatnonzero(rows == row)[0]) + 1
@@ -315,9 +315,7 @@ def _remedies(
     else:
         if rank_now is not None and rank_now <= k:
             return [f"nothing is missing: it is number {rank_now} of the answer"]
-        # with a k beyond the fusion's depth the halves propose more papers, and some may rank above it
-        is_shown = rank_now is not None and row in index.searcher.search([probe], rank_now, chosen_mode, index.fusion(fusion, None))[0].rows
-        remedies = [f"`k={rank_now}` would show it"] if is_shown else []
+        remedies = [] if rank_now is None else [f"`k={rank_now}` would show it"]
     for mode, rank in () if failures else ranks.items():
         if mode != chosen_mode and rank is not None and rank <= k:
             remedies.append(f"`mode={mode!r}` shows it at rank {rank}")

@@ -43,15 +43,15 @@ def profile(index: Index, name: str) -> Profile:
     row = int(index.named_rows(name)[0])
     (paper,) = index.papers_at(np.array([row]))
     whole_name = index.whole_names(np.array([row]))[0]
-    hits = index.similar(whole_name, NEIGHBOURS + DUPLICATES, group=False).hits
+    copies = index.whole_names(index.copies(np.array([row]))[0])
+    hits = [hit for hit in index.similar(whole_name, NEIGHBOURS + DUPLICATES, group=False).hits if hit.name not in copies]
     own, *works = groups([paper, *(hit.paper for hit in hits)])
     similar = [
         replace(hits[first - 1], rank=rank, also=tuple(hits[other - 1].id for other in others), also_in=_indexes(hits, others))
         for rank, (first, *others) in enumerate(works[:NEIGHBOURS], start=1)
     ]
     citations = citations_of(index, whole_name) if index.has_references and len(index) <= GRAPHED else None
-    copies = np.setdiff1d(index.with_copies(np.array([row])), [row])
-    also = [*(hits[place - 1].name for place in own[1:]), *index.whole_names(copies)]
+    also = [*copies, *(hits[place - 1].name for place in own[1:])]
     return Profile(paper, tuple(also), tuple(similar), citations)
 
 

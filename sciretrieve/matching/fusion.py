@@ -94,7 +94,8 @@ class Fusion:
         alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's, in "convex"; None for one that
             grows with the query's length.
         normalisation: one of `NORMALISATIONS`.
-        depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
+        depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10, and those of any
+            longer answer: what deeper proposals bring follows.
         tokens: the share of late interaction in "convex", taken from alpha; None for one that falls with the length of the query.
         token_depth: how many papers, the first by the other parts as they are without it, late interaction orders anew.
     """

@@ -24,7 +24,7 @@ from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
 from .lexical.spelling import Correction
-from .scope import NO_ROWS, Scope, union
+from .scope import Scope, union
 
 BATCH = 256
 """Queries whose candidates are held at a time."""
@@ -38,6 +38,11 @@ NEARER = 2.0
 in forty. Of true slips 3 to 8 in a hundred bring no such paper, of right words of other fields a third to a half."""
 LEAST = 0.01
 """What scores are multiplied by at least: with 0 their order would be lost to other programs."""
+DEEPER = 4
+"""Where an answer is longer than what was proposed for it, so many times as many papers are proposed, which follow the others. So what is
+proposed first depends on no k, and the first papers do not either."""
+LEAST_DEPTH = 32
+"""The least depth of a search by vectors alone where an index is approximate: as deep as it is searched for fewer papers anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,11 @@ class Probe:
     expansion: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def named_rows(self) -> Rows:
+        """The rows of those papers that it names and that may answer it, ascending."""
+        return self.named.rows[self.scope.has(self.named.rows)]
+
+    @property
     def all_terms(self) -> Mapping[str, float]:
         """The weighted terms, those that RM3 adds, and the words in fields that some of them may stand for."""
         in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
@@ -112,17 +122,18 @@ class Searcher:
     match: Callable[[QueryTokens, Rows], Scores] | None = None
 
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
-        """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
+        """Rank the papers that may answer for each probe: the first k, and after them those of the others that the probe names. See
+        `Index.search` for what is promised."""
         rankings: list[Ranking] = []
         for batch in _batches(probes):
             if mode == "bm25":
-                bests = self.bests(batch, k, [NO_ROWS] * len(batch))
-                rankings += [self._bm25(probe, k, rows, scores) for probe, (rows, scores, _) in zip(batch, bests, strict=True)]
+                bests = self.bests(batch, k, [probe.named_rows for probe in batch])
+                rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
             elif mode == "dense":
-                nearest = zip(batch, self._nearest(batch, k), strict=True)
-                rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in nearest]
+                nearest = zip(batch, self._nearest(batch, self._depth(k)), strict=True)
+                rankings += [self._dense(probe, k, *near) for probe, near in nearest]
             else:
-                rankings += [self.fused(candidates, k, fusion) for candidates in self.candidates(batch, max(k, fusion.depth))]
+                rankings += [self._hybrid(candidates, k, fusion) for candidates in self.candidates(batch, fusion.depth)]
         return rankings
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
@@ -134,44 +145,73 @@ class Searcher:
         """The nearest papers of a scope to each of the vectors, (n, dim); see `matching.dense.vectors.search`."""
         return dense.search(self.vectors, query_vectors, k, scope, self.effort)
 
+    def _depth(self, k: int) -> int:
+        """How deep vectors are searched for k papers: what an approximate index finds depends on it, so it has few steps."""
+        depth = LEAST_DEPTH
+        while depth < k:
+            depth *= DEEPER
+        return depth if any(shard.ann_path for shard in self.vectors) else k
+
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
         """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
         assert self.bm25 is not None
         for probe, other_rows in zip(probes, others, strict=True):
             yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
 
-    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights) -> Ranking:
-        scores = row_scores.astype(np.float64)
+    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Ranking:
+        is_missing = ~np.isin(probe.named_rows, rows)
+        rows = np.concatenate([rows, probe.named_rows[is_missing]])
+        scores = np.concatenate([row_scores, named_scores[is_missing]]).astype(np.float64)
         if (probe.listing or probe.without_terms) and len(rows) < k:
             # whose papers need none of the words: an author's name is seldom in the text
             others = np.setdiff1d(probe.scope.places, rows)
             rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
         return self._ranked(probe, k, rows, np.where(np.isfinite(scores), scores, 0.0), {"bm25": scores})
 
+    def _dense(self, probe: Probe, k: int, rows: Rows, scores: Scores) -> Ranking:
+        missing = probe.named_rows[~np.isin(probe.named_rows, rows)]
+        scores = np.concatenate([scores, dense.score_rows(self.vectors, _vector(probe), missing)])
+        return self._ranked(probe, k, np.concatenate([rows, missing]), scores, {"dense": scores})
+
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
-        """What both halves propose for each probe, the first `depth` of each, scored by both."""
+        """What both halves propose for each probe, the first `depth` of each, and what it names, scored by both."""
         for batch in _batches(probes):
             nearest = self._nearest(batch, depth)
-            bests = self.bests(batch, depth, [rows for rows, _ in nearest])
-            for probe, near, best in zip(batch, nearest, bests, strict=True):
-                yield self._candidates(probe, near, best)
+            others = [union(rows, probe.named_rows) for probe, (rows, _) in zip(batch, nearest, strict=True)]
+            bests = self.bests(batch, depth, others)
+            for probe, near, other_rows, best in zip(batch, nearest, others, bests, strict=True):
+                yield self._candidates(probe, near, other_rows, best)
 
-    def _candidates(self, probe: Probe, nearest: RowScores, best: tuple[Rows, Weights, Weights]) -> Candidates:
+    def _candidates(self, probe: Probe, nearest: RowScores, other_rows: Rows, best: tuple[Rows, Weights, Weights]) -> Candidates:
         """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
-        best_rows, best_scores, nearest_scores = best
-        rows = union(nearest[0], best_rows)
+        best_rows, best_scores, other_scores = best
+        rows = union(other_rows, best_rows)
         meaning, words = np.empty(len(rows)), np.empty(len(rows))
-        in_nearest, in_best = np.searchsorted(rows, nearest[0]), np.searchsorted(rows, best_rows)
-        words[in_nearest], words[in_best] = nearest_scores, best_scores
+        in_nearest = np.searchsorted(rows, nearest[0])
+        words[np.searchsorted(rows, other_rows)], words[np.searchsorted(rows, best_rows)] = other_scores, best_scores
         scored = np.zeros(len(rows), bool)
         scored[in_nearest] = True
         meaning[in_nearest] = nearest[1]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
         return Candidates(probe, rows, meaning, words)
 
+    def _hybrid(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
+        """The k best of the candidates, which are followed by deeper ones where they are fewer."""
+        ranking, probe, known, depth = self.fused(candidates, k, fusion), candidates.probe, candidates.rows, fusion.depth
+        while len(ranking) < k and len(known) < len(probe.scope):
+            depth *= DEEPER
+            (deeper,) = self.candidates([probe], depth)
+            is_new = ~np.isin(deeper.rows, known)
+            known = union(known, deeper.rows)
+            rows, parts = deeper.rows[is_new], {"dense": deeper.dense[is_new], "bm25": deeper.bm25[is_new]}
+            scores = fusion.join(parts["dense"], parts["bm25"], len(probe.terms))
+            ranking = ranking.followed_by(self._ranked(probe, k - len(ranking), rows, scores, parts))
+        return ranking
+
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
-        """The k best of the candidates. Late interaction orders those anew that are first without it, whatever k."""
+        """The k best of the candidates, and those that the query names. Late interaction orders those anew that are first without it,
+        whatever k."""
         facts = candidates.dense, candidates.bm25, len(candidates.probe.terms)
         scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
@@ -179,7 +219,7 @@ class Searcher:
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
             scores = lifted(scores, first, fusion.join(*facts, token_scores))
-        best = topk.best(scores, k)
+        best = union(topk.best(scores, k), np.flatnonzero(np.isin(candidates.rows, candidates.probe.named_rows)))
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():
             parts["tokens"] = token_scores[best]
@@ -227,14 +267,14 @@ class Searcher:
             return True
         if scale.strength(self.near(vector[None], 1, self.scope)[0][1]).max() < WEAK:
             return True
-        rows = self.bm25.rows_with([correction.term])
-        brought = rows[np.linspace(0, len(rows) - 1, min(len(rows), len(scale.rows))).astype(np.int64)]
+        brought = self.near(vector[None], 1, self.scope.among(self.bm25.rows_with([correction.term])))[0][1]
         background = dense.score_rows(self.vectors, vector, scale.rows)
-        return bool(dense.score_rows(self.vectors, vector, brought).max() > background.mean() + NEARER * background.std())
+        return bool(brought.max() > background.mean() + NEARER * background.std())
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)
-        order = topk.order(ids, scores)[:k]
+        order = topk.order(ids, scores)
+        order = np.concatenate([order[:k], order[k:][np.isin(rows[order[k:]], probe.named.rows)]])
         ordered_parts = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
         return Ranking(
             probe.query,

@@ -1,8 +1,9 @@
 """Papers that are one work, such as a preprint and its journal version, or one record from two databases.
 
-Two questions are answered. `works` says which papers of one answer show the same work, by DOI, or by title and first author alone, see
-`groups`. `same_works` says which records of a collection are of one paper, for those who take duplicates out and must lose nothing:
-years and DOIs may contradict a title. To neither is a DOI always enough: some databases give all chapters of a book that of the book.
+Two questions are answered. `works` says which papers show the same work, by DOI, or by title and first author alone, see `groups`;
+`works_down` says it of a ranking. `same_works` says which records of a collection are of one paper, for those who take duplicates out and
+must lose nothing: years and DOIs may contradict a title. To neither is a DOI always enough: some databases give all chapters of a book
+that of the book.
 """
 
 from __future__ import annotations
@@ -90,6 +91,28 @@ def works(papers: Sequence[Paper]) -> list[list[int]]:
     for group in (*groups(papers), *_with_one_doi(papers, _dois(papers))):
         joined.join(group)
     return joined.groups()
+
+
+def works_down(papers: Sequence[Paper]) -> list[list[int]]:
+    """`works` of a ranking: whether a paper is one of an earlier work depends on the papers before it alone, so that a longer ranking
+    begins with the same works."""
+    touching = _Works(len(papers))  # only papers of one title or DOI can be one work
+    first_with: dict[tuple[str, str], int] = {}
+    for place, (paper, doi) in enumerate(zip(papers, _dois(papers), strict=True)):
+        for name in (("title", MARKS.sub("", fold(paper.title))), ("doi", doi or "")):
+            if name[1]:
+                touching.join([first_with.setdefault(name, place), place])
+    found: list[list[int]] = []
+    for places in touching.groups():
+        work_of: dict[int, list[int]] = {}
+        for count, place in enumerate(places, 1):
+            earlier = next(work for work in works([papers[other] for other in places[:count]]) if count - 1 in work)[0]
+            if earlier == count - 1:
+                found.append(work_of.setdefault(place, [place]))
+            else:
+                work_of[place] = work_of[places[earlier]]
+                work_of[place].append(place)
+    return sorted(found, key=lambda work: work[0])
 
 
 def same_works(papers: Sequence[Paper]) -> list[SameWork]:

@@ -28,24 +28,20 @@ from ..once import once
 from ..options import Bm25Parameters, SearchKeywords, SearchOptions, changed
 from ..protocols import AnyEncoder, Encoder
 from ..runs import Ranking, Run, papers_of
-from ..types import Match, Query, Rows, Scores, Vectors
-from .ranking.diversity import diverse
+from ..types import NO_MATCH, Match, Paper, Query, Rows, Scores, Vectors
+from .ranking.diversity import POOL, diverse
 from .ranking.grouping import grouped
 from .ranking.leading import led
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
 from .reading.counting import CountLine, count_lines
-from .reading.feedback import fed_back, likeness
+from .reading.feedback import fed_back, likeness, without_copies
 from .reading.reader import Reader
 from .reading.relevance_models import expanded
-from .snapshot import Snapshot
+from .snapshot import NAMING, Snapshot
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
-NAMING = ("id", "title", "authors", "doi")
-"""The columns by which papers are grouped."""
-DIVERSE = 5
-"""Of how many times as many papers a diverse answer is chosen."""
 
 
 class Index(Snapshot):
@@ -124,7 +120,8 @@ class Index(Snapshot):
             k: how many papers are wanted for each query.
             options: how to search.
             like: papers of this index, by id, that answer the query, which is moved towards them by Rocchio's formula (see
-                `query.reading.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers.
+                `query.reading.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers; neither are
+                other records of them, where papers are grouped.
             unlike: papers that do not answer it, which it is moved away from.
             vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
             among: the rows of the papers that alone may answer; by default all may that pass the filter.
@@ -144,6 +141,8 @@ class Index(Snapshot):
         modes = self.reader.modes(mode, queries, vectors)
         probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
+        if chosen.group and (like or unlike):
+            probes = [without_copies(self, probes[0], like, unlike)]
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
         return self._answered(self.expanded(probes, chosen), k, modes, fusion, chosen)
@@ -162,7 +161,8 @@ class Index(Snapshot):
         """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `query.reading.rocchio`).
 
         Args:
-            ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers.
+            ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers; neither are
+                other records of them, where papers are grouped.
             k: how many papers are wanted.
             options: how to search. A reranker has no query to go by here, and is not asked.
             text: title and abstract of one more paper to be like, which need not be in the index.
@@ -182,14 +182,16 @@ class Index(Snapshot):
             raise InvalidRequest("`rm3` expands what a query says, and papers to be like say enough; leave it out")
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
-        linked = linked_papers(self, ids, negatives, text, by, chosen.filters)
-        if linked is not None and linked.alone:
+        if by == "citations":
             passing = self.narrower.passing(chosen.filters)
             probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), passing, total=len(passing))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
             self._warn([probe], "paper_as_query")
             mode = "bm25" if probe.lacks else mode
+        if chosen.group:
+            probe = without_copies(self, probe, ids, negatives)
+        linked = linked_papers(self, ids, negatives, text, by, probe.scope)
         return self._answered([probe], k, [mode], fusion, chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
@@ -281,7 +283,7 @@ class Index(Snapshot):
         mode = modes[0] if len(set(modes)) == 1 else self.modes[0]
         if options.diversify and not self.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
-        works = DIVERSE * k if options.diversify else k
+        works = -(-k // POOL) * POOL if options.diversify else k
         depth = works + GROUPED if options.group else works
         searcher = self._searching(options)
         if options.late and self.manifest.late is None:
@@ -296,12 +298,13 @@ class Index(Snapshot):
                 by_text = searcher.search(probes, max(searched, DEPTH), mode, fusion)[0]
                 run = Run((linked.joined(by_text, searched),), f"{mode}+citations", self)
             if options.reranker is not None:
-                run = reranked(run, options.reranker, depth, options.rerank_depth)
+                run = reranked(run, options.reranker, options.rerank_depth)
             run = replace(run, rankings=tuple(self.leading(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
             named = papers_of(run.rankings, lambda rows: self.papers_at(rows, NAMING))
-            grouped_rankings = tuple(grouped(ranking, papers, works) for ranking, papers in zip(run, named, strict=True))
+            parts = zip(run, named, probes, strict=True)
+            grouped_rankings = tuple(self._grouped(ranking, papers, probe, works) for ranking, papers, probe in parts)
             too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
             run = replace(run, rankings=grouped_rankings)
             if not too_few:
@@ -310,6 +313,10 @@ class Index(Snapshot):
         if options.diversify:
             run = replace(run, rankings=tuple(diverse(ranking, self.vectors_at(ranking.rows), k) for ranking in run))
         return run
+
+    def _grouped(self, ranking: Ranking, papers: Sequence[Paper], probe: Probe, k: int) -> Ranking:  # noqa: ARG002 - several indexes ask it
+        """The first k works of a probe's ranking, of these papers."""
+        return grouped(ranking, papers, k)
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
         """Warn that words alone answer, if that is so."""
@@ -339,7 +346,8 @@ class Index(Snapshot):
         """
         if not options.rm3:
             return probes
-        rankings = self._searching(options).search(probes, options.fb_docs, "bm25", self.fusion(None, None))
+        asked = [replace(probe, named=NO_MATCH) for probe in probes]
+        rankings = self._searching(options).search(asked, options.fb_docs, "bm25", self.fusion(None, None))
         pairs = zip(probes, rankings, strict=True)
         return [probe if probe.listing else expanded(self.reader, probe, ranking, options) for probe, ranking in pairs]
 
@@ -347,8 +355,9 @@ class Index(Snapshot):
         """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
         ranked = len(probe.scope) if "dense" in ranking.parts else None
         ranking = replace(ranking, undecided=probe.scope.undecided, total=probe.total, total_is=probe.total_is, ranked=ranked)
-        rows = probe.named.rows[probe.scope.has(probe.named.rows)]
-        return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
+        if len(probe.named_rows):
+            return led(ranking, Match(probe.named.by, probe.named_rows), k)
+        return ranking.take(range(min(k, len(ranking))))
 
     def _match_anew(self, tokens: QueryTokens, rows: Rows) -> Scores:
         """`match` where the index has no token vectors."""

@@ -19,9 +19,8 @@ from ..errors import Ambiguous, InvalidRequest
 from ..files.schema import papers_of
 from ..files.streams import checked_text
 from ..matching.dense import VectorShard
-from ..matching.dense.scale import Scale, ScaledShard, scale
+from ..matching.dense.scale import SAMPLE_SIZE, Scale, ScaledShard, scale
 from ..matching.effort import Effort
-from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical.corpus_statistics import Frequencies, summed
 from ..matching.search import Probe, Searcher
@@ -30,15 +29,13 @@ from ..once import once
 from ..options import SearchOptions
 from ..papers.duplicates import same_works, works
 from ..protocols import AnyEncoder
-from ..runs import Ranking, Run
+from ..runs import Ranking
 from ..storage.shards import Shard
 from ..types import Paper, Rows, Vectors, name_in
 from ..wording import enumerated
 from .index import Index
 from .joint import hardest, joined, lacking
-from .lookup.copies import possible_copies
 from .narrowing.nested import place_of
-from .ranking.linking import LinkedPapers
 from .snapshot import LISTED, as_ids, same
 
 
@@ -88,7 +85,8 @@ class Indexes(Index):
         """Find the scales of different encoders; without one of them vectors are not searched."""
         for members in self._spaces:
             rows = np.concatenate([np.arange(*self._span(member)) for member in members])
-            found = scale(self._plain_vectors(members), members[0].golden, self.scope.among(rows))
+            sample = self.drawn(self.scope.among(rows).places, SAMPLE_SIZE)
+            found = scale(self._plain_vectors(members), members[0].golden, sample)
             if found is None:
                 names = [name for name, member in zip(self._names, self.members, strict=True) if member in members]
                 self.lacking = (
@@ -201,19 +199,6 @@ class Indexes(Index):
         """See `Snapshot.names_at`."""
         return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
-    def copies(self, rows: Rows) -> list[Rows]:
-        """Of the papers at the given rows, each in all indexes: the rows of the others that are the same work, by DOI or by title and first
-        author."""
-        papers = self.papers_at(rows)
-        possible = np.setdiff1d(possible_copies(self.shards, self.analyzer, self.bm25, papers), rows)
-        all_rows = np.concatenate([rows, possible])
-        work_of = {place: work for work in works([*papers, *self.papers_at(possible)]) for place in work}
-        return [np.sort(all_rows[[other for other in work_of[place] if all_rows[other] != row]]) for place, row in enumerate(rows.tolist())]
-
-    def with_copies(self, rows: Rows) -> Rows:
-        """See `Snapshot.with_copies`: where papers stand, in all of the indexes."""
-        return np.unique(np.concatenate([rows, *self.copies(rows)]))
-
     def distinct(self, rows: Rows) -> Rows:
         """Those of the papers at the given rows, ascending, that are left if each work is taken once: of its records, as `same_works` finds
         them, the one that says the most."""
@@ -232,19 +217,13 @@ class Indexes(Index):
         led = super().leading(ranking, probe, k)
         return replace(led, indexes=self.names_at(led.rows))
 
-    def _answered(
-        self,
-        probes: Sequence[Probe],
-        k: int,
-        modes: Sequence[Mode],
-        fusion: Fusion,
-        options: SearchOptions,
-        linked: LinkedPapers | None = None,
-    ) -> Run:
-        run = super()._answered(probes, k, modes, fusion, options, linked)
-        if not options.group:
-            return run
-        return replace(run, rankings=tuple(self._at_its_fullest(*each) for each in zip(run, probes, strict=True)))
+    def _grouped(self, ranking: Ranking, papers: Sequence[Paper], probe: Probe, k: int) -> Ranking:
+        every = super()._grouped(ranking, papers, probe, len(ranking))
+        first = self._at_its_fullest(every.take(range(min(k, len(every)))), probe)
+        if len(first) == min(k, len(every)):
+            return first
+        whole = self._at_its_fullest(every, probe)
+        return whole.take(range(min(k, len(whole))))
 
     def _at_its_fullest(self, ranking: Ranking, probe: Probe) -> Ranking:
         """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is

@@ -22,7 +22,7 @@ from ..files.streams import checked_text
 from ..files.verified import Verified
 from ..files.writing import hold, read_array, seal_of
 from ..matching.dense import VectorShard
-from ..matching.dense.scale import Scale, scale
+from ..matching.dense.scale import SAMPLE_SIZE, Scale, scale
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import USUAL
 from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_packing
@@ -33,6 +33,7 @@ from ..matching.scope import Scope
 from ..matching.search import Searcher
 from ..matching.sharding import by_shard
 from ..once import once
+from ..papers.duplicates import works
 from ..protocols import Encoder
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards, scope_of
@@ -40,6 +41,7 @@ from ..types import Paper, Rows, Scores, Vectors
 from ..wording import counted
 from .citations import CitationGraph, reference_columns
 from .lookup import Lookup
+from .lookup.copies import possible_copies
 from .narrowing.masks import Narrower
 
 Opened = TypeVar("Opened", bound="Snapshot")
@@ -52,6 +54,8 @@ SUGGESTED = 3
 """Papers that are suggested where a name is none."""
 LISTED = 5
 """Papers that are shown where a name is one of several."""
+NAMING = ("id", "title", "authors", "doi")
+"""The columns that tell which papers are one work."""
 
 
 class Snapshot:
@@ -229,9 +233,31 @@ class Snapshot:
             ids[positions] = shard.ids_at(shard_rows)
         return list(ids)
 
+    def drawn(self, rows: Rows, count: int) -> Rows:
+        """So many of the papers at the given rows, or all if they are fewer, the same and in the same order whatever rows they have."""
+        marks = np.empty(len(rows), np.uint64)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            marks[positions] = shard.marks[shard_rows]
+        drawn: Rows = rows[np.argsort(marks, kind="stable")[:count]]
+        return drawn
+
+    def copies(self, rows: Rows) -> list[Rows]:
+        """Of the papers at the given rows: for each the rows of the others that are the same work, by DOI or by title and first author."""
+        papers = dict(zip(rows.tolist(), self.papers_at(rows, NAMING), strict=True))
+        new = list(papers.values())
+        while new:  # a copy may have another title, and so copies of its own
+            possible = possible_copies(self.shards, self.analyzer, self.bm25, new)
+            unknown = possible[~np.isin(possible, list(papers))]
+            new = self.papers_at(unknown, NAMING)
+            papers |= zip(unknown.tolist(), new, strict=True)
+        listed = sorted(papers)
+        work_of = {place: work for work in works([papers[row] for row in listed]) for place in work}
+        all_rows = np.array(listed, np.int64)
+        return [all_rows[[other for other in work_of[listed.index(row)] if listed[other] != row]] for row in rows.tolist()]
+
     def with_copies(self, rows: Rows) -> Rows:
-        """The papers at the given rows with those that are the same works in other indexes, where several are searched."""
-        return rows
+        """The papers at the given rows with those that are the same works."""
+        return np.unique(np.concatenate([rows, *self.copies(rows)]))
 
     def distinct(self, rows: Rows) -> Rows:
         """Those of the papers at the given rows that are left if each work is taken once, where several indexes are searched."""
@@ -363,7 +389,9 @@ class Snapshot:
     @once
     def scale(self) -> Scale | None:
         """What dense scores mean in this index; None where that cannot be told."""
-        return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
+        if self.golden is None or not self.vectors:
+            return None
+        return scale(self.vectors, self.golden, self.drawn(self.scope.places, SAMPLE_SIZE))
 
     @once
     def query_encoder(self) -> QueryEncoder:

@@ -76,21 +76,19 @@ class ScaledShard(VectorShard):
         return [(rows, self.scale.scaled(scores)) for rows, scores in answers]
 
 
-def scale(shards: Sequence[VectorShard], golden: Vectors | None, scope: Scope) -> Scale | None:
+def scale(shards: Sequence[VectorShard], golden: Vectors | None, rows: Rows) -> Scale | None:
     """The scale of a collection's scores, or None if it cannot be determined.
 
     Args:
         shards: the collection's vectors.
-        scope: which of its papers are not deleted.
+        rows: the papers that are compared, of those that are not deleted: all, or `SAMPLE_SIZE` that are drawn, (n,).
         golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
             are less near than neighbours are, the encoder puts queries in another region than papers, and pairs of papers say
             nothing about queries. Without such vectors that cannot be checked.
     """
-    papers = len(scope)
-    if golden is None or papers < FEWEST:
+    if golden is None or len(rows) < FEWEST:
         return None
     metric = shards[0].metric
-    rows = scope.places[np.linspace(0, papers - 1, min(papers, SAMPLE_SIZE)).astype(np.int64)]
     sample = vectors_at(shards, rows)
     scores = _scores(sample, sample, metric)
     chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))

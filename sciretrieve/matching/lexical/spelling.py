@@ -76,11 +76,11 @@ class Correction:
 
 @dataclass(frozen=True)
 class Speller:
-    """Reads queries as an index's papers spell things. `texts` gives the texts of the papers at some rows."""
+    """Reads queries as an index's papers spell things. `texts` gives the texts of so many of the papers at some rows."""
 
     analyzer: Analyzer
     bm25: Bm25
-    texts: Callable[[Rows], Sequence[str]]
+    texts: Callable[[Rows, int], Sequence[str]]
 
     def corrections(self, text: str, insisted: Collection[str] = ()) -> list[Correction]:
         """What the unknown and nearly unknown words of a query are taken for, in order; not those that the query insists on."""
@@ -149,7 +149,7 @@ class Speller:
         papers = {term: self.bm25.frequency(term) for term in terms}
         common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
         for term in common[:TRIED]:
-            texts = self.texts(self.bm25.rows_with([term])[:READ])
+            texts = self.texts(self.bm25.rows_with([term]), READ)
             words = Counter(word for text in texts for word in self.analyzer.words(text) if fits(word))
             spelt = {word: count for word, count in words.items() if self.analyzer.term(word) == term}
             if spelt:

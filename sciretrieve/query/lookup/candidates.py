@@ -124,8 +124,8 @@ def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
     return terms_of
 
 
-def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, count: int, scope: Scope) -> Rows:
-    """The papers of a scope that have the most of a text's rarest terms, at least this share of these: the first `count`, ascending."""
+def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, scope: Scope) -> tuple[Rows, Counts]:
+    """The papers of a scope that have many of a text's rarest terms, at least this share of these, and how many each has, both (n,)."""
     known = sorted(bm25.known_terms(terms), key=lambda term: (bm25.frequency(term), term))[:rarest]
     rows, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for shard in bm25.shards if known else ():
@@ -137,8 +137,7 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
         places = places[scope.part(shard.first, shard.papers).has(places)]
         rows.append(places + shard.first)
         shared.append(counts[places].astype(np.int64))
-    most = np.argsort(-np.concatenate(shared), kind="stable")[:count]
-    return np.sort(np.concatenate(rows)[most])
+    return np.concatenate(rows), np.concatenate(shared)
 
 
 def could_be(typed: Sequence[str], others: Sequence[str]) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ...characters import typed
 from ...files.schema import papers_of
+from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.fields import field_term
 from ...matching.lexical.name_terms import YEARS
@@ -170,8 +172,7 @@ class _Look:
         if not self._most_misspelt:
             return []
         titles, plain = self._titles, self._terms.plain
-        nearest = np.argsort(len(plain) - titles.plain + np.minimum(titles.others, MOST_MISSPELT + 1), kind="stable")[:MOST_TRIED]
-        near_rows = titles.rows[nearest]
+        near_rows = self._first(titles.rows, titles.plain - np.minimum(titles.others, MOST_MISSPELT + 1), MOST_TRIED)
         titles_of = zip(near_rows.tolist(), title_terms(self.bm25, near_rows), strict=True)
         tried = [row for row, of_title in titles_of if could_be(sorted(plain - of_title), sorted(of_title - plain))]
         read = self._papers(np.array(sorted(tried[:MOST_READ]), np.int64))
@@ -185,10 +186,12 @@ class _Look:
         if not known or len(self.typed.words) > LONGEST_TITLE:
             return []
         titles = titles_sharing(self.bm25, TypedTerms(known, self._terms.joined), len(known) // 2 + 1, self.scope)
-        nearest = np.lexsort((titles.others, -titles.plain))[:MOST_READ]
-        shared = dict(zip(titles.rows[nearest].tolist(), titles.plain[nearest].tolist(), strict=True))
-        places = [(-shared[row], -self.typed.likeness(paper.title), row) for row, paper in self._papers(np.sort(titles.rows[nearest]))]
-        return [row for _, _, row in sorted(places)]
+        # more terms before fewer others: no title has so many
+        nearest = self._first(titles.rows, titles.plain - np.minimum(titles.others, LONGEST) / LONGEST / 2, MOST_READ)
+        shared = dict(zip(titles.rows.tolist(), titles.plain.tolist(), strict=True))
+        read = self._papers(np.sort(nearest))
+        places = [(-shared[row], -self.typed.likeness(paper.title), paper.id, row) for row, paper in read]
+        return [row for *_, row in sorted(places)]
 
     def cited(self) -> list[int]:
         """The papers to which it is a reference, by the longest title in it."""
@@ -196,7 +199,7 @@ class _Look:
             return []
         titles = titles_sharing(self.bm25, self._terms, 1, self.scope)
         titles = titles.where((titles.others == 0) & (titles.sizes > 1))
-        rows = np.sort(titles.rows[np.argsort(-titles.sizes, kind="stable")[:MOST_READ]])
+        rows = np.sort(self._first(titles.rows, titles.sizes, MOST_READ))
         lengths = {
             row: len(Typed(paper.title).letters)
             for row, paper in self._papers(rows, "authors", "year")
@@ -208,7 +211,7 @@ class _Look:
         """The papers of which it is a piece of the title and abstract."""
         if len(self.typed.words) < SHORTEST_TEXT:
             return []
-        rows = rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, MOST_READ, self.scope)
+        rows = np.sort(self._first(*rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, self.scope), MOST_READ))
         shares = {row: self.typed.share(f"{paper.title} {paper.abstract}") for row, paper in self._papers(rows, "abstract")}
         return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
 
@@ -261,6 +264,15 @@ class _Look:
         as_name, term = self.bm25.frequency(field_term("authors", word)), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)
+
+    def _first(self, rows: Rows, values: npt.NDArray[Any], count: int) -> Rows:
+        """So many rows, those with the greatest values first; of equals the lesser ids."""
+        places = topk.best(values.astype(np.float64), count)
+        ids = np.empty(len(places), object)
+        for shard, positions, shard_rows in by_shard(rows[places], self.shards):
+            ids[positions] = shard.ids_at(shard_rows)
+        first: Rows = rows[places[topk.order(list(ids), values[places])[:count]]]
+        return first
 
     def _papers(self, rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
         """The papers at some rows, ascending, with their titles and some columns."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...papers.duplicates import groups, works
+from ...papers.duplicates import groups, works_down
 from ...runs import Ranking
 from ...types import Paper
 
@@ -30,7 +30,7 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 
 def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
     """The ranking's first k works, each by its best ranked paper, with the others in `also` and `also_in`. `papers` are the ranking's."""
-    first = works(papers)[:k]
+    first = works_down(papers)[:k]
     also = [[ranking.ids[place] for place in work[1:]] for work in first]
     also_in = [[ranking.indexes[place] for place in work[1:]] for work in first] if ranking.indexes else ()
     return replace(ranking.take([work[0] for work in first]), also=also, also_in=also_in)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...choices import SIMILAR_BY, Filter, SimilarBy, check_choice
+from ...choices import SIMILAR_BY, SimilarBy, check_choice
 from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.fusion import unit
-from ...matching.scope import union
+from ...matching.scope import Scope, union
 from ...runs import Ranking
 from ...types import Query, Rows, Scores
 from ..reading.rocchio import NEGATIVE_WEIGHT
@@ -20,8 +20,7 @@ from ..snapshot import Snapshot, as_ids
 SHARE = 0.9
 """What citations count in a joined score, and the text the rest. Their scores are low, 0.1 is close. Measured, see docs/quality.md."""
 DEPTH = 1000
-"""How many papers by text are joined, at least. It does not depend on k, so that the top 5 are the first 5 of the top 10."""
-
+"""How many papers by text are joined. It does not depend on k, so that the top 5 are the first 5 of the top 10; further ones follow."""
 
 GRAPHED = 100_000
 """Papers up to which citations count by themselves among similar papers: reading who cites whom takes some seconds for as many."""
@@ -48,10 +47,14 @@ class LinkedPapers:
         return self._best(Ranking(query, (), self.scores, self.rows), {"citations": self.scores}, k)
 
     def joined(self, ranking: Ranking, k: int) -> Ranking:
-        """The k best by a ranking's scores, scaled to between 0 and 1, and by citations; papers that have no part in one get 0 there.
+        """The k best by the scores of a ranking's first papers, scaled to between 0 and 1, and by citations; papers that have no part in
+        one get 0 there.
 
         Papers that nothing links follow in the order of the ranking.
         """
+        is_further = ~np.isin(ranking.rows, self.rows)
+        is_further[:DEPTH] = False
+        others, ranking = ranking.take(np.flatnonzero(is_further)), ranking.take(range(min(DEPTH, len(ranking))))
         rows = union(ranking.rows, self.rows)
         by_text, by_citations = np.searchsorted(rows, ranking.rows), np.searchsorted(rows, self.rows)
         scores, parts = np.zeros(len(rows)), {}
@@ -63,7 +66,8 @@ class LinkedPapers:
         ):
             parts[name] = np.full(len(rows), np.nan)
             parts[name][places] = values
-        return self._best(replace(ranking, scores=scores, rows=rows), parts, k)
+        best = self._best(replace(ranking, scores=scores, rows=rows), parts, k)
+        return best.followed_by(others.take(range(min(k - len(best), len(others))))) if len(best) < k else best
 
     def _best(self, ranking: Ranking, parts: Mapping[str, Scores], k: int) -> Ranking:
         """The k best of papers in any order, without their ids."""
@@ -80,9 +84,9 @@ def linked_papers(
     negatives: str | Sequence[str],
     text: str | None,
     by: SimilarBy | None,
-    filter: Filter,
+    scope: Scope,
 ) -> LinkedPapers | None:
-    """The papers that citations link with the given ones, if these count: the mean over the given ones, less a fifth of
+    """The papers of a scope that citations link with the given ones, if these count: the mean over the given ones, less a fifth of
     the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
     if by is not None:
         check_choice("ground", by, SIMILAR_BY)
@@ -98,7 +102,6 @@ def linked_papers(
         for row in rows.tolist():
             related, closeness = snapshot.citations.related(row)
             scores[related] += weight / len(rows) * closeness
-    scope = snapshot.narrower.passing(filter).without(snapshot.with_copies(np.concatenate([positive_rows, negative_rows])))
-    rows = np.flatnonzero((scores > 0) & scope.flags)
+    rows = np.flatnonzero((scores > 0) & scope.without(np.concatenate([positive_rows, negative_rows])).flags)
     alone = by == "citations"
     return LinkedPapers(rows, scores[rows], snapshot.ids, alone) if alone or len(rows) else None

@@ -71,9 +71,9 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
     return cross_encoder or EncoderReranker(load_encoder(name, precision=precision, device=device))
 
 
-def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
-    """The run with the first `depth` papers of each ranking reordered by the reranker, then the others; the first k of all."""
-    return replace(run, rankings=tuple(_reranked(ranking, reranker, run, k, depth) for ranking in run.rankings))
+def reranked(run: Run, reranker: Reranker, depth: int) -> Run:
+    """The run with the first `depth` papers of each ranking reordered by the reranker, then the others."""
+    return replace(run, rankings=tuple(_reranked(ranking, reranker, run, depth) for ranking in run.rankings))
 
 
 def scores_of(reranker: Reranker, query: Query, papers: Sequence[Paper]) -> Scores:
@@ -100,10 +100,10 @@ def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
     return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
 
 
-def _reranked(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
+def _reranked(ranking: Ranking, reranker: Reranker, run: Run, depth: int) -> Ranking:
     first, count = min(depth, len(ranking)), len(ranking)
     new_scores = scores_of(reranker, ranking.query, run.source.papers_at(ranking.rows[:first]))
     scores = stacked_scores(new_scores, ranking.scores[first:])
-    order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])[:k]
+    order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])
     parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([new_scores, np.full(count - first, np.nan)])}
     return replace(ranking, scores=scores, parts=parts).take(order)

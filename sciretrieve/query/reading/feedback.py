@@ -13,7 +13,7 @@ from ...errors import InvalidRequest
 from ...files.streams import checked_text
 from ...matching.search import Probe
 from ...types import Paper, Query, Rows
-from ..snapshot import as_ids
+from ..snapshot import Snapshot, as_ids
 from .reader import LACKS, Reader
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
@@ -40,7 +40,7 @@ def likeness(
     groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
     passing = snapshot.narrower.passing(filter)
-    scope = passing.without(snapshot.with_copies(np.concatenate([positive_rows, negative_rows])))
+    scope = passing.without(np.concatenate([positive_rows, negative_rows]))
     query, lacks = Query(" ".join(snapshot.ids(positive_rows)) or "text"), LACKS[mode] if mode != wanted else None
     return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
 
@@ -62,8 +62,14 @@ def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: st
     if snapshot.bm25 is not None and mode != "dense":
         liked_terms, disliked_terms = ([_terms(reader, paper, mode) for paper in snapshot.papers_at(rows)] for rows in (liked, disliked))
         terms = moved_terms(terms, liked_terms, disliked_terms, snapshot.bm25.rarity)
-    scope = probe.scope.without(snapshot.with_copies(np.concatenate([liked, disliked])))
+    scope = probe.scope.without(np.concatenate([liked, disliked]))
     return replace(probe, vector=vector, terms=terms, scope=scope, listing=False)
+
+
+def without_copies(snapshot: Snapshot, probe: Probe, *names: str | Sequence[str]) -> Probe:
+    """A probe that no copy of the papers of these names may answer: where each work comes once, they do not come under another id."""
+    rows = np.concatenate([snapshot.named_rows(each) for each in names])
+    return replace(probe, scope=probe.scope.without(snapshot.with_copies(rows))) if len(rows) else probe
 
 
 def _terms(reader: Reader, paper: Paper, mode: Mode) -> dict[str, float]:

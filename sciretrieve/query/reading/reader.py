@@ -144,7 +144,7 @@ class Reader:
             return query if query.id else replace(query, id=id), None, NO_MATCH, allowed
         text, snapshot = checked_text(query, "query"), self.snapshot
         if len(match := snapshot.lookup.identified(text)):
-            paper = snapshot.papers_at(match.rows[:1])[0]
+            paper = min(snapshot.papers_at(match.rows), key=lambda paper: paper.id)
             return Query(id, paper.title or paper.abstract or text), None, match, allowed
         text = as_typed(text)
         try:
@@ -265,6 +265,6 @@ class Reader:
         probe = Probe(query, scope, vector, listing=listing, fields=fields, without_terms=without_terms)
         return self.corrected(probe, corrections)
 
-    def _texts(self, rows: Rows) -> list[str]:
-        """Titles and abstracts of the papers at the given rows."""
-        return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(rows, TEXTS)]
+    def _texts(self, rows: Rows, count: int) -> list[str]:
+        """Titles and abstracts of so many of the papers at the given rows."""
+        return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]

@@ -8,6 +8,7 @@ from operator import methodcaller
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -105,6 +106,12 @@ class Shard:
     def contents(self) -> pa.FixedSizeBinaryArray:
         """A hash of what each paper says, see `cutting.contents`, in row order."""
         return self._ids_table["content"]
+
+    @once
+    def marks(self) -> npt.NDArray[np.uint64]:
+        """A number for what each paper says, (papers,): by these, papers are drawn whatever rows they have."""
+        marks: npt.NDArray[np.uint64] = numbers_of(self.contents, np.dtype((np.uint64, 2)))[:, 0]
+        return marks
 
     def ids_at(self, rows: Rows) -> list[str]:
         """The ids at the given rows of this shard."""

@@ -16,7 +16,7 @@ import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.dense.vectors import vectors_at
-from sciretrieve.query.ranking.diversity import diverse
+from sciretrieve.query.ranking.diversity import POOL, diverse
 from sciretrieve.runs import Ranking
 from sciretrieve.types import Query, Vectors
 
@@ -110,9 +110,9 @@ def vectors_of(index: sr.Index, ids: Sequence[str]) -> Vectors:
 
 @pytest.mark.parametrize("group", [False, True])
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
-def test_a_diverse_search_chooses_from_five_times_as_many(index: sr.Index, mode: Mode, group: bool) -> None:
+def test_a_diverse_search_chooses_from_fifty(index: sr.Index, mode: Mode, group: bool) -> None:
     queries = ["graph networks", "vaccine trial and star dust"]
-    plain = index.search(queries, 30, mode=mode, filter="year >= 2003", group=group)
+    plain = index.search(queries, POOL, mode=mode, filter="year >= 2003", group=group)
     run = index.search(queries, 6, mode=mode, filter="year >= 2003", group=group, diversify=True)
     for ours, wide in zip(run, plain, strict=True):
         chosen, _ = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 6)
@@ -125,7 +125,7 @@ def test_a_diverse_search_chooses_from_five_times_as_many(index: sr.Index, mode:
 
 
 def test_papers_like_given_ones_can_be_diverse(index: sr.Index) -> None:
-    wide = index.similar(["p0000"], 25).rankings[0]
+    wide = index.similar(["p0000"], POOL).rankings[0]
     chosen, _ = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 5)
     assert list(index.similar(["p0000"], 5, diversify=True).rankings[0].ids) == [wide.ids[one] for one in chosen]
 

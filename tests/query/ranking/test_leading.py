@@ -20,16 +20,14 @@ def test_named_papers_come_first(scores: list[float], named: list[int], k: int) 
     rows = list(range(0, 2 * len(scores), 2))
     falling = np.array(sorted(scores, reverse=True))
     ranking = Ranking(Query("1", "x"), [f"p{row}" for row in rows], falling, np.array(rows, np.int64), {"bm25": falling})
-    result = led(ranking, Match("title", np.array(named, np.int64)), [f"p{row}" for row in named], k)
+    result = led(ranking, Match("title", np.array(named, np.int64)), k)
 
-    first = [row for row in rows if row in named] + [row for row in named if row not in rows]
-    others = [row for row in rows if row not in named]
+    first, others = ([row for row in rows if (row in named) == is_named] for is_named in (True, False))
     assert result.rows.tolist() == (first + others)[:k]
     assert list(result.ids) == [f"p{row}" for row in result.rows]
-    assert result.known == {f"p{row}": "title" for row in named}
+    assert result.known == {f"p{row}": "title" for row in first}
     best = max([1.0, *scores])
     own = dict(zip(rows, falling.tolist(), strict=True))
     assert result.scores.tolist() == ([best] * len(first) + [own[row] for row in others])[:k]
     assert (np.diff(result.scores) <= 0).all()
-    for row, part in zip(result.rows.tolist(), result.parts["bm25"].tolist(), strict=True):
-        assert part == own[row] if row in own else np.isnan(part)
+    assert result.parts["bm25"].tolist() == [own[row] for row in result.rows.tolist()]

@@ -67,15 +67,15 @@ def rankings(draw: st.DrawFn) -> tuple[Ranking, dict[str, float]]:
     return ranking, {f"row{row}": score for row, score in zip(rows, new_scores, strict=True)}
 
 
-@given(rankings(), st.integers(1, 15), st.integers(1, 15))
-def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ranking, dict[str, float]], k: int, depth: int) -> None:
+@given(rankings(), st.integers(1, 15))
+def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ranking, dict[str, float]], depth: int) -> None:
     ranking, scores = made
     reranker = Told(scores)
-    run = reranked(Run((ranking,), "hybrid", Shelf()), reranker, k, depth)
+    run = reranked(Run((ranking,), "hybrid", Shelf()), reranker, depth)
     ours = run.rankings[0]
     old = list(zip(ranking.ids, ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
     first = sorted(old[:depth], key=lambda item: (-scores[f"row{item[1]}"], item[0]))
-    expected = (first + old[depth:])[:k]
+    expected = first + old[depth:]
     assert list(ours.ids) == [id for id, _, _ in expected]
     assert ours.rows.tolist() == [row for _, row, _ in expected]
     assert ours.query is QUERY
@@ -85,14 +85,14 @@ def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ran
     # the first keep the reranker's scores; the others stand below all that it gave, as far apart as they were
     cut = min(depth, len(old))
     new_scores = [scores[f"row{row}"] for _, row, _ in first]
-    assert ours.scores[:cut].tolist() == new_scores[:k]
+    assert ours.scores[:cut].tolist() == new_scores
     assert (np.diff(ours.scores) <= 0).all()
     tail = ours.scores[cut:]
     if len(tail):
         assert tail[0] < min(new_scores)
         np.testing.assert_allclose(np.diff(tail), np.diff([score for _, _, score in old[cut:]][: len(tail)]), atol=1e-12)
     assert set(ours.parts) == {"dense", "bm25", "rerank"}
-    np.testing.assert_array_equal(ours.parts["rerank"], (new_scores + [np.nan] * (len(old) - cut))[:k])
+    np.testing.assert_array_equal(ours.parts["rerank"], new_scores + [np.nan] * (len(old) - cut))
     np.testing.assert_array_equal(ours.parts["dense"], [2 * score for _, _, score in expected])
     assert np.isnan(ours.parts["bm25"]).all()
 
@@ -100,9 +100,9 @@ def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ran
 @given(st.lists(rankings(), max_size=4))
 def test_each_ranking_is_ordered_by_itself(made: list[tuple[Ranking, dict[str, float]]]) -> None:
     scores = {f"row{row}": float(row * 7 % 5) for row in range(12)}
-    run = reranked(Run(tuple(ranking for ranking, _ in made), "dense", Shelf()), Told(scores), 5, 4)
+    run = reranked(Run(tuple(ranking for ranking, _ in made), "dense", Shelf()), Told(scores), 4)
     for (ranking, _), ours in zip(made, run, strict=True):
-        alone = reranked(Run((ranking,), "dense", Shelf()), Told(scores), 5, 4).rankings[0]
+        alone = reranked(Run((ranking,), "dense", Shelf()), Told(scores), 4).rankings[0]
         assert ours.ids == alone.ids
         assert ours.scores.tolist() == alone.scores.tolist()
 
