@@ -237,6 +237,17 @@ def test_every_record_comes_where_papers_are_not_grouped(twins: sr.Indexes) -> N
 def test_copies_of_given_papers_are_no_answers(twins: sr.Indexes) -> None:
     assert [hit.id for hit in twins.similar("comet").hits] == []
     assert [hit.id for hit in twins.search("comet moon", like="luna").hits] == ["comet"]
+    # where each record stands for itself, but for those that are given
+    assert [hit.name for hit in twins.similar("here:comet", group=False).hits] == ["there:comet", "elsewhere:x"]
+
+
+def test_so_it_is_in_one_index(tmp_path: Path) -> None:
+    rows: Rows = [{"id": "a", **TWIN}, {"id": "b", **TWIN, "doi": "10.1000/comet"}, {"id": "c", "title": "Comets are rare"}]
+    with sr.open(build(rows, tmp_path / "one", encoder=None)) as index:
+        for given, other in (("a", "b"), ("b", "a")):
+            assert [hit.id for hit in index.similar(given).hits] == ["c"]
+            assert [hit.id for hit in index.search("rare comet", like=given).hits] == ["c"]
+            assert {hit.id for hit in index.similar(given, group=False).hits} == {"c", other}
 
 
 def test_an_id_of_several_papers_wants_the_name_of_the_index(twins: sr.Indexes) -> None:
