@@ -63,7 +63,7 @@ class Words:
         vector = np.zeros(self.dim, np.float32)
         for word in text.lower().split():
             vector[zlib.crc32(word.encode()) % self.dim] += 1
-        return vector / max(np.linalg.norm(vector), 1e-6)
+        return vector / max(float(np.linalg.norm(vector)), 1e-6)
 
 
 WORDS = Words()
