@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InvalidRequest, UnknownName
-from ..files.schema import integers
+from ..files.schema import in_one_form, integers, is_list, is_text, owners_of
 from ..types import Rows, TotalIs
 
 FACET_DEPTH = 1000
@@ -70,8 +70,8 @@ def counted_column(name: str, columns: Collection[str], most: int = USUAL) -> tu
 
 
 def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
-    if _is_list(column.type):
-        owners, values = pc.list_parent_indices(column), pc.list_flatten(column)
+    if is_list(column.type):
+        owners, values = pa.chunked_array([integers(owners_of(column))]), pc.list_flatten(column)
     else:
         owners, values = None, column
     kind = _counted_as(values.type)
@@ -83,6 +83,7 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
         values = values.cast(kind)
     except pa.ArrowInvalid:  # times in a zone that Arrow does not know: as times in UTC, which is how they are stored
         values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(kind)
+    values = in_one_form(values) if is_text(kind) else values
     present = pc.invert(pc.is_null(values, nan_is_null=True))
     values = values.filter(present)
     papers_with_value = len(values)
@@ -110,10 +111,6 @@ def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.
 def _rows(numbers: pa.Array) -> Rows:
     rows: Rows = np.from_dlpack(numbers).astype(np.int64, copy=False)
     return rows
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _counted_as(kind: pa.DataType) -> pa.DataType | None:

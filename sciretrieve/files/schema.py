@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,13 @@ PAPER_FIELDS = (
     pa.field("url", pa.string()),
 )
 """The columns of papers.parquet, in order; a corpus's further columns follow with their own types."""
+
+UNITS = ("s", "ms", "us", "ns")
+MANTISSAS = {16: 11, 32: 24, 64: 53}
+"""The bits of the integers that floats of so many bits all hold."""
+DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+"""The decimal digits of integers of so many bits."""
+INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 
 MOST_FIELDS, DEEPEST = 1000, 50
 """Fields that the objects of a column may have in all, and levels of nesting; else the column is JSON text."""
@@ -57,9 +64,14 @@ def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
     return [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
 
 
+Values: TypeAlias = Callable[[str], Iterable[pa.ChunkedArray]]
+"""The values of a column, by its name, in each table that has it."""
+
+
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
     """Join tables of papers, in a schema as `common_schema` finds it; a column that one lacks is null there."""
-    schema = _common_schema((field, len(table) - table[field.name].null_count) for table in tables for field in table.schema)
+    weighed = ((field, len(table) - table[field.name].null_count) for table in tables for field in table.schema)
+    schema = _common_schema(weighed, lambda name: (table[name] for table in tables if name in table.column_names))
     return pa.concat_tables([conform(table, schema) for table in tables])
 
 
@@ -75,45 +87,115 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def common_schema(schemas: Iterable[tuple[pa.Schema, int]]) -> pa.Schema:
+def common_schema(schemas: Iterable[tuple[pa.Schema, int]], values: Values | None = None) -> pa.Schema:
     """All columns of tables with these schemas and so many papers, in order of appearance, each with a type that holds all its values.
 
     Where a column has lists in some tables and single values in others, what most papers have decides: the single values become lists of
     one, or the lists JSON text. If there is no other such type (numbers in one table, texts in another) the column becomes text, so that
-    nothing is lost.
+    nothing is lost. Whether floats hold the integers of 64 bits in other tables depends on these: without `values`, they are taken to.
     """
-    return _common_schema((field, papers) for schema, papers in schemas for field in schema)
+    return _common_schema(((field, papers) for schema, papers in schemas for field in schema), values)
 
 
-def _common_schema(weighed_fields: Iterable[tuple[pa.Field, int]]) -> pa.Schema:
+def _common_schema(weighed_fields: Iterable[tuple[pa.Field, int]], values: Values | None) -> pa.Schema:
     fields: dict[str, Counter[pa.Field]] = {}
     for field, weight in weighed_fields:
         fields.setdefault(field.name, Counter())[field] += weight
-    return pa.schema(next(iter(same)) if len(same) == 1 else _common_field(name, same) for name, same in fields.items())
+    return pa.schema(next(iter(same)) if len(same) == 1 else _common_field(name, same, values) for name, same in fields.items())
 
 
-def _common_field(name: str, weights: Mapping[pa.Field, int]) -> pa.Field:
+def _common_field(name: str, weights: Mapping[pa.Field, int], values: Values | None) -> pa.Field:
+    hoped, sure = (_common_of_all(weights, is_hopeful) for is_hopeful in (True, False))
+    if hoped != sure and values is not None and not all(_is_held(column, hoped) for column in values(name)):
+        return pa.field(name, sure)
+    return pa.field(name, hoped)
+
+
+def _common_of_all(weights: Mapping[pa.Field, int], hopeful: bool) -> pa.DataType:
     lists = {field.type: weight for field, weight in weights.items() if is_list(field.type)}
     others = {field.type: weight for field, weight in weights.items() if not (is_list(field.type) or pa.types.is_null(field.type))}
+
+    def common(kinds: Iterable[pa.DataType]) -> pa.DataType:
+        return reduce(lambda one, other: _common_type(one, other, hopeful), kinds)
+
     if not lists or not others:
-        kind = reduce(_common_type, (field.type for field in weights))
-    elif sum(lists.values()) > sum(others.values()):
-        kind = pa.list_(reduce(_common_type, [*(kind.value_type for kind in lists), *others]))
-    else:
-        kind = pa.string()
-    return pa.field(name, kind)
+        return common(field.type for field in weights)
+    if sum(lists.values()) > sum(others.values()):
+        return pa.list_(common([*(kind.value_type for kind in lists), *others]))
+    return pa.string()
 
 
-def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType:
-    """A type that holds the values of both; text if there is no other."""
+def _common_type(first: pa.DataType, second: pa.DataType, hopeful: bool) -> pa.DataType:
+    """A type that holds the values of both, text if there is no other; with `hopeful`, one that holds those that are not too great."""
+    types = pa.types
+    pair = first, second
+    if first == second or types.is_null(second):
+        return first
+    if types.is_null(first):
+        return second
+    if types.is_dictionary(first) or types.is_dictionary(second):
+        first, second = (kind.value_type if types.is_dictionary(kind) else kind for kind in pair)
+        return _common_type(first, second, hopeful)
+    if all(map(_is_exact, pair)) or all(map(is_number, pair)):
+        return _common_number(first, second, hopeful)
+    if all(map(is_list, pair)):
+        return pa.list_(_common_type(first.value_type, second.value_type, hopeful))
+    if all(map(types.is_struct, pair)):
+        return pa.struct(list(_common_fields(first, second, hopeful)))
+    if all(map(types.is_map, pair)):
+        return pa.map_(*(_common_type(getattr(first, part), getattr(second, part), hopeful) for part in ("key_type", "item_type")))
+    if all(map(is_bytes, pair)):
+        return pa.binary()
+    if all(map(types.is_date, pair)):
+        return pa.date64()
+    if all(map(types.is_time, pair)):
+        return pa.time64("ns" if "ns" in (first.unit, second.unit) else "us")
+    is_alike = all(map(types.is_duration, pair)) or (all(map(types.is_timestamp, pair)) and first.tz == second.tz)
+    return max(pair, key=lambda kind: UNITS.index(kind.unit)) if is_alike and hopeful else pa.string()
+
+
+def _common_fields(first: pa.DataType, second: pa.DataType, hopeful: bool) -> Iterator[pa.Field]:
+    kinds: dict[str, list[pa.DataType]] = {}
+    for kind in (first, second):
+        for place in range(kind.num_fields):
+            kinds.setdefault(kind.field(place).name, []).append(kind.field(place).type)
+    for name, of_name in kinds.items():
+        yield pa.field(name, reduce(lambda one, other: _common_type(one, other, hopeful), of_name))
+
+
+def _is_exact(kind: pa.DataType) -> bool:
+    """Whether values of a type are integers or decimals."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def _common_number(first: pa.DataType, second: pa.DataType, hopeful: bool) -> pa.DataType:
+    kinds = sorted((first, second), key=lambda kind: (pa.types.is_floating(kind), pa.types.is_decimal(kind), kind.bit_width))
+    less, greater = kinds
+    if pa.types.is_floating(less):
+        return greater
+    if pa.types.is_floating(greater):
+        bits = less.bit_width - pa.types.is_signed_integer(less)
+        if bits <= MANTISSAS[greater.bit_width]:
+            return greater
+        return pa.float64() if hopeful or bits <= MANTISSAS[64] else pa.string()
+    if not pa.types.is_decimal(greater):
+        signed = [kind.bit_width for kind in kinds if pa.types.is_signed_integer(kind)]
+        unsigned = [kind.bit_width for kind in kinds if pa.types.is_unsigned_integer(kind)]
+        if not signed or not unsigned:
+            return greater
+        bits = max(signed[0], 2 * unsigned[0])
+        return INTEGERS[bits] if bits <= 64 else pa.int64() if hopeful else pa.decimal128(20, 0)
+    scale = max(kind.scale if pa.types.is_decimal(kind) else 0 for kind in kinds)
+    digits = max(kind.precision - kind.scale if pa.types.is_decimal(kind) else DIGITS[kind.bit_width] for kind in kinds) + scale
+    return pa.decimal128(digits, scale) if digits <= 38 else pa.decimal256(digits, scale) if digits <= 76 else pa.string()
+
+
+def _is_held(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     try:
-        pair = [pa.schema([("", kind)]) for kind in (first, second)]
-        unified = pa.unify_schemas(pair, promote_options="permissive").field(0).type
-    except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.list_(_common_type(first.value_type, second.value_type)) if is_list(first) and is_list(second) else pa.string()
-    if pa.types.is_integer(unified) and pa.uint64() in (first, second) and first != second:
-        return pa.string()  # Arrow says int64, which does not hold the greatest
-    return unified
+        cast_column(column, kind)
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        return False
+    return True
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -201,16 +283,38 @@ def _has_empty_struct(kind: pa.DataType) -> bool:
 
 
 def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """`column` as `kind`, a type that `common_schema` found for it."""
+    """`column` as `kind`, a type that `common_schema` found for it; nothing is rounded."""
     if column.type == kind:
         return column
+    if pa.types.is_dictionary(column.type):
+        return cast_column(column.cast(column.type.value_type), kind)
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), kind)
+    if pa.types.is_string(kind):
+        return _as_texts(column)
     if pa.types.is_nested(column.type) or is_list(kind):  # Arrow's own cast of structs does not fill in missing fields in every case
         return pa.array([_as(value, kind) for value in column.to_pylist()], kind)
-    if pa.types.is_floating(column.type) and pa.types.is_string(kind):
-        column = pc.if_else(pc.is_nan(column), None, column)  # a number that is missing is no text
-    return column.cast(kind, safe=pa.types.is_string(kind))  # integers above 2^53 lose digits as floats
+    return column.cast(kind)
+
+
+def _as_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column's values as texts that say the same: numbers with all digits, times as Python writes them, objects as JSON."""
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_duration(kind) or is_bytes(kind):
+        return pa.array([_text(value) for value in column.to_pylist()], pa.string())
+    if pa.types.is_floating(kind):
+        column = column.cast(pa.float64())  # 0.1 in 32 bits is another number than in 64
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)  # a number that is missing is no text
+    if pa.types.is_timestamp(kind):
+        try:
+            texts = column.cast(pa.string())
+        except pa.ArrowInvalid:  # a zone that is not known here: in UTC, in which times are stored
+            texts = column.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.string())
+        texts = pc.replace_substring_regex(texts, r"\.0+(Z|[+-]\d{4})?$", r"\1")
+        texts = pc.replace_substring_regex(texts, r"Z$", "+00:00")
+        return pc.replace_substring_regex(texts, r"([+-]\d\d)(\d\d)$", r"\1:\2")
+    texts = column.cast(pa.string())
+    return pc.replace_substring_regex(texts, r"\.0+$", "") if pa.types.is_time(kind) else texts
 
 
 def _as(value: Any, kind: pa.DataType) -> Any:
@@ -218,6 +322,11 @@ def _as(value: Any, kind: pa.DataType) -> Any:
     if is_list(kind):
         items = _listed(value)
         return None if items is None else [_as(item, kind.value_type) for item in items]
+    if pa.types.is_map(kind) and value is not None:
+        return [(_as(key, kind.key_type), _as(item, kind.item_type)) for key, item in value]
+    if pa.types.is_struct(kind) and value is not None:
+        fields = (kind.field(place) for place in range(kind.num_fields))
+        return {field.name: _as(value.get(field.name), field.type) for field in fields}
     return _text(value) if pa.types.is_string(kind) else value
 
 
@@ -236,6 +345,11 @@ def _text(value: Any) -> str | None:
         return value
     if isinstance(value, float) and value != value:
         return None
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return str(value)
     if not isinstance(value, list | tuple | dict | bool | int | float):
         return str(value)
     try:

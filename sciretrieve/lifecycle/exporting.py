@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest
-from ..files.schema import conform
+from ..files.schema import booleans, common_schema, conform
 from ..files.writing import replaced, write_lines, write_vectors, write_whole
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.ann import check_factory
@@ -26,6 +26,8 @@ from ..types import Paper, Rows
 from ..wording import cell, guarded, plain, without_controls
 
 BLOCK = 65_536
+NAME = pa.field("index", pa.string())
+"""The column with the name of a paper's index, where several are exported."""
 SUFFIXES = (".parquet", ".csv", ".npy", ".faiss")
 BIBLIOGRAPHIES: Mapping[str, Callable[[Sequence[Paper]], str]] = {
     ".bib": bibtex_entries.text,
@@ -97,29 +99,41 @@ def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
         raise InvalidRequest(f"{len(scope):,} papers are too few to train a FAISS index of the type {factory}; use `dense='flat'` or hnsw")
 
 
-def _tables(index: Index, scope: Scope) -> Iterator[tuple[Rows, pa.Table]]:
-    """The papers of a scope, a few thousand at a time, with all columns of the index: their rows, and the table."""
-    schema = _schema(index)
+def _tables(index: Index, scope: Scope, schema: pa.Schema) -> Iterator[tuple[Rows, pa.Table]]:
+    """The papers of a scope, a few thousand at a time, with the columns of a schema: their rows, and the table."""
+    columns = schema.remove(1) if _has_names(index) else schema
     for shard, _, shard_rows in by_shard(scope.places, index.shards):
         for rows, table in shard.read_at(shard_rows):
-            whole = conform(table, index.columns)
-            if schema is not index.columns:
-                whole = whole.add_column(1, schema.field("index"), pa.array(index.names_at(rows + shard.first), pa.string()))
+            whole = conform(table, columns)
+            if _has_names(index):
+                whole = whole.add_column(1, NAME, pa.array(index.names_at(rows + shard.first), pa.string()))
             yield rows + shard.first, whole
 
 
 def _schema(index: Index) -> pa.Schema:
-    """The columns of tables; of several indexes with that of each paper, unless a corpus has a column of this name."""
-    if len(index.names) == 1 or "index" in index.columns.names:
-        return index.columns
-    return index.columns.insert(1, pa.field("index", pa.string()))
+    """The columns of tables, in types that hold the values of all papers; of several indexes with that of each paper."""
+    shards = [shard for shard in index.shards if len(shard.scope)]
+
+    def values(name: str) -> Iterator[pa.ChunkedArray]:
+        for shard in shards:
+            if name in shard.schema.names:
+                yield shard.columns([name])[name].filter(booleans(shard.scope.flags))
+
+    columns = common_schema(((shard.schema, len(shard.scope)) for shard in shards), values)
+    return columns.insert(1, NAME) if _has_names(index) else columns
+
+
+def _has_names(index: Index) -> bool:
+    """Whether tables have the name of each paper's index: of several, unless a corpus has a column of this name."""
+    return len(index.names) > 1 and NAME.name not in index.columns.names
 
 
 def _csv(index: Index, scope: Scope, target: Path) -> Path:
-    names = [name for name in _schema(index).names if name not in ORIGINALS]
+    schema = _schema(index)
+    names = [name for name in schema.names if name not in ORIGINALS]
     with replaced(target) as file:
         file.write(_csv_lines([names]))
-        for _, table in _tables(index, scope):
+        for _, table in _tables(index, scope, schema):
             file.write(_csv_lines([[_cell(value) for value in row.values()] for row in table.select(names).to_pylist()]))
     return target
 
@@ -136,11 +150,11 @@ def _cell(value: Any) -> Any:
 
 
 def _parquet(index: Index, scope: Scope, target: Path) -> Path:
-    schema = _schema(index)
+    schema = papers_schema = _schema(index)
     if index.vectors:
         schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
     with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows, table in _tables(index, scope):
+        for rows, table in _tables(index, scope, papers_schema):
             if index.vectors:
                 vectors = vectors_at(index.vectors, rows)
                 column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])

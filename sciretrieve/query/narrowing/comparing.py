@@ -8,6 +8,7 @@ with a point or an exponent means, in a column of floats, the float that it is r
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
 from ...types import Mask
 from ...waiting import check
-from .moments import DAY, UNITS, WHOLE_DAY, Span, span, time_span
+from .moments import DAY, UNITS, Span, span, time_span
 
 Value: TypeAlias = str | int | float | bool | Decimal
 Split: TypeAlias = tuple[Any, Any]
@@ -34,6 +35,8 @@ WHOLE, SHORT, PLAIN = r"^-?(0|[1-9]\d{0,17})$", r"^-?(0|[1-9]\d{0,6})\.\d{1,8}$"
 are texts."""
 DATED = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 """Texts that are dates, or times of a date."""
+ZONE = re.compile(r"[Zz]$|[+-]\d\d(:?\d\d)?$")
+"""How the time of a day ends that says its zone."""
 FEW = 8
 """Values that are compared one by one; more are looked up in a table."""
 
@@ -96,9 +99,9 @@ def equal(array: Any, values: Sequence[Value]) -> Any:
 
 
 def is_missing(array: Any) -> Any:
-    """Where a column has no value: null, not a number, or an empty text."""
+    """Where a column has no value: null, not a number, an empty text, or an empty list among texts."""
     missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
-    return pc.or_(missing, pc.fill_null(pc.equal(pc.binary_length(array), 0), False)) if is_text(array.type) else missing
+    return pc.or_(missing, pc.is_in(array, value_set=pa.array(["", "[]"], array.type))) if is_text(array.type) else missing
 
 
 def numbers_among(array: Any) -> int:
@@ -218,12 +221,13 @@ def _texts_split(texts: Any, value: str) -> Split:
     """Texts by their characters; those that are dates or times by these, if that is what they are compared with."""
     value = unicodedata.normalize("NFC", value)
     below, above = pc.less(texts, value), pc.greater(texts, value)
-    if WHOLE_DAY.fullmatch(value) and span(value) is not None:
+    if len(value) <= len("2020-01-01") and span(value) is not None:
         days = pc.utf8_slice_codeunits(texts, 0, len(value))
         dated = pc.match_substring_regex(texts, DATED)
         return pc.if_else(dated, pc.less(days, value), below), pc.if_else(dated, pc.greater(days, value), above)
     if len(value) > len("2020-01-01") and (wanted := span(value)) is not None:
-        return _by_one((below, above), texts, pc.match_substring_regex(texts, DATED), _instant, wanted[0])
+        read = _instant if ZONE.search(value[10:]) else _wall
+        return _by_one((below, above), texts, pc.match_substring_regex(texts, DATED), read, wanted[0])
     return below, above
 
 
@@ -257,8 +261,11 @@ def _by_one(parts: Split, texts: Any, chosen: Any, read: Callable[[str], Any], w
 
 def _texts_equal(texts: Any, values: Sequence[Value]) -> Any:
     found = [pc.is_in(texts, value_set=pa.array(map(as_text, values), texts.type))]
-    dated = (value for value in values if isinstance(value, str) and len(value) >= len("2020-01-01") and span(value) is not None)
-    found += [_neither(_texts_split(texts, value)) for value in dated]
+    if moments := [value for value in values if isinstance(value, str) and span(value) is not None]:
+        mask = _mask(pc.match_substring_regex(texts, DATED))
+        dated = texts.filter(booleans(mask))
+        mask[mask] = np.any([_mask(_neither(_texts_split(dated, value))) for value in moments], axis=0) if len(dated) else False
+        found.append(booleans(mask))
     if numbers := [value for value in values if is_numeric(value)]:
         found.append(_numbers_equal(texts, numbers))
     return _any(found, texts)
@@ -283,6 +290,11 @@ def _are_in(texts: Iterable[str], wanted: set[Decimal]) -> list[bool]:
 def _instant(text: str) -> int | None:
     found = span(text)
     return None if found is None else found[0]
+
+
+def _wall(text: str) -> int | None:
+    """What clocks show, whatever the zone: so a time without a zone is compared."""
+    return _instant(text[:10] + ZONE.sub("", text[10:]))
 
 
 def _is_numeral(text: str) -> bool:

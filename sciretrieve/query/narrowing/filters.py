@@ -41,7 +41,7 @@ from ...files.streams import checked_text
 from ...types import Mask, Paper
 from ...waiting import check
 from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
-from .nested import Elements, elements, place_of, values_within
+from .nested import Elements, elements, listed, place_of, values_within
 
 GRAMMAR = r"""
 ?start: or
@@ -153,7 +153,7 @@ class Condition:
         if self.operator in ("is null", "is not null"):
             return missing if self.operator == "is null" else pc.invert(missing)
         if not is_list(array.type):
-            return pc.coalesce(self._verdicts(array), pc.if_else(missing, False, UNKNOWN))
+            return pc.if_else(missing, False, self._verdicts(array))
         if self.operator not in ("contains", "in"):
             return pc.if_else(missing, False, UNKNOWN)
         lists = elements(array)
@@ -182,6 +182,8 @@ class Condition:
             return pc.match_substring(in_one_form(array), as_text(self.values[0]), ignore_case=True)
         if self.operator in EQUALITIES:
             found = equal(array, self._sought(array.type))
+            if self.operator == "in" and is_text(array.type) and (lists := listed(array)) is not None:
+                found = pc.or_(found, booleans(_rows(lists, equal(lists.values, self._sought(lists.type)))))
             valid = pc.invert(pc.is_null(array, nan_is_null=pa.types.is_floating(array.type)))
             return pc.if_else(valid, pc.invert(found) if self.operator == "!=" else found, UNKNOWN)
         if pa.types.is_null(array.type) or self._fault(array.type, self.values) is not None:
@@ -219,7 +221,7 @@ class Condition:
         if is_text(kind) and self.operator in EQUALITIES:
             return None
         is_alike = not is_text(kind) or len({isinstance(value, str) for value in values}) == 1
-        return None if is_alike and all(compares(kind, value) for value in values) else self._incomparable(kind)
+        return None if is_alike and all(compares(kind, value) for value in values) else self._incomparable(kind, values)
 
     @property
     def quotes_numbers(self) -> bool:
@@ -229,16 +231,16 @@ class Condition:
 
     def incomparable(self, kind: pa.DataType) -> InvalidRequest:
         """The error for a column of that type none of whose values compares with what is asked for."""
-        return InvalidRequest(self._incomparable(kind))
+        return InvalidRequest(self._incomparable(kind, self.values))
 
-    def _incomparable(self, kind: pa.DataType) -> str:
+    def _incomparable(self, kind: pa.DataType, values: Sequence[Value]) -> str:
         hint = ""
-        if quoted := [value for value in self.values if isinstance(value, str) and NUMERAL.fullmatch(value)]:
+        if quoted := [value for value in values if isinstance(value, str) and NUMERAL.fullmatch(value)]:
             hint = f"; write {quoted[0]} without quotation marks" * _holds_numbers(kind)
-        elif numbers := [value for value in self.values if is_numeric(value)]:
+        elif numbers := [value for value in values if is_numeric(value)]:
             hint = f'; write "{numbers[0]}" in quotation marks to compare texts' * is_text(kind)
         hint = hint or next((f"; {written}" for holds, written in WRITTEN.items() if getattr(pa.types, holds)(kind)), "")
-        shown = [str(value) if isinstance(value, Decimal) else repr(value) for value in self.values]
+        shown = [str(value) if isinstance(value, Decimal) else repr(value) for value in values]
         return f"{self.column} holds {kind}, which does not compare with {', '.join(shown)}{hint}"
 
 

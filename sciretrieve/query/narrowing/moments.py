@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 DAY = 86_400 * 10**9
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 EPOCH = datetime.date(1970, 1, 1).toordinal()
-WHOLE_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,9}))?)?"
 TIME = re.compile(CLOCK, re.ASCII)
 MOMENT = re.compile(

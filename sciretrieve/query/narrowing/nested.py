@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def within(array: Any, fields: str) -> Any | None:
         return None if found is None else within(pc.struct_field(array, [names[found[0]]]), found[1])
     if pa.types.is_map(kind) and is_text(kind.key_type):
         return pc.map_lookup(array, pa.scalar(fields, kind.key_type), "first")
-    return _of_json(array, fields) if is_text(kind) else None
+    return _of_json(array, fields, "{", "[") if is_text(kind) else None
 
 
 def elements(array: Any) -> Elements:
@@ -112,10 +113,16 @@ def _names_within(kind: pa.DataType, before: str) -> Iterator[str]:
         yield from _names_within(field.type, f"{before}.{field.name}")
 
 
-def _of_json(texts: Any, fields: str) -> Elements | None:
-    likely = pc.or_(pc.starts_with(texts, "{"), pc.starts_with(texts, "["))
+def listed(texts: Any) -> Elements | None:
+    """The elements of texts that are lists as JSON; None where none is."""
+    return _of_json(texts, "", "[")
+
+
+def _of_json(texts: Any, fields: str, *starts: str) -> Elements | None:
+    """The values of dotted fields within texts that are objects or lists as JSON, and begin so; None where there are none."""
+    likely = reduce(pc.or_, (pc.starts_with(texts, start) for start in starts))
     rows = pc.indices_nonzero(pc.fill_null(likely, False)).to_numpy().astype(np.int64)
-    found = [_listed(values_within(text, fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
+    found = [_listed(values_within(_loaded(text), fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
     values = [value for items in found for value in items]
     return Elements(len(texts), np.repeat(rows, [len(items) for items in found]), column_from(values)) if values else None
 
