@@ -81,9 +81,10 @@ class Index(Snapshot):
 
         This one stays as it is; close it when its last search has ended. Raises as `Index`.
         """
-        return self if self.is_current else self._reopened()
+        return self if self.is_current else self.reopened()
 
-    def _reopened(self) -> Index:
+    def reopened(self) -> Index:
+        """Another snapshot of the index as it is now, which shares its encoder if that fits, whether or not anything was committed."""
         return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)
 
     @once
@@ -204,10 +205,12 @@ class Index(Snapshot):
         Raises:
             UnknownName, InvalidRequest: a query or a filter that cannot be read.
         """
+        self.check_files()
         return self.reader.matching(query, filter)[1].places
 
     def count(self, query: str = "", filter: Filter = None) -> int:
         """How many papers meet all that a typed query and a filter demand, see `matching`. Raises as it does."""
+        self.check_files()
         return len(self.reader.matching(query, filter)[1])
 
     def count_lines(self, query: str, filter: Filter = None) -> list[CountLine]:
@@ -216,6 +219,7 @@ class Index(Snapshot):
         A line counts the papers of the whole index, whatever the other lines demand; the last counts what `count` does. Words side by side
         are one operand. Raises as `matching`, and InvalidRequest where there is neither a query nor a filter.
         """
+        self.check_files()
         return count_lines(self.reader, query, filter)
 
     def likeness(
@@ -228,6 +232,7 @@ class Index(Snapshot):
         filter: Filter = None,
     ) -> Probe:
         """What `similar` searches with. Raises as it does."""
+        self.check_files()
         return likeness(self.reader, ids, text, negatives, self._checked(1, mode), filter)
 
     def score(
@@ -378,6 +383,7 @@ class Index(Snapshot):
         among: Rows | None = None,
     ) -> list[Probe]:
         """Queries made ready, see `Reader.probes`. Raises as `search`."""
+        self.check_files()
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
         probes = [self._believed(probe) for probe in self.reader.probes(queries, mode, filter, vectors, late, among)]

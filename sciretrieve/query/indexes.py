@@ -69,7 +69,7 @@ class Indexes(Index):
             self.path = Path(" + ".join(self._names))
             self._starts = np.cumsum([0, *(sum(shard.papers for shard in member.shards) for member in self.members)])
             self.shards = [
-                Shard(member._verified, shard.facts, shard.first + start)
+                Shard(shard.verified, shard.facts, shard.first + start)
                 for member, start in zip(self.members, self._starts.tolist(), strict=False)
                 for shard in member.shards
             ]
@@ -105,7 +105,13 @@ class Indexes(Index):
 
     def refreshed(self) -> Indexes:
         """The indexes as they are now: this object if nothing was committed to any of them since, else another; see `Index.refreshed`."""
-        current = [member.refreshed() for member in self.members]
+        return self._renewed([member.refreshed() for member in self.members])
+
+    def reopened(self) -> Indexes:
+        """See `Index.reopened`."""
+        return self._renewed([member.reopened() for member in self.members])
+
+    def _renewed(self, current: Sequence[Index]) -> Indexes:
         if all(now is then for now, then in zip(current, self.members, strict=True)):
             return self
         try:

@@ -87,6 +87,15 @@ class Snapshot:
         """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
         self._release()
 
+    def check_files(self) -> None:
+        """Raise CorruptData if a file of it was cut or written over since it was opened, see `Verified.check_again`."""
+        for verified in self._files:
+            verified.check_again()
+
+    @once
+    def _files(self) -> list[Verified]:
+        return list({id(shard.verified): shard.verified for shard in self.shards}.values())
+
     @property
     def is_current(self) -> bool:
         """Whether the index is as this snapshot has it, and not another one that was built in its place. Raises as opening it."""
@@ -113,6 +122,7 @@ class Snapshot:
 
     def __contains__(self, id: object) -> bool:
         """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
+        self.check_files()
         return isinstance(id, str) and bool(self.find([checked_text(id, "id")]))
 
     def __iter__(self) -> Iterator[Paper]:
@@ -160,12 +170,14 @@ class Snapshot:
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""
+        self.check_files()
         for shard in self.shards:
             table = shard.columns(names)
             yield table if shard.scope.mask is None else table.filter(booleans(shard.scope.mask))
 
     def live_ids(self) -> list[str]:
         """The ids of all papers that are not deleted, in the order of their rows."""
+        self.check_files()
         return [id for shard in self.shards for id in _live(shard)]
 
     def papers(self, ids: str | Sequence[str]) -> list[Paper]:
@@ -183,6 +195,7 @@ class Snapshot:
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
         """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
+        self.check_files()
         ids = [checked_text(id, "id") for id in as_ids(ids)]
         row_of = self.find(ids)
         if missing := [id for id in ids if id not in row_of]:
@@ -198,6 +211,7 @@ class Snapshot:
             NotFound: a name is none of a paper of the index.
             Ambiguous: it is one of several papers.
         """
+        self.check_files()
         texts = [checked_text(name, "id") for name in as_ids(names)]
         row_of = self.find(texts)
         for text in texts:
@@ -285,10 +299,12 @@ class Snapshot:
 
     def vectors_at(self, rows: Rows) -> Vectors:
         """The vectors of the papers at the given rows, (n, dim), to compare them with each other. Only for an index with vectors."""
+        self.check_files()
         return vectors_at(self.vectors, rows)
 
     def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
         """The vectors of the papers that are not deleted, (n, dim) for each of the shards."""
+        self.check_files()
         if self.scope.mask is None:
             return [shard.vectors for shard in shards]
         return [shard.vectors[self.scope.part(shard.first, shard.papers).flags] for shard in shards]

@@ -9,7 +9,6 @@ from dataclasses import replace
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -23,25 +22,17 @@ from ..protocols import Reranker
 from . import own, pages, scholar, watching
 from .access import Tokens
 from .desk import Desk
-from .failures import ClientGone, Failure, Refused, told
+from .failures import ClientGone, Refused, told
 from .guards import Gate, Ledger
 from .library import Library
 from .measuring import Measures
-from .own.schemas import describe
+from .openapi import FAILURES, describe
 from .rates import Rates
 from .service import Service
 from .settings import ServiceSettings
 
 ROUTERS = (*scholar.ROUTERS, *own.ROUTERS, *pages.ROUTERS, watching.router)
 """Everything that the service answers."""
-FAILURES: dict[int | str, dict[str, Any]] = {
-    400: {"model": Failure, "description": "The request cannot be answered as it stands."},
-    403: {"model": Failure, "description": "The token is missing or unknown, where the service has tokens."},
-    404: {"model": Failure, "description": "There is no such paper, index or address."},
-    429: {"model": Failure, "description": "Too many requests; ask again after the seconds in Retry-After."},
-    500: {"model": Failure, "description": "Something went wrong in the service."},
-    504: {"model": Failure, "description": "The answer took too long."},
-}
 
 
 def make_app(
@@ -70,7 +61,8 @@ def make_app(
         version=version("sciretrieve"),
         summary="Search scholarly papers by meaning and by words.",
         lifespan=_lifespan,
-        responses=FAILURES,
+        responses=dict(FAILURES),
+        generate_unique_id_function=lambda route: route.name,
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -79,7 +71,7 @@ def make_app(
     measures.waiting(lambda: service.desk.waiting)
     for router in ROUTERS:
         app.include_router(router)
-    describe(app)
+    describe(app, needs_token=settings.token_file is not None)
     for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
     tokens = Tokens(settings.token_file) if settings.token_file else None

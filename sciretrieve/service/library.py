@@ -7,17 +7,20 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
+from typing import TypeAlias
 from weakref import ref
 
 from ..answers.authors import authors_of
 from ..answers.suggesting import titles_of
-from ..errors import InvalidRequest, SciretrieveError, UnknownName
+from ..errors import CorruptData, InvalidRequest, SciretrieveError, UnknownName
 from ..files.user_folders import cache_directory
 from ..query.index import Index
 from ..query.indexes import Indexes
 from ..query.ranking.linking import GRAPHED
 
 LOG = logging.getLogger(__name__)
+Seen: TypeAlias = tuple[str, int, int, int]
+"""A file, by its path, inode, size, and when it was last written."""
 
 
 class Library:
@@ -25,7 +28,8 @@ class Library:
 
     Attributes:
         names: what they are called, in the order given.
-        is_ready: whether each has answered once, so that the next answer needs nothing to be opened.
+        is_ready: whether each has answered once, so that the next answer needs nothing to be opened, and none is known to be damaged.
+        is_doubted: whether one is.
     """
 
     def __init__(self, paths: Sequence[Path], *, encoder: str | None = None) -> None:
@@ -34,7 +38,8 @@ class Library:
         self._turn = Lock()
         self._earlier: list[ref[Index]] = []
         self.names = self._all.names
-        self.is_ready = False
+        self.is_ready, self.is_doubted = False, False
+        self._paths, self._damaged = tuple(paths), list[Seen]()
         places = {place for path in paths for place in (path, path.resolve())} | {cache_directory(), Path.cwd(), Path.home()}
         self._places = sorted((str(place) for place in places if len(place.parts) > 1), key=len, reverse=True)
 
@@ -54,16 +59,19 @@ class Library:
     def follow(self) -> bool:
         """Take up what was committed to the indexes since the last look, once it can answer; says whether anything was.
 
-        What cannot be opened now, such as an index that is being moved, is left as it is until the next look.
+        What cannot be opened now, such as an index that is being moved, is left as it is until the next look. Files that are damaged are
+        opened anew once they are as they were written, or others are in their place.
         """
         with self._turn:
+            self.check()
             try:
-                index = self._all.refreshed()
+                index = self._mended() if self.is_doubted else self._all.refreshed()
                 is_new = index is not self._all
                 if is_new:
                     _warm(index)
                     self._earlier.append(ref(self._all))
                     self._all = index
+                    self.is_ready, self.is_doubted = self.is_ready or self.is_doubted, False
             except (SciretrieveError, OSError) as error:
                 LOG.warning("the indexes stay as they are: %s", error)
                 is_new = False
@@ -76,11 +84,47 @@ class Library:
             gc.collect()
             self._earlier = [earlier for earlier in self._earlier if earlier() is not None]
 
+    def check(self) -> None:
+        """Look whether files that are open were cut or written over, after which the service is not ready."""
+        try:
+            self._all.check_files()
+        except CorruptData as error:
+            self.doubt(error)
+
+    def doubt(self, error: CorruptData) -> None:
+        """Hear that an index is damaged: the service is not ready until its files are as they should be."""
+        if not self.is_doubted:
+            LOG.error("the service is not ready: %s", error)
+        self.is_ready, self.is_doubted = False, True
+
+    def _mended(self) -> Index:
+        """The indexes opened anew, with every file of theirs checked; as they are if no file has changed since the last attempt.
+
+        Raises as `Index`.
+        """
+        seen = [_seen(path) for folder in self._paths for path in sorted(folder.rglob("*")) if path.is_file()]
+        if seen == self._damaged:
+            return self._all
+        self._damaged = seen
+        index = self._all.reopened()
+        try:
+            for shard in index.shards:
+                for name in shard.facts.files:
+                    shard.file(name)
+        except BaseException:
+            index.close()
+            raise
+        return index
+
     def warm(self) -> None:
         """Have every index answer once, unless one of them cannot, which the log says why."""
+        if self.is_doubted:
+            return
         try:
             _warm(self.index())
             self.is_ready = True
+        except CorruptData as error:
+            self.doubt(error)
         except (SciretrieveError, OSError) as error:
             LOG.error("the service is not ready: %s", error)
 
@@ -93,6 +137,11 @@ class Library:
     def close(self) -> None:
         """Let go of the indexes."""
         self._all.close()
+
+
+def _seen(path: Path) -> Seen:
+    status = path.stat()
+    return str(path), status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _warm(index: Index) -> None:

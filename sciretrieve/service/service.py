@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.requests import Request as HttpRequest
 
 from ..answers.answering import Answer, Request
+from ..errors import CorruptData
 from ..protocols import Reranker
 from ..query.index import Index
 from .desk import Desk, Wait
@@ -44,7 +45,12 @@ class Service:
         Raises TimedOut, TooBusy, ClientGone, and what the work raises.
         """
         wait = Wait(self.settings.seconds)
-        return await self._attended(http, self.desk.do(work, wait), wait)
+
+        def checked() -> Value:
+            self.library.index().check_files()
+            return work()
+
+        return await self._attended(http, self.desk.do(checked, wait), wait)
 
     async def answer(self, http: HttpRequest, index: Index, request: Request) -> Answer:
         """What `answers.answering.answer` gives for a request, likewise; searches that wait together are made together."""
@@ -59,6 +65,9 @@ class Service:
             if task.done():
                 return task.result()
             raise ClientGone
+        except CorruptData as error:
+            self.library.doubt(error)
+            raise
         finally:
             wait.give_up()
             for each in (task, leaving):

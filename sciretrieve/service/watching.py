@@ -18,11 +18,12 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/readyz", response_model=dict[str, str], responses={503: {"description": "The indexes are being opened."}})
+@router.get("/readyz", response_model=dict[str, str], responses={503: {"description": "The indexes are being opened, or one is damaged."}})
 async def readyz(http: HttpRequest) -> Response:
-    """Whether the indexes are open and warm, so that requests are answered at once."""
-    is_ready = service_of(http).library.is_ready
-    return JSONResponse({"status": "ready" if is_ready else "opening the indexes"}, 200 if is_ready else 503)
+    """Whether the indexes are open and warm, so that requests are answered at once, and none of them is damaged."""
+    library = service_of(http).library
+    status = "ready" if library.is_ready else "an index is damaged" if library.is_doubted else "opening the indexes"
+    return JSONResponse({"status": status}, 200 if library.is_ready else 503)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -93,6 +94,24 @@ def test_several_processes_share_the_work_and_count_together(words: Path, tmp_pa
         assert answered < 60 + time.monotonic() - begun
         service.send_signal(signal.SIGTERM)
         service.communicate(timeout=60)
+
+
+def test_a_file_that_is_cut_is_said_and_answered_from_again_once_it_is_whole(tmp_path: Path) -> None:
+    papers = [{"id": f"p{number}", "title": f"Star dust {number}"} for number in range(50)]
+    sr.build(papers, tmp_path / "stars", encoder=None, progress=False).close()
+    (file,) = (tmp_path / "stars").rglob("postings.arrow")
+    with started("-i", tmp_path / "stars") as (service, address):
+        assert status(f"{address}v1/search?q=star") == 200
+        data = file.read_bytes()
+        os.truncate(file, 0)
+        assert status(f"{address}v1/search?q=star") == 500
+        assert (status(f"{address}readyz"), status(f"{address}healthz")) == (503, 200)
+        (tmp_path / "whole").write_bytes(data)
+        (tmp_path / "whole").rename(file)
+        while status(f"{address}readyz") != 200:
+            assert service.poll() is None
+            threading.Event().wait(0.1)
+        assert status(f"{address}v1/search?q=star") == 200
 
 
 def test_a_port_that_is_taken_is_said_in_a_line(words: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import NotFound, UnknownName
+from sciretrieve.errors import CorruptData, NotFound, UnknownName
 from sciretrieve.service.library import Library
 
 
@@ -136,4 +136,33 @@ def test_messages_have_names_in_place_of_folders(tmp_path: Path) -> None:
     assert str(tmp_path) not in library.public(str(error.value))
     assert "there is no paper 'nobody' in one" in library.public(str(error.value))
     assert library.public("a/b or 1/2") == "a/b or 1/2"
+    library.close()
+
+
+def test_one_that_is_damaged_is_not_ready_until_its_files_are_whole(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = build(tmp_path / "one", "a comet", "b comet")
+    library = Library([path, build(tmp_path / "two", "c comet")])
+    library.warm()
+    (file,) = path.rglob("papers.parquet")
+    data = file.read_bytes()
+    file.write_bytes(data[:-8])
+    for _ in range(2):
+        assert not library.follow()
+        library.warm()
+        assert (library.is_ready, library.is_doubted) == (False, True)
+    assert caplog.text.count("the service is not ready") == 1
+    assert caplog.text.count("the indexes stay as they are") == 1  # and is not opened again before something has changed
+    file.write_bytes(data)
+    assert library.follow()
+    assert (library.is_ready, library.is_doubted, ids(library.index())) == (True, False, {"a", "b", "c"})
+    library.close()
+
+
+def test_what_an_answer_shows_to_be_damaged_is_not_ready(tmp_path: Path) -> None:
+    library = Library([build(tmp_path / "one", "a comet")])
+    library.warm()
+    library.doubt(CorruptData("an answer could not be read"))
+    assert not library.is_ready
+    assert library.follow()  # all of its files are as they were written
+    assert library.is_ready
     library.close()

@@ -72,7 +72,8 @@ class DistributedIndex(Index):
         self._workers = workers
         self._groups = _Groups(workers, self)
 
-    def _reopened(self) -> Index:
+    def reopened(self) -> Index:
+        """See `Index.reopened`."""
         return DistributedIndex(self.path, self._workers, encoder=self._given, query_encoder=self.query_encoder)
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002

@@ -12,6 +12,7 @@ from mcp_types import CallToolResult, TextContent
 
 from ...answers.answering import Request
 from ...choices import Mode
+from ...errors import CorruptData
 from ...options import SearchOptions
 from ...query.index import Index
 from ...wording import as_json
@@ -195,7 +196,16 @@ class Tools:
 
     async def _do(self, work: Callable[[], Value]) -> Value:
         """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
-        return await self._desk.do(work, Wait(self._settings.seconds))
+
+        def checked() -> Value:
+            self._library.index().check_files()
+            return work()
+
+        try:
+            return await self._desk.do(checked, Wait(self._settings.seconds))
+        except CorruptData as error:
+            self._library.doubt(error)
+            raise
 
     def _current(self, name: str = "") -> Index:
         """The index of that name, or all as one, with what was committed since the last look, if that was a while ago."""

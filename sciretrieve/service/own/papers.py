@@ -20,9 +20,9 @@ from ..service import service_of
 from .forms import MOST_NAMED, IndexName, Json
 from .schemas import returns
 
-TEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The papers in that format.", "content": {kind: {"schema": {"type": "string"}} for kind, _ in FILES.values()}}
-}
+ITEMS = {"type": "array", "items": {"type": "object"}}
+FORMATS = {kind: {"schema": ITEMS if kind.endswith("+json") else {"type": "string"}} for kind, _ in FILES.values()}
+TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The papers in that format.", "content": FORMATS}}
 
 router = APIRouter(prefix="/v1", tags=["papers"], dependencies=[Depends(Known())])
 

@@ -1,15 +1,11 @@
-"""The published JSON Schema in the service's OpenAPI description."""
+"""What our own API answers, beside the published JSON Schema, and how a route says which of both it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import FastAPI
-
-from ...answers.schemas import schema
-
-DEFINITIONS, COMPONENTS = "#/$defs/", "#/components/schemas/"
+COMPONENTS = "#/components/schemas/"
 NAME, TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 WORK = {
     "description": "A paper of the index; or, where `id` is null, a reference to a work that it does not have.",
@@ -62,31 +58,8 @@ OWN: Mapping[str, Any] = {
 }
 
 
-def describe(app: FastAPI) -> None:
-    """Give an application's OpenAPI description the published schema's definitions, which responses refer to."""
-    generate = app.openapi
-
-    def described() -> dict[str, Any]:
-        value = generate()
-        components = value.setdefault("components", {}).setdefault("schemas", {})
-        for name, definition in {**_moved(schema("answer")["$defs"]), **OWN}.items():
-            components.setdefault(name, definition)
-        return value
-
-    vars(app)["openapi"] = described
-
-
 def returns(name: str, *, listed: bool = False) -> dict[int | str, dict[str, Any]]:
     """The description of a response that is one of the published definitions, or a list of them."""
     reference: dict[str, Any] = {"$ref": COMPONENTS + name}
     value = {"type": "array", "items": reference} if listed else reference
     return {200: {"description": "OK", "content": {"application/json": {"schema": value}}}}
-
-
-def _moved(value: Any) -> Any:
-    """A part of a schema whose references lead to an application's components."""
-    if isinstance(value, dict):
-        return {key: _moved(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_moved(item) for item in value]
-    return value.replace(DEFINITIONS, COMPONENTS) if isinstance(value, str) and value.startswith(DEFINITIONS) else value

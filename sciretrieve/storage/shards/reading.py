@@ -44,18 +44,23 @@ class Shard:
     Attributes:
         first: the row of its first paper, counted over all shards.
         papers: how many papers it has, deleted ones among them.
+        verified: what checks the files of its index.
     """
 
     def __init__(self, verified: Verified, facts: ShardFacts, first: int) -> None:
         self.facts = facts
         self.first = first
         self.papers = int(facts.papers)
-        self._verified = verified
+        self.verified = verified
         self._idle_readers: list[pq.ParquetFile] = []
 
     def file(self, name: str) -> Path:
         """The path of one of its files, checked. Raises CorruptData."""
-        return self._verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
+        return self.verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
+
+    def _check_again(self, *names: str) -> None:
+        """Raise CorruptData if one of its files was cut or written over since it was opened."""
+        self.verified.check_again(f"{SHARDS}/{self.facts.name}/{name}" for name in names)
 
     @once
     def scope(self) -> Scope:
@@ -115,7 +120,9 @@ class Shard:
 
     def ids_at(self, rows: Rows) -> list[str]:
         """The ids at the given rows of this shard."""
-        ids: list[str] = self.ids.take(integers(rows)).to_pylist()
+        ids_of_all = self.ids
+        self._check_again("ids.arrow")
+        ids: list[str] = ids_of_all.take(integers(rows)).to_pylist()
         return ids
 
     @once
@@ -132,19 +139,16 @@ class Shard:
         return file
 
     def _reader(self) -> pq.ParquetFile:
-        """A reader that no other thread has meanwhile, since Arrow does not guarantee that they may share one; a new one takes 20 µs.
-
-        What is mapped needs no buffers of its own: without, a column is read in half the time.
-        """
+        """A reader that no other thread has meanwhile, since Arrow does not guarantee that they may share one; a new one takes 20 µs."""
         try:
             return self._idle_readers.pop()  # one step to other threads
         except IndexError:
             return pq.ParquetFile(self._source, metadata=self._file.metadata, pre_buffer=False)
 
     @once
-    def _source(self) -> pa.MemoryMappedFile:
-        """The file of its papers, mapped into memory, from which any number of threads may read."""
-        return pa.memory_map(str(self.file("papers.parquet")))
+    def _source(self) -> pa.NativeFile:
+        """The file of its papers, from which any number of threads may read; not mapped, so that reading one that is cut is an error."""
+        return pa.OSFile(str(self.file("papers.parquet")), "rb")
 
     @once
     def _starts(self) -> Rows:
@@ -243,11 +247,12 @@ class Shard:
         """Columns of the file of names, and ids, of all papers or at the given rows."""
         check()
         columns = {name: self.ids if name == "id" else self._names[name].chunk(0) for name in dict.fromkeys(names)}
+        self._check_again(*dict.fromkeys("ids.arrow" if name == "id" else NAMES_FILE for name in columns))
         if rows is not None:
             places = integers(rows)
             columns = {name: column.take(places) for name, column in columns.items()}
         table = pa.Table.from_arrays(list(columns.values()), list(columns))
-        with _named(self._verified.directory / SHARDS / self.facts.name / NAMES_FILE):
+        with _named(self.verified.directory / SHARDS / self.facts.name / NAMES_FILE):
             table.validate(full=True)
         return table
 
@@ -260,7 +265,7 @@ class Shard:
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """What is read, which must be so many papers, or those at the given places of it."""
         check()
-        with _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+        with _named(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             reader = self._reader()
             table = read(reader)
             self._idle_readers.append(reader)
