@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ..choices import Bm25Variant, Metric
-from ..errors import InvalidRequest, SciretrieveError
+from ..errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
 from ..options import ColumnMap, RunsOn
 from ..wording import counted, in_bytes, in_words, listed
 from . import completing
@@ -39,6 +40,7 @@ from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..lifecycle import Update
+    from ..storage.manifest import Manifest
 
 WATCHING = 2.0
 """Seconds between looks at a watched corpus."""
@@ -129,14 +131,23 @@ def sync(
     def agreed(deleted: int, papers: int) -> bool:
         return _agreed(target, deleted, papers, is_watching=watch, console=console)
 
-    change = partial(equalise, allow_deletions=allow_deletions or agreed)
+    change, was_busy = partial(equalise, allow_deletions=allow_deletions or agreed), False
     while True:
         try:
             seen = _quiet_state(corpus) if watch else None
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
+        is_done = False
         try:
             _update(change, corpus, target, encoder, device, columns, strict, resume, format, console)
+            is_done, was_busy = True, False
+        except IndexBusy as error:
+            if not watch:
+                raise
+            if not was_busy:
+                console.note(f"{str(error).partition(';')[0]}; trying until it has ended")
+            was_busy = True
+            continue
         except (SciretrieveError, OSError) as error:
             if not watch:
                 raise
@@ -145,8 +156,7 @@ def sync(
             return
         try:
             console.note("watching; Ctrl-C ends it")
-            while _state(corpus) == seen:
-                time.sleep(WATCHING)
+            _wait_for_change(corpus, seen, target, is_done=is_done)
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
 
@@ -202,6 +212,26 @@ def _index_of(sources: list[str], console: Console) -> Path:
         )
     console.note(f"the index is {target} (the name of the corpus)")
     return target
+
+
+def _wait_for_change(sources: list[str], seen: object, index: Path, *, is_done: bool) -> None:
+    """Wait until a corpus is not as it was seen, or its index is another one, built in its place; where the index could not be made equal
+    to the corpus, until either changes."""
+    before = _manifest(index)
+    while _state(sources) == seen:
+        now = _manifest(index)
+        if now is not None and (before is None or not now.logs(before.generation, before.checksum) or (now != before and not is_done)):
+            return
+        time.sleep(WATCHING)
+
+
+def _manifest(index: Path) -> Manifest | None:
+    """What an index consists of now; None where there is none that can be read."""
+    from ..storage.manifest import read_manifest
+
+    with suppress(CorruptData, NotFound, OSError):
+        return read_manifest(index)
+    return None
 
 
 def _quiet_state(sources: list[str]) -> object:

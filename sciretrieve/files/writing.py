@@ -28,7 +28,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptData, IndexBusy
+from ..errors import CorruptData, IndexBusy, InvalidRequest
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
@@ -308,6 +308,21 @@ def write_lock(directory: Path) -> Iterator[None]:
         # closing the file is not enough: a child that a library has just forked may still hold it open
         fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
+
+
+@contextmanager
+def work_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder of unfinished work, which may go on with what is in it, or remove it.
+
+    Raises:
+        InvalidRequest: there is something else of that name, such as a folder of the user's, or a link to one.
+        IndexBusy: another process holds it.
+    """
+    is_other = folder.is_symlink() or (folder.exists() and (not folder.is_dir() or bool(listed(folder))) and not (folder / LOCK).is_file())
+    if is_other:
+        raise InvalidRequest(f"{folder} is there, and is not what unfinished work has left; move it, or name another output")
+    with write_lock(folder):
+        yield
 
 
 def _locked(directory: Path) -> IO[str]:

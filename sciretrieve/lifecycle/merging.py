@@ -207,9 +207,8 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
         fields.add(papers)
         fields.write(partial)
     # which papers exceed the encoder's input length is known of whole shards alone
-    truncated = None if any(shard.facts.deleted or shard.facts.truncated is None for shard in group) else 0
-    if truncated is not None:
-        truncated = sum(shard.facts.truncated or 0 for shard in group)
+    counts = [None if shard.facts.deleted else shard.facts.truncated for shard in group]
+    truncated = None if None in counts else sum(count or 0 for count in counts)
     advance(len(papers))
     return finish(partial, len(papers), truncated, tuple(sorted({source for shard in group for source in shard.facts.sources})))
 

@@ -21,7 +21,7 @@ from ..encoders import opened_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import IndexExists, InvalidRequest, SciretrieveError
 from ..files.schema import texts_of
-from ..files.writing import read_json, remove_lock, replaced, sync_file, write_json, write_lines, write_lock, write_vectors
+from ..files.writing import read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries
 from ..progress import shown
 from ..protocols import AnyEncoder, Counted, Encoder, Progress
@@ -79,7 +79,7 @@ def encode(
     rejections = Rejections(path.with_name(path.name + ".rejected.jsonl"), strict)
     items, fingerprint, total, name = _items(source, side, columns, rejections)
     work_folder = path.with_name(path.name + ".partial")
-    with write_lock(work_folder):
+    with work_lock(work_folder):
         plan = {
             "source": fingerprint,
             "encoder": model.identity(),  # in any precision: vectors stay comparable

@@ -123,7 +123,7 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
     created_at = datetime.now(UTC).isoformat(timespec="seconds")
     papers = sum(facts.papers - facts.deleted for facts in new.shards)
     record = Record(generation, created_at, papers=papers, **asdict(change))
-    before = (*old.log[:-1], replace(old.log[-1], checksum=old.checksum)) if old else ()
+    before = [replace(made, checksum=old.checksum) if made.generation == old.generation else made for made in old.log] if old else []
     names = {facts.name for facts in new.shards}
     manifest = replace(
         new,

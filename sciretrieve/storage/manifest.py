@@ -43,6 +43,8 @@ TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
 SHARD_FILES = {"papers.parquet", "names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
 """The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
 SHARD_NAME = re.compile(r"\d{6,}")
+QUOTED_NUMBER = re.compile(rb'"(\d{6,12})"')
+"""The names of shards as they stand in a manifest, where nothing else is such a text."""
 ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
 DELETED_FILE = re.compile(r"deleted-\d{6,}\.npy")
 
@@ -249,12 +251,11 @@ def kept_generations(directory: Path, current: Manifest) -> list[int]:
 
 
 def named_shards(directory: Path) -> list[int]:
-    """The numbers of the shards that any manifest names, of whichever generation, also where their folders are lost."""
-    numbers = []
+    """The numbers of the shards that any manifest names, of whichever generation, damaged or not, also where their folders are lost."""
+    numbers: list[int] = []
     for path in (directory / MANIFEST, *(generation_file(directory, number) for number in generations(directory))):
-        with suppress(CorruptData, FileNotFoundError, NotADirectoryError, KeyError, TypeError, ValueError):
-            value = read_json(path)
-            numbers += [int(name) for name in (*(shard["name"] for shard in value["shards"]), *value["replaced"])]
+        with suppress(OSError):
+            numbers += map(int, QUOTED_NUMBER.findall(path.read_bytes()))
     return numbers
 
 

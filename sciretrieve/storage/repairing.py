@@ -42,7 +42,7 @@ from .manifest import (
     read_manifest,
     said_generation,
 )
-from .pending import Pending
+from .pending import KINDS, Pending
 from .shards import Shard, cut_shard, fill, finished_facts
 from .shards.cutting import contents
 from .sweeping import sweep
@@ -101,12 +101,15 @@ def _restore_manifest(directory: Path, progress: Progress) -> None:
         manifest = read_manifest(directory)
     except (CorruptData, NotFound):
         newest: Manifest | None = None
-        last = said_generation(directory)
-        numbers = [number for number in generations(directory) if last not in generations(directory) or number <= (last or 0)]
+        unfinished = {pending.id for kind in KINDS if (pending := Pending.found(directory, progress, kind)) is not None}
+        there, last = generations(directory), said_generation(directory)
+        numbers = [number for number in there if last is None or number <= last] or there
         for check in (_check_lost, lambda *_: None):
             for number in reversed(numbers):
                 with suppress(CorruptData):
                     manifest = read_generation(directory, number, newest)
+                    if any(made.work in unfinished for made in manifest.log[-1:]):
+                        continue  # its commit did not come to its end, and can be done again
                     newest = newest or manifest  # whose log says which of the others ever were current
                     check(directory, manifest)
                     _write_manifest(directory / MANIFEST, manifest)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..choices import check_choice
 from ..errors import InvalidRequest
-from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
+from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import Silent, shown
 from ..protocols import Progress
@@ -120,7 +120,7 @@ def learn(
         if not processes.is_first:
             processes.wait()  # else this one may go on from a checkpoint that the first is about to remove
             return _trained(make, plan, options, target, partial, Silent(), processes, None)
-        with write_lock(partial):
+        with work_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:

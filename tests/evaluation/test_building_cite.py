@@ -288,6 +288,7 @@ def test_nothing_is_written_half(tmp_path: Path, at: str) -> None:
     assert list(tmp_path.iterdir()) == []
     left = tmp_path / "made.partial"  # by a process that was killed
     write_text(left / "qrels" / "old.tsv", "half")
+    (left / ".lock").touch()
     made(papers(), tmp_path / "made")
     assert not left.exists()
     assert not (tmp_path / "made" / "qrels" / "old.tsv").exists()

@@ -21,7 +21,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import CorruptData, IndexBusy
+from sciretrieve.errors import CorruptData, IndexBusy, InvalidRequest
+from sciretrieve.evaluation.builders.folders import new_folder
 from sciretrieve.files.writing import (
     HEADER,
     TEMPORARY,
@@ -37,6 +38,7 @@ from sciretrieve.files.writing import (
     remove_lock,
     replaced,
     retire,
+    work_lock,
     write_json,
     write_lines,
     write_lock,
@@ -123,6 +125,30 @@ def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wr
         assert planted.exists()
         planted.unlink()
     assert (victim.read_bytes(), path.read_bytes().strip()) == (b"precious", b"new")
+
+
+@pytest.mark.parametrize("other", ["folder", "link", "file"])
+def test_unfinished_work_takes_no_folder_that_is_not_its_own(tmp_path: Path, other: str) -> None:
+    """One that goes on with what is in it, or removes it."""
+    partial, own = tmp_path / "out.partial", tmp_path / "own"
+    own.mkdir()
+    (own / "thesis.tex").write_text("precious")
+    if other == "link":
+        partial.symlink_to(own)
+    elif other == "folder":
+        own.rename(partial)
+    else:
+        partial.write_text("precious")
+    before = {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(InvalidRequest, match=r"out\.partial is there, and is not what unfinished work has left"), work_lock(partial):
+        pass
+    with pytest.raises(InvalidRequest, match="is not what unfinished work has left"), new_folder(tmp_path / "out"):
+        pass
+    assert {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == before
+    with work_lock(tmp_path / "new"):
+        (tmp_path / "new" / "part").write_text("done")
+    with work_lock(tmp_path / "new"):  # it is its own
+        assert (tmp_path / "new" / "part").read_text() == "done"
 
 
 def test_a_new_file_is_for_those_whom_the_old_one_was_for(tmp_path: Path) -> None:

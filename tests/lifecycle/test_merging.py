@@ -22,6 +22,7 @@ from sciretrieve.lifecycle.merging import FLOOR, WIDTH, due, space
 from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import generations
 from tests.command_line import answer, sciretrieve
+from tests.edited import edited_manifest
 from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -129,6 +130,24 @@ def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> Non
         assert index.manifest.truncated == 0
         assert index.manifest.log[-1].command == "merge"
         assert index.manifest.generation == result.generation == 12
+
+
+@pytest.mark.parametrize(
+    ("truncated", "deleted", "together"), [((1, 2), None, 3), ((1, None), None, None), ((1, 2), PAPERS[0]["id"], None)], ids=str
+)
+def test_how_many_papers_are_too_long_is_known_where_it_is_of_all(
+    truncated: tuple[int | None, int | None], deleted: str | None, together: int | None, tmp_path: Path
+) -> None:
+    sr.build(PAPERS[:6], tmp_path / "index", encoder="letters", shard_size=40).close()
+    sr.add(PAPERS[6:9], tmp_path / "index")
+    if deleted is not None:
+        sr.delete(tmp_path / "index", deleted)
+    with edited_manifest(tmp_path / "index") as manifest:
+        for shard, count in zip(manifest["shards"], truncated, strict=True):
+            shard["truncated"] = count
+    assert sr.merge(tmp_path / "index").shards_after == 1
+    with sr.open(tmp_path / "index") as index:
+        assert index.manifest.shards[0].truncated == together
 
 
 def test_a_second_merge_has_nothing_to_do(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from sciretrieve.papers.corpora import corpus as corpora
 from sciretrieve.papers.corpora.formats import JSON_LINES
 from sciretrieve.progress import Silent
 from sciretrieve.protocols import Progress
-from sciretrieve.storage.manifest import generations
+from sciretrieve.storage.manifest import generations, read_manifest
 from sciretrieve.storage.sweeping import sweep
 from tests.command_line import answer, hear_interrupts, sciretrieve
 from tests.every_answer import every_answer, quick_answers
@@ -978,6 +978,18 @@ def test_nothing_is_made_where_there_is_no_index(command: str, tmp_path: Path) -
         assert refused.returncode == 2
         assert f"there is no index at {folder}" in refused.stderr
     assert sorted(tmp_path.iterdir()) == listed
+
+
+@pytest.mark.parametrize(("gone", "unreadable"), [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1)])
+def test_an_added_corpus_is_the_index_only_if_it_shows_all_of_it(gone: int, unreadable: int, tmp_path: Path) -> None:
+    """Else a sync to it, later, would find nothing to do."""
+    folder = built(OLD[:8], tmp_path / "index", encoder=None)
+    rows = [*({"id": paper["id"]} for paper in OLD[:unreadable]), *OLD[unreadable : 8 - gone], NEW[0]]
+    corpus = write_jsonl(tmp_path / "papers.jsonl", rows)
+    assert sr.add(corpus, folder).added == 1
+    assert (read_manifest(folder).whole is not None) == (gone + unreadable == 0)
+    plan = sr.sync(corpus, folder, dry_run=True)
+    assert (plan.deleted, plan.kept, plan.unchanged) == (gone, unreadable, 9 - gone - unreadable)
 
 
 # watching

@@ -15,10 +15,12 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
+from sciretrieve.evaluation.shared_work import RememberingIndex
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import building, refit, updating
 from sciretrieve.progress import Silent
 from sciretrieve.query import snapshot as snapshots
+from sciretrieve.query.indexes import Indexes
 from sciretrieve.query.snapshot import Snapshot
 from sciretrieve.storage.manifest import generation_file, generations
 from sciretrieve.storage.sweeping import sweep
@@ -133,6 +135,7 @@ def test_a_snapshot_stays_as_it_is_while_another_process_changes_the_index(folde
 
 HOLDER = """
 import sys
+from sciretrieve.query.indexes import Indexes
 from sciretrieve.query.snapshot import Snapshot
 snapshot = Snapshot(sys.argv[1])
 print("open", flush=True)
@@ -211,6 +214,25 @@ def test_refreshed_gives_what_is_there_now_and_shares_the_encoder(folder: Path, 
     assert quick_answers(index) == before
     assert newer.refreshed() is newer
     assert index.refreshed().manifest.generation == newer.manifest.generation
+
+
+def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> None:
+    """Its generation has the same number."""
+    papers, path = made_up_papers(12, seed=6), tmp_path / "index"
+    index = sr.build(papers[:8], path, encoder=None)
+    other = sr.build(papers[:2], tmp_path / "other", encoder=None)
+    shutil.rmtree(path)
+    with pytest.raises(NotFound):
+        index.refreshed()
+    sr.build(papers[4:], path, encoder=None).close()
+    newer = index.refreshed()
+    assert (newer.manifest.generation, len(index), len(newer)) == (1, 8, 8)
+    assert set(newer.live_ids()) == {paper["id"] for paper in papers[4:]}
+    assert newer.refreshed() is newer
+    for again in (lambda: Indexes([other, index]), lambda: RememberingIndex(index)):  # both open it by its number
+        with pytest.raises(NotFound, match="was built anew since it was opened"):
+            again()
+    assert len(Indexes([other, newer])) == 10
 
 
 def test_refreshed_keeps_the_encoder_that_was_given(folder: Path) -> None:

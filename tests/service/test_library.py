@@ -12,6 +12,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound, UnknownName
 from sciretrieve.service.library import Library
+from sciretrieve.storage.manifest import read_manifest
 
 
 def build(path: Path, *titles: str) -> Path:
@@ -78,6 +79,22 @@ def test_snapshots_that_it_followed_on_from_are_freed_unless_somebody_has_them(t
     del kept
     assert not library.follow()
     assert len(list(Path("/proc/self/fd").iterdir())) < counts[0]
+    library.close()
+
+
+def test_what_cannot_answer_is_not_taken_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    library = Library([build(tmp_path / "one", "a comet")])
+    before = library.index()
+    sr.add([{"id": "b", "title": "another comet"}], tmp_path / "one", progress=False)
+    postings = tmp_path / "one" / "shards" / read_manifest(tmp_path / "one").shards[-1].name / "postings.arrow"
+    sound = postings.read_bytes()
+    postings.write_bytes(sound[:-100] + bytes([sound[-100] ^ 1]) + sound[-99:])
+    assert not library.follow()
+    assert library.index() is before
+    assert "is damaged" in caplog.text
+    postings.write_bytes(sound)
+    assert library.follow()
+    assert ids(library.index()) == {"a", "b"}
     library.close()
 
 

@@ -191,6 +191,26 @@ def restore_to(folder: Path, generation: int) -> None:
         write_sealed(path, value)
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_repair_takes_no_commit_that_can_be_done_again(folder: Path, tmp_path: Path, is_first: bool) -> None:
+    """Neither of a first build nor of an add that was killed: their marks say that they are unfinished, even where the manifest is lost."""
+    if is_first:
+        folder = tmp_path / "new"
+        with killed("manifest.json"):
+            sr.build(PAPERS[:4], folder, encoder=None)
+        with pytest.raises(NotFound, match="is not finished"):
+            repair(folder)
+        assert len(sr.build(PAPERS[:4], folder, encoder=None)) == 4
+    else:
+        with killed("manifest.json"):
+            sr.add(PAPERS[9:11], folder)
+        (folder / "manifest.json").unlink()
+        assert repair(folder).faults == ()
+        assert (read_manifest(folder).generation, len(ids(folder))) == (2, 9)
+        assert sr.add(PAPERS[11:12], folder).papers == 12  # with those that were encoded
+    assert verify(folder).faults == ()
+
+
 def test_the_newest_manifest_says_which_others_repair_may_take(folder: Path) -> None:
     with killed("manifest.json"):
         sr.add(PAPERS[9:11], folder)

@@ -13,6 +13,8 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.progress import Silent
+from sciretrieve.storage.manifest import read_manifest
+from sciretrieve.storage.pending import Pending
 from sciretrieve.storage.verifying import verify
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -108,6 +110,42 @@ def test_a_first_build_with_a_mark_that_cannot_be_read_starts_over(tmp_path: Pat
     assert len(sr.build(corpus, folder, encoder=None, shard_size=4, progress=heard)) == 12
     assert [note for note in heard.notes if "dropped" in note]
     assert not list((folder / "shards").glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("plan", "is_encoded", "fits"),
+    [
+        ({"command": "merge", "base": 1}, False, True),
+        ({"command": "merge", "base": 2}, False, False),
+        ({"command": "merge", "base": 0}, False, False),
+        ({"command": "reindex", "shards": ["000000"]}, False, True),
+        ({"command": "reindex", "shards": ["000000", "000001"], "base": 1}, False, True),
+        ({"command": "reindex", "shards": ["000000"], "base": 2}, False, False),
+        ({"command": "reindex", "shards": ["000000", "000002"]}, False, False),
+        ({"command": "reindex", "shards": ["000002"], "encoder": None}, True, False),
+        ({"command": "add", "base": 2, "encoder": None}, True, True),
+        ({"command": "add", "base": 2, "encoder": None}, False, False),
+        ({"command": "add", "base": 1, "encoder": None}, True, True),
+        ({"command": "add", "base": 1, "encoder": None}, False, True),
+    ],
+    ids=str,
+)
+def test_which_work_can_go_on(folder: Path, plan: dict[str, Any], is_encoded: bool, fits: bool) -> None:
+    """On generation 1, which has the shards 0 and 1: as long as these are there, and nothing was committed, or it has encoded something."""
+    if is_encoded:
+        (folder / "shards" / "000007").mkdir()
+    assert Pending(folder, plan, 7).fits(read_manifest(folder)) == fits
+
+
+def test_a_mark_stays_as_long_as_nothing_is_committed(folder: Path, tmp_path: Path) -> None:
+    sr.delete(folder, "p0004")
+    with pytest.raises(KeyboardInterrupt):
+        sr.merge(folder, progress=Notes(1))
+    for idle in (lambda: sr.reindex(folder, progress=False), lambda: sr.repair(folder, progress=False)):
+        idle()
+        assert (folder / "change.json").exists()
+    sr.delete(folder, "p0005")
+    assert not (folder / "change.json").exists()
 
 
 def test_what_gives_way_is_told(folder: Path, tmp_path: Path) -> None:

@@ -86,18 +86,26 @@ def test_names_are_read_a_few_thousand_at_a_time(written: Shard, monkeypatch: py
     assert [id for _, table in parts for id in table["id"].to_pylist()] == written.ids.to_pylist()
 
 
-@pytest.mark.parametrize("column", ["title", "venue", "doi", "authors"])
-@pytest.mark.parametrize("value", [-1, 1 << 30])
+@pytest.mark.parametrize(
+    ("column", "place", "values"),
+    [
+        *((column, 100, [value]) for column in ("title", "venue", "doi", "authors") for value in (-1, 1 << 30)),
+        *((column, 100, [2**31 - 8, -1000]) for column in ("title", "authors")),  # whose differences do not fit into 32 bits
+        *((column, place, [value]) for column in ("title", "authors") for place in (0, 1000) for value in (-1, 2**31 - 1)),
+    ],
+    ids=str,
+)
 def test_names_that_lie_outside_of_their_file_are_refused_before_they_are_read(
-    tmp_path: Path, written: Shard, column: str, value: int
+    tmp_path: Path, written: Shard, column: str, place: int, values: list[int]
 ) -> None:
     path = written.file("names.arrow")
     table = read_names(path, 1000)
     offsets = table[column].chunk(0).buffers()[1].to_pybytes()
     content = path.read_bytes()
     assert content.count(offsets) >= 1
-    wrong = offsets[:400] + value.to_bytes(4, "little", signed=True) + offsets[404:]
-    path.write_bytes(content.replace(offsets, wrong))
+    wrong = np.frombuffer(offsets, np.int32).copy()
+    wrong[place : place + len(values)] = values
+    path.write_bytes(content.replace(offsets, wrong.tobytes()))
     shard = opened(tmp_path, replace(written.facts, files={**written.facts.files, "names.arrow": describe(path)}))
     with pytest.raises(CorruptData, match=r"names\.arrow cannot be read .*verify --repair"):
         shard.papers_at(np.array([1]), ["id", "title"])

@@ -17,11 +17,11 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
-from sciretrieve.lifecycle import add, delete, merge, refit, reindex, sync
+from sciretrieve.lifecycle import add, delete, merge, refit, reindex, restore, sync
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
 from sciretrieve.progress import Silent
-from sciretrieve.storage.manifest import generation_file, generations, read_manifest
+from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import Fault, verify
 from tests.made_up import made_up_papers, write_jsonl
@@ -93,6 +93,10 @@ def add_more(index: Path, corpora: Corpora, **options: Any) -> None:
     add(corpora.more, index, encoder=LetterEncoder(), **options)
 
 
+def add_others(index: Path, corpora: Corpora, **options: Any) -> None:
+    add(corpora.others, index, encoder=LetterEncoder(), **options)
+
+
 def add_later(index: Path, corpora: Corpora, **options: Any) -> None:
     add(corpora.later_library, index, encoder=LetterEncoder(), **options)
 
@@ -124,6 +128,13 @@ def reindex_late(index: Path, corpora: Corpora, **options: Any) -> None:
 
 def tune(index: Path, corpora: Corpora) -> None:
     refit(index, Bm25Parameters(k1=0.9), Fusion(alpha=0.25))
+
+
+def restore_first(index: Path, corpora: Corpora) -> None:
+    """Make the index what it was in its first generation, if that is there and is another."""
+    manifest = read_manifest(index)
+    if 1 in kept_generations(index, manifest) and manifest.generation > 1:
+        restore(index, 1)
 
 
 def damage(index: Path, corpora: Corpora) -> None:
@@ -174,6 +185,7 @@ STORIES: dict[str, tuple[Step, ...]] = {
     ),
     "reindex": (build(), reindex_dense),
     "tune": (build(), tune),
+    "restore": (build(), add_more, delete_papers("p0001", "other p0010"), restore_first),
     "repair": (build(), delete_papers("p0001", "p0009"), damage, repair_all),
 }
 """Commands, each after those that it needs: the last one is the one that crashes."""
@@ -181,6 +193,8 @@ STORIES: dict[str, tuple[Step, ...]] = {
 
 Texts = dict[str, tuple[str, str]]
 """Titles and abstracts of papers, by id."""
+Log = dict[int, Texts]
+"""What the papers of generations are."""
 
 
 @dataclass(frozen=True)
@@ -189,27 +203,32 @@ class Command:
 
     Attributes:
         step: it; and `other`, where it is to follow another that was killed.
-        texts: what the papers of an index that has the given ones are after it.
+        texts: what the papers of an index that has the given ones are after it; it is also given the corpora, and the generations that can
+            be restored.
         before: what it is done to.
     """
 
     step: Step
-    texts: Callable[[Texts, Mapping[str, Texts]], Texts]
+    texts: Callable[[Texts, Mapping[str, Texts], Log], Texts]
     before: tuple[Step, ...] = (build(), add_more, delete_papers("p0001"))
     other: Step | None = None
 
 
 COMMANDS: dict[str, Command] = {
-    "build": Command(build_over, lambda _, corpora: corpora["library"], before=()),
-    "build over": Command(build_others, lambda _, corpora: corpora["others"]),
-    "add": Command(add_more, lambda texts, corpora: {**texts, **corpora["more"]}),
-    "sync": Command(sync_later, lambda _, corpora: corpora["later_library"]),
-    "delete": Command(delete_if_there, lambda texts, _: {id: text for id, text in texts.items() if id != "p0010"}),
-    "merge": Command(merge_shards, lambda texts, _: texts),
-    "reindex": Command(reindex_dense, lambda texts, _: texts),
-    "reindex late": Command(reindex_late, lambda texts, _: texts),
-    "repair": Command(repair_all, lambda texts, _: texts, before=(build(), add_more, delete_papers("p0001"), damage), other=repair_words),
-    "tune": Command(tune, lambda texts, _: texts),
+    "build": Command(build_over, lambda _, corpora, __: corpora["library"], before=()),
+    "build over": Command(build_others, lambda _, corpora, __: corpora["others"]),
+    "add": Command(add_more, lambda texts, corpora, _: {**texts, **corpora["more"]}, before=(build(), delete_papers("p0001"))),
+    "add others": Command(add_others, lambda texts, corpora, _: {**texts, **corpora["others"]}),
+    "sync": Command(sync_later, lambda _, corpora, __: corpora["later_library"]),
+    "delete": Command(delete_if_there, lambda texts, _, __: {id: text for id, text in texts.items() if id != "p0010"}),
+    "merge": Command(merge_shards, lambda texts, _, __: texts),
+    "restore": Command(restore_first, lambda texts, _, log: log.get(1, texts)),
+    "reindex": Command(reindex_dense, lambda texts, _, __: texts),
+    "reindex late": Command(reindex_late, lambda texts, _, __: texts),
+    "repair": Command(
+        repair_all, lambda texts, _, __: texts, before=(build(), add_more, delete_papers("p0001"), damage), other=repair_words
+    ),
+    "tune": Command(tune, lambda texts, _, __: texts),
 }
 
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -25,22 +25,24 @@ from sciretrieve.encoders.golden import PROBE
 from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
-from sciretrieve.lifecycle import delete
+from sciretrieve.lifecycle import delete, restore
 from sciretrieve.matching.late import Packing
 from sciretrieve.matching.late.packing import learn
 from sciretrieve.protocols import Advance
-from sciretrieve.storage.manifest import generation_file, read_manifest
+from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
 from sciretrieve.storage.pending import Pending
+from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import verify
 from tests.conftest import Effort
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 from tests.torture import building
-from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, recorded
+from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, Synced, recorded
 from tests.torture.stories import (
     COMMANDS,
     STORIES,
     Command,
     Corpora,
+    Log,
     Step,
     Story,
     Texts,
@@ -194,10 +196,10 @@ def described(name: str, kind: str, place: int, recording: Recording) -> Iterato
         raise
 
 
-def texts(index: Path) -> Texts | None:
-    """Titles and abstracts of the papers of an index, by id; None if there is no index."""
+def texts(index: Path, generation: int | None = None) -> Texts | None:
+    """Titles and abstracts of the papers of an index, or of an earlier generation of it, by id; None if there is none."""
     try:
-        opened = sr.open(index, encoder=LetterEncoder())
+        opened = sr.open(index, encoder=LetterEncoder(), generation=generation)
     except NotFound:
         return None
     with opened:
@@ -299,52 +301,109 @@ def late_letters() -> Iterator[None]:
 
 @pytest.mark.usefixtures("late_letters")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_another_one_and_the_first_again(name: str, corpora: Corpora, tmp_path: Path, effort: Effort) -> None:
-    """The first is killed, the other and the first come to their ends: nothing stands in the way of any, and papers are right."""
+def test_a_command_others_and_the_first_again(name: str, corpora: Corpora, tmp_path: Path, effort: Effort) -> None:
+    """The first is killed at any of its operations on files; others, and the first again, come to their ends. Nothing stands in the way of
+    any, papers are right, and each generation that the log has is what its commit made it: it can be opened and restored."""
     first, chance, index = COMMANDS[name], Random(name), tmp_path / "disk" / "index"
     written = {name: texts_in(path) for name, path in vars(corpora).items()}
     index.parent.mkdir()
     with recorded(index.parent) as start:
         for step in first.before:
             step(index, corpora)
-    before = texts(index)
+    log = {number: texts(index, number) or {} for number in generations(index)}
     with recorded(index.parent, start) as recording:
         first.step(index, corpora)
     begun, last = len(start.operations), len(recording.operations)
+    # what a kill leaves is the same after a sync
+    places = [place for place in range(begun, last + 1) if place == begun or not isinstance(recording.operations[place - 1], Synced)]
+    committing = commits_of(recording, begun)[0]
+    places = effort([committing - 1, committing, chance.choice(places[len(places) // 3 :])], places)
     others = list(COMMANDS)
-    for other in effort([others[(others.index(name) + turn) % len(others)] for turn in (1, 4, 7)], others):
-        for _ in effort(range(1), range(12)):
-            place = chance.randint(begun + (last - begun) // 3, last)
-            shutil.rmtree(index.parent)
-            recording.crashed(chance.choice(sorted(KILLS)), place).tree.put(index.parent)
-            with described(name, f"killed, then {other},", place, recording):
-                followed(index, corpora, first, COMMANDS[other], before, written)
+    for turn, place in enumerate(places):
+        chosen = [others[(others.index(name) + 1 + turn) % len(others)], *chance.sample(others, chance.randrange(2))]
+        if place == committing:  # it is done, and its mark may still be there
+            chosen = ["restore", "add others"]
+        shutil.rmtree(index.parent)
+        recording.crashed(chance.choice(sorted(KILLS)), place).tree.put(index.parent)
+        with described(name, f"killed, then {', then '.join(chosen)},", place, recording):
+            followed(index, corpora, first, [COMMANDS[other] for other in chosen], log, written)
 
 
-def followed(index: Path, corpora: Corpora, first: Command, other: Command, before: Texts | None, written: Mapping[str, Texts]) -> None:
-    """Run another command on what a killed one has left, and then that one again."""
-    left = texts(index)
-    done = first.texts(before or {}, written)
-    assert left in (before, done)
-    has_failed = False
-    try:
-        (other.other or other.step)(index, corpora)
-    except (CorruptData, NotFound):  # a file that was to be repaired, or an index that was to be built
-        assert first is COMMANDS["repair"] or left is None
-        assert texts(index) == left
-        has_failed = left is not None
-    else:
-        new = {} if first not in (COMMANDS["add"], COMMANDS["sync"]) else written["more" if first is COMMANDS["add"] else "later_library"]
-        # an add or sync that had encoded something is finished by the next one
-        assert (texts(index) or {}) in (other.texts(left or {}, written), other.texts({**(left or {}), **new}, written))
-    right = first.texts(texts(index) or {}, written)
-    first.step(index, corpora)
-    assert texts(index) == right
-    if has_failed:  # and may have work that waits
+TAKEN_IN = {"add": "more", "add others": "others", "sync": "later_library"}
+"""The corpora that commands encode papers of, and do not lose what they encoded."""
+
+
+def followed(index: Path, corpora: Corpora, first: Command, others: Sequence[Command], before: Log, written: Mapping[str, Texts]) -> None:
+    """Run other commands on what a killed one has left, and then that one again."""
+    log, was, left = dict(before), before.get(max(before, default=0)), texts(index)
+    assert left in (was, first.texts(was or {}, written, log))
+    is_committed = enter(index, log, left or {})
+    # an add or sync that had encoded something is finished by the next one
+    unfinished = {} if is_committed else taken_in(first, was or {}, written)
+    failed: list[tuple[Command, Texts]] = []
+    for other in (*others, first):
+        state, kept = texts(index), {number: log[number] for number in openable(index)}
+        try:
+            (other.step if other is first else other.other or other.step)(index, corpora)
+        except (CorruptData, NotFound):  # a file that was to be repaired, or an index that was to be built
+            assert other is not first
+            assert first is COMMANDS["repair"] or state is None
+            assert texts(index) == state
+            failed += [(other, taken_in(other, state, written))] if state is not None else []
+            continue
+        finished = {**(state or {}), **unfinished}
+        made = texts(index) or {}
+        assert made in (other.texts(state or {}, written, kept), other.texts(finished, written, kept))
+        enter(index, log, finished, made)
+        if {**finished, **made} == made:
+            unfinished = {}
+    for other, waiting in failed:  # which may have work that waits
+        state = texts(index) or {}
         other.step(index, corpora)
+        enter(index, log, {**state, **waiting}, texts(index) or {})
     assert verify(index, encoder=LetterEncoder()).faults == ()
-    if first is not COMMANDS["delete"]:  # which may have had nothing to do
-        assert strays(index) == set()
+    if len(log) > len(before) + 1 and first.before:  # all may have had nothing to do
+        assert strays(index) <= {"rejected.jsonl"}  # of a corpus all of whose papers were there
+    check_log(index, log)
+
+
+def taken_in(command: Command, state: Texts, written: Mapping[str, Texts]) -> Texts:
+    """The papers that a command encodes for an index that is in some state."""
+    corpus = next((written[corpus] for name, corpus in TAKEN_IN.items() if COMMANDS[name] is command), {})
+    return {id: text for id, text in corpus.items() if state.get(id) != text}
+
+
+def openable(index: Path) -> list[int]:
+    """The generations that are listed as those that can be opened."""
+    return kept_generations(index, read_manifest(index)) if (index / "manifest.json").exists() else []
+
+
+def enter(index: Path, log: Log, *states: Texts) -> bool:
+    """Enter into the log what has been committed since; at most so many commits are to have made these states, the last ones. Says whether
+    there were any."""
+    records = read_manifest(index).log if (index / "manifest.json").exists() else ()
+    new = [record.generation for record in records if record.generation > max(log, default=0)]
+    assert len(new) <= len(states)
+    log.update(zip(reversed(new), reversed(states), strict=False))
+    return bool(new)
+
+
+def check_log(index: Path, log: Log) -> None:
+    """See that all generations that can be opened are as they were made, can be restored, and that there are no others."""
+    assert repair(index, encoder=LetterEncoder(), progress=False).faults == ()
+    numbers = openable(index)
+    assert {record.generation for record in read_manifest(index).log} <= log.keys()
+    for number in range(1, max(numbers) + 2):
+        if number in numbers:
+            assert texts(index, number) == log[number], f"generation {number}"
+            continue
+        assert texts(index, number) is None
+        with pytest.raises(NotFound):
+            restore(index, number)
+    for number in numbers[:-1]:
+        restore(index, number)
+        assert texts(index) == log[number], f"generation {number}, restored"
+        assert verify(index, encoder=LetterEncoder(), progress=False).faults == ()
 
 
 def test_a_sync_that_another_command_was_finishing_is_taken_up_as_it_was(

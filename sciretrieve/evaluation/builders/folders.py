@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InvalidRequest
-from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, write_lock
+from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, work_lock
 
 
 @contextmanager
@@ -15,14 +15,14 @@ def new_folder(target: Path) -> Iterator[Path]:
     """A folder to fill, which becomes `target` when the block ends; if the block fails, it is removed.
 
     Raises:
-        InvalidRequest: there is something at `target` already.
+        InvalidRequest: there is something at `target` already, or at `target`.partial that is none of this.
         IndexBusy: another process is making the same folder.
     """
     target = target.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidRequest(f"{target} is there already; name a new folder with `to`, or remove it")
     partial = target.with_name(target.name + ".partial")
-    with write_lock(partial):
+    with work_lock(partial):
         try:
             for left in listed(partial):  # by a process that was killed
                 if left.name != LOCK:
