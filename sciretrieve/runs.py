@@ -56,6 +56,8 @@ class Ranking:
     else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
     end; None where these are only papers with a word of the query.
 
+    `remarks` are what a person should know of how the query was read, a sentence each.
+
     Where several indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those
     of `also`.
     """
@@ -77,6 +79,7 @@ class Ranking:
     ranked: int | None = None
     indexes: Sequence[str] = ()
     also_in: Sequence[Sequence[str]] = ()
+    remarks: Sequence[str] = ()
 
     @property
     def weak(self) -> bool:
@@ -238,6 +241,7 @@ class Run(Sequence[Ranking]):
             "ranked": ranking.ranked,
             "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
             "lacks": ranking.lacks,
+            "remarks": list(ranking.remarks),
         }
 
     def to_dict(self) -> dict[str, Any]:

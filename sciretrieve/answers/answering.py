@@ -89,7 +89,7 @@ class Answer:
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
         lacks_meaning: why words alone answered, where the index has vectors; "" if that is not so.
-        remarks: what a person should know of how several indexes were searched, a sentence each.
+        remarks: what a person should know of how the query was read, and how several indexes were searched, a sentence each.
     """
 
     request: Request
@@ -142,7 +142,7 @@ class Answer:
         for hit, why in zip(hits, self.explanations, strict=False):
             hit["explanation"] = asdict(why)
         value = {"schema": SCHEMA, "query": self.query, "mode": self.run.mode, "total_time_ms": round(1000 * self.seconds, 3)}
-        value |= {**self.run.facts_of(self.ranking), "unmet": list(self.unmet), "hits": hits}
+        value |= {**self.run.facts_of(self.ranking), "remarks": list(self.remarks), "unmet": list(self.unmet), "hits": hits}
         if self.facets:
             value["facets"] = [asdict(facet) for facet in self.facets]
         if self.groups:
@@ -210,7 +210,9 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    remarks = index.remarks(_columns(index, request)) if len(index.names) > 1 else ()
+    remarks = [*run[0].remarks, *(index.remarks(_columns(index, request)) if len(index.names) > 1 else ())]
+    if not hits and request.query is not None and (words := run[0].query.words.strip()) not in ("", request.query.strip()):
+        remarks.append(f"without its operators the query is: {words}")
     return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
 
 

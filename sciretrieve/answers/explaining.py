@@ -22,7 +22,7 @@ from ..matching.scope import Scope
 from ..matching.search import Probe
 from ..query.citations import Link
 from ..query.index import Index
-from ..query.narrowing import filters, operators
+from ..query.narrowing import filters
 from ..query.narrowing.demands import Combination, Expression, Words
 from ..types import Paper, Query, Rows, Vectors
 
@@ -121,7 +121,7 @@ def why_not(
 def unmet(index: Index, query: str) -> list[str]:
     """What of a typed query's demands no paper of the index meets, each by itself: a word that none has, a field's text. Raises as
     `explain`."""
-    demands = operators.parse(query, index.columns.names).demands
+    demands = index.reader.demanding(query, index.scope)[0].demands
     parts = [part for demand in demands for part in _words_of(demand)]
     return [str(part) for part in parts if not len(index.narrower.meeting([part], index.scope))]
 
@@ -155,6 +155,8 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
     query_forms = own_words(index.analyzer, probe.query.words)
     query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
     scores, _ = bm25.scores(probe.all_terms)
+    for liked in probe.liked:
+        scores[liked.rows] += np.float32(liked.weight)
     passing = np.sort(scores[probe.scope.flags])
     paper_scores = scores[rows]
     ranks = len(passing) - np.searchsorted(passing, paper_scores, side="right") + 1
@@ -170,6 +172,8 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
     ]
     word_forms = [own_words(index.analyzer, text) | query_forms for text in texts]
     words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
+    for row, paper_words in zip(rows.tolist(), words, strict=True):
+        paper_words |= {f'"{liked.phrase}"': liked.weight for liked in probe.liked if row in liked.rows}
     return places, words
 
 
@@ -248,7 +252,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
         else:
             actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
             failures.append(f"it fails the filter's {part}: {actual_values}")
-    demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
+    demands = index.reader.demanding(query, index.scope)[0].demands if isinstance(query, str) else ()
     for demand in demands:
         meeting = index.narrower.meeting([demand], others)
         if meeting.has(np.array([row]))[0]:

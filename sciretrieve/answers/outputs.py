@@ -168,9 +168,9 @@ def notes(answer: Answer) -> Lines:
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     yield from undecided(answer.run)
-    yield from answer.remarks
     if answer.unmet:
         yield f"the query demands what no paper of the index has: {', '.join(answer.unmet)}"
+    yield from answer.remarks
     if not answer.hits and answer.run.mode == "citations":
         yield "no reference links another paper with the given ones; --by text compares what they say"
     elif not answer.hits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import groupby
 
 import numpy as np
@@ -46,6 +47,15 @@ LEAST_DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)
+class Liked:
+    """A phrase that papers need not have, the rows of those that have it, ascending, and what it adds to their score by words."""
+
+    phrase: str
+    rows: Rows = field(compare=False)
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """A query made ready for searching.
 
@@ -64,6 +74,8 @@ class Probe:
         lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
         total, total_is: how many papers meet what it demands, see `runs.Ranking`.
         expansion: terms that RM3 adds, with their weights; some may be the query's own.
+        liked: phrases that one would like papers to have.
+        remarks: what a person should know of how it was read, a sentence each.
     """
 
     query: Query
@@ -81,6 +93,8 @@ class Probe:
     total: int = 0
     total_is: TotalIs = "passes filters"
     expansion: Mapping[str, float] = field(default_factory=dict)
+    liked: Sequence[Liked] = ()
+    remarks: Sequence[str] = ()
 
     @property
     def named_rows(self) -> Rows:
@@ -127,7 +141,7 @@ class Searcher:
         rankings: list[Ranking] = []
         for batch in _batches(probes):
             if mode == "bm25":
-                bests = self.bests(batch, k, [probe.named_rows for probe in batch])
+                bests = self._worded(batch, k, [probe.named_rows for probe in batch])
                 rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
             elif mode == "dense":
                 nearest = zip(batch, self._nearest(batch, self._depth(k)), strict=True)
@@ -158,6 +172,26 @@ class Searcher:
         for probe, other_rows in zip(probes, others, strict=True):
             yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
 
+    def _worded(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
+        """`bests`, where papers that have phrases that one would like have more: their rows are asked for, too."""
+        liked = [reduce(union, (one.rows for one in probe.liked), NO_ROWS) for probe in probes]
+        liked = [rows[probe.scope.has(rows)] if len(rows) else rows for probe, rows in zip(probes, liked, strict=True)]
+        asked = [union(rows, other_rows) if len(rows) else other_rows for rows, other_rows in zip(liked, others, strict=True)]
+        for probe, rows, own, other_rows, found in zip(probes, liked, others, asked, self.bests(probes, k, asked), strict=True):
+            if not len(rows):
+                yield found
+                continue
+            best_rows, best_scores, other_scores = found
+            mine = other_scores[np.searchsorted(other_rows, rows)]
+            fresh = np.isfinite(mine) & ~np.isin(rows, best_rows)
+            best_rows, best_scores = np.concatenate([best_rows, rows[fresh]]), np.concatenate([best_scores, mine[fresh]])
+            own_scores = other_scores[np.searchsorted(other_rows, own)]
+            for one in probe.liked:
+                best_scores = np.where(np.isin(best_rows, one.rows), best_scores + np.float32(one.weight), best_scores)
+                own_scores = np.where(np.isin(own, one.rows), own_scores + np.float32(one.weight), own_scores)
+            best = topk.best(best_scores, k) if len(best_rows) > k else slice(None)
+            yield best_rows[best], best_scores[best], own_scores
+
     def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Ranking:
         is_missing = ~np.isin(probe.named_rows, rows)
         rows = np.concatenate([rows, probe.named_rows[is_missing]])
@@ -178,7 +212,7 @@ class Searcher:
         for batch in _batches(probes):
             nearest = self._nearest(batch, depth)
             others = [union(rows, probe.named_rows) for probe, (rows, _) in zip(batch, nearest, strict=True)]
-            bests = self.bests(batch, depth, others)
+            bests = self._worded(batch, depth, others)
             for probe, near, other_rows, best in zip(batch, nearest, others, bests, strict=True):
                 yield self._candidates(probe, near, other_rows, best)
 
@@ -285,6 +319,7 @@ class Searcher:
             corrections={correction.word: correction.meant for correction in probe.corrections},
             listing=probe.listing,
             lacks=probe.lacks,
+            remarks=probe.remarks,
         )
 
 

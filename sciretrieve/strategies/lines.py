@@ -18,7 +18,8 @@ from typing import TypeAlias
 from ..characters import typed
 from ..errors import InvalidRequest
 from ..query.narrowing.demands import OperatorName
-from ..query.narrowing.operators import DEEPEST, LONGEST_SIDE
+from ..query.narrowing.operators import DEEPEST
+from ..query.narrowing.prose import LONGEST_SIDE, prose
 from ..wording import listed
 
 TOKEN = re.compile(r'unavailable:"(?P<unavailable>[^"]*)"|[^\s()"]*"[^"]*"(?:~\d+)?|(?P<sign>[()])|(?P<word>[^\s()"]+)|"')
@@ -141,7 +142,12 @@ class _Reading:
         """What tokens that follow each other say."""
         first, last = tokens[0], tokens[-1]
         if not any(token.is_apart for token in tokens):
-            return Words(" ".join(self._query[first.start : last.end].split()))
+            text = " ".join(self._query[first.start : last.end].split())
+            pasted = prose(text, lambda _: True)
+            if pasted is not None and not pasted.is_quotation and (said := [*pasted.signs, *(f'"{one}"' for one in pasted.quotations)]):
+                advice = "join its parts by AND, OR and NOT, and put those that are a phrase in quotes"
+                raise self._refused(f"it reads as a sentence, in which {said[0]} would demand nothing", advice)
+            return Words(text)
         depth = min(token.depth for token in tokens)
         for operator in PRECEDENCE:
             if len(parts := self._split(tokens, depth, operator)) > 1:

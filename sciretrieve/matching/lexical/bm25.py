@@ -136,7 +136,11 @@ class Bm25:
 
     def rarity(self, term: str) -> float:
         """A term's, or a field's word's, inverse document frequency in Lucene's form, also for one that no paper has."""
-        return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self.statistics.papers)[0])
+        return self.rarity_among(self.frequency(term))
+
+    def rarity_among(self, frequency: int) -> float:
+        """The inverse document frequency, as `rarity`'s, of what so many papers have."""
+        return float(RARITIES["lucene"](np.array([float(frequency)]), self.statistics.papers)[0])
 
     @once
     def term(self) -> Callable[[str, float], Term]:

@@ -10,8 +10,8 @@ operators are only searched for.
 
 AND, OR and NOT in capitals demand what stands on both sides: a phrase, a field, something in parentheses, or all of the words up to
 the next of these. NOT is read before AND, and AND before OR; what stands side by side without them must all hold. An operator
-that lacks a side is a word, and in a query without such operators parentheses are part of the words. What was pasted has none: a title
-in capitals, or an abstract, in which more words stand beside an operator than anyone types.
+that lacks a side is a word, and in a query without such operators parentheses are part of the words. Prose has none of all these, but
+phrases that one would like and fields at its end, see `prose`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ...characters import typed
 from ...errors import InvalidRequest, UnknownName
 from .demands import STAR, Combination, Demand, Expression, Near, OperatorName, Words, combined, leaves, wanted, whole_words
 from .joining import ENDINGS, Field, Joined, Level, Nearness, Node, Plain, Sign, Span, joined
+from .prose import prose
 from .refusals import refusal, refused
 
 ALIASES = {"author": "authors", "journal": "venue", "source": "venue", "intitle": "title", "inauthor": "authors", "keyword": "keywords"}
@@ -47,10 +48,8 @@ LONGEST_LOOSE = 50
 """Words of a phrase that may stand apart."""
 DEEPEST = 100
 """The most levels of parentheses."""
-LONGEST_IN_CAPITALS = 6
-"""Words that a query all in capitals, with neither quotes nor parentheses, may have for its AND, OR and NOT to be no words."""
-LONGEST_SIDE = 12
-"""Words without AND, OR and NOT between them beyond which a text was pasted, not typed: "DESIGN AND METHODS: we asked …"."""
+HAS_OPERATOR = re.compile(r'["*?~\[]|\w:\S|(?:^|[\s(])-\S|AND|OR|NOT|NEAR|ADJ|\b(?:N|W|PRE|WITHIN)/')
+"""What there is in every text that has more than words."""
 CHUNK = re.compile(r"\S+")
 TOKEN = re.compile(
     r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"(?:~(?P<slop>\d{1,3})(?!\w))?|(?P<word>[^\s"]\S*))'
@@ -68,12 +67,22 @@ DOI_ADDRESS = re.compile(r"^(?:https?://)?(?:dx\.)?doi\.org/", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
     """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own. The `free` words are those
-    that nothing demands, which a paper may lack and be ranked."""
+    that nothing demands, which a paper may lack and be ranked. Of prose, `liked` are the texts in quotation marks, and `ignored` what else
+    would be an operator elsewhere; a single quotation is demanded `perhaps`, where any paper has it."""
 
     words: str
     demands: tuple[Expression, ...]
     listing: bool = False
     free: str = field(default="", compare=False)
+    liked: tuple[str, ...] = field(default=(), compare=False)
+    ignored: tuple[str, ...] = field(default=(), compare=False)
+    perhaps: Demand | None = None
+
+    def insisting(self) -> TypedQuery:
+        """The query with what it perhaps demands as a demand."""
+        if self.perhaps is None:
+            return self
+        return TypedQuery(self.words, (*self.demands, self.perhaps))
 
 
 def parse(text: str, columns: Collection[str]) -> TypedQuery:
@@ -87,10 +96,19 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
             is none.
     """
     text = typed(text)
-    reading = _Reading(text, columns, groups=bool(GROUPING.search(text)) and not _is_title_in_capitals(text))
-    if reading.groups and (not reading.combines or reading.is_prose):
+    if HAS_OPERATOR.search(text) is None:
+        words = " ".join(text.split())
+        return TypedQuery(words, (), free=words)
+    names = {*(column.lower() for column in columns), *ALIASES, *KNOWN_ELSEWHERE} if columns else set()
+    if (pasted := prose(text, lambda name: name.lower() in names)) is not None:
+        end = _Reading(pasted.operators, columns, groups=False)
+        words = " ".join(f"{pasted.text} {end.words}".split())
+        perhaps = Demand(None, pasted.text, exact=True) if pasted.is_quotation and len(pasted.text) <= LONGEST_PHRASE else None
+        return TypedQuery(words, end.demands, free=words, liked=pasted.quotations, ignored=pasted.signs, perhaps=perhaps)
+    reading = _Reading(text, columns, groups=bool(GROUPING.search(text)))
+    if reading.groups and not reading.combines:
         reading = _Reading(text, columns, groups=False)
-    if reading.refusal is not None and not reading.is_prose:
+    if reading.refusal is not None:
         raise reading.refusal
     if reading.combines and reading.unbalanced is not None:
         missing = '"(" without ")"' if text[reading.unbalanced] == "(" else '")" without "("'
@@ -106,12 +124,6 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     if not query_words:
         return TypedQuery(STAR.sub("", " ".join(leaf.text for demand in demands for leaf in wanted(demand))), demands, bool(demands))
     return TypedQuery(query_words, demands, free=" ".join(reading.free))
-
-
-def _is_title_in_capitals(text: str) -> bool:
-    words = text.split()
-    is_in_capitals = text == text.upper() and any(word.isupper() and not OPERATOR.fullmatch(word) for word in words)
-    return is_in_capitals and not set(text) & set('"()') and len(words) > LONGEST_IN_CAPITALS
 
 
 def _is_left_out(token: re.Match[str]) -> bool:
@@ -145,9 +157,6 @@ class _Reading:
         self._parentheses: set[int] = set()
         self._parentheses_known_until = 0
         self._columns_by_name: dict[str, str | None] = {}
-        self.is_prose = False
-        """Whether so many words follow each other that AND, OR and NOT beside them are words, too."""
-        self._words_in_a_row = 0
         self.free: list[str] = []
         """The words that nothing demands."""
         self.demands = tuple(self._all_demanded(self._read()))
@@ -194,10 +203,10 @@ class _Reading:
                 place = level.place[1]
             elif nearness := NEARNESS.match(text, place):
                 levels[-1].parts.append(Nearness(int(nearness["distance"]), nearness.span()))
-                place, self._words_in_a_row = nearness.end(), 0
+                place = nearness.end()
             elif self.groups and (sign := OPERATOR.match(text, place)):
                 levels[-1].parts.append(Sign(sign["operator"], sign.span()))  # type: ignore[arg-type]
-                place, self._words_in_a_row = sign.end(), 0
+                place = sign.end()
             else:
                 place, is_start = self._token(levels[-1], place), False
         while len(levels) > 1:
@@ -214,8 +223,6 @@ class _Reading:
             level.parts.append(Field(demand, (place, end)))
             return end
         self._refuse(place, end)
-        self._words_in_a_row += 1
-        self.is_prose = self.is_prose or self._words_in_a_row > LONGEST_SIDE
         if level.parts and isinstance(level.parts[-1], Plain):
             level.parts[-1].places.append((place, end))
         else:

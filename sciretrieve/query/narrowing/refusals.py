@@ -10,8 +10,8 @@ QUOTE_IT = "to search for these characters, put them in double quotes"
 _STAR = f"a star ends the beginning of a word, as in child*, and has no other place; {QUOTE_IT}"
 _NEAR = f"write a NEAR/3 b, with a number up to 999; {QUOTE_IT}"
 LIKE_OPERATORS = [
-    (re.compile(r"[^\W_]\*[^\W\d_]|[^\W\d_]\*[^\W_]|^\*[^\W_]{2}|[^\W_]{2}\*\*"), _STAR),
-    (re.compile(r"[^\W\d_]\?[^\W\d_]"), f"a question mark stands for no letter: write (woman OR women); {QUOTE_IT}"),
+    (re.compile(r"[^\W\d_]{2}\*[^\W\d_A-Z]|^\*[^\W\d_A-Z]{2}|[^\W_]{2}\*\*(?!\d)"), _STAR),
+    (re.compile(r"[^\W\d_]\?[^\W\d_A-Z]"), f"a question mark stands for no letter: write (woman OR women); {QUOTE_IT}"),
     (re.compile(r"^NEAR/|^(?:NEAR|N|ADJ|W|PRE|WITHIN)/\d+$|^(?:NEAR|ADJ)\d+$"), _NEAR),
     (re.compile(r"^~"), '~ follows a quoted phrase, and a number up to 999 follows it, as in "heart failure"~3'),
     (re.compile(r"^[^\W\d_]{2,}~\d*$"), f'~ follows a quoted phrase, as in "heart failure"~3, and never a word; {QUOTE_IT}'),
@@ -20,7 +20,7 @@ LIKE_OPERATORS = [
         "fields come first and end with a colon, as in title:cancer or author:smith",
     ),
 ]
-"""Words that are meant as operators, as other search engines have them, and what to write here."""
+"""Words that are meant as operators, as other search engines have them, and what to write here; no names, such as K*SQL."""
 BARE_NEAR = "NEAR"
 SHOWN = 40
 """Characters of the query that a message shows."""
@@ -34,7 +34,7 @@ def refusal(text: str, start: int, end: int, is_in_capitals: bool) -> InvalidReq
     if word == BARE_NEAR and start and not is_in_capitals:
         return refused(text, start, f"the query has {word}, which is not understood", _NEAR)
     for pattern, advice in LIKE_OPERATORS:
-        if pattern.search(word):
+        if pattern.search(word) or (is_in_capitals and pattern.search(word.lower())):
             return refused(text, start, f"the query has {word}, which is not understood", advice)
     return None
 

@@ -18,9 +18,10 @@ from ...matching.lexical.bm25 import weigh_terms
 from ...matching.lexical.name_terms import field_terms
 from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
-from ...matching.search import Probe
+from ...matching.search import Liked, Probe
 from ...once import once
 from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
+from ...wording import listed
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.demands import Demand, Words, leaves, wanted
@@ -31,6 +32,13 @@ LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
 """What a search in one mode lacks of a hybrid one."""
 TEXTS = ("id", "title", "abstract")
 """The columns that a paper's words stand in."""
+MOST_LIKED, LONGEST_LIKED = 10, 200
+"""Quotations of a text that are looked for in papers, and their characters."""
+LIKING = 0.05
+"""What a liked phrase adds to a score, of the inverse document frequency of the papers that have it: enough that of papers with the same
+words those with the phrase come first, and little enough that words quoted at random change no answer, see bench/typed.py."""
+MOST_SHOWN = 3
+"""Quotations and other signs that a remark names."""
 
 
 class Reader:
@@ -79,7 +87,9 @@ class Reader:
             counted, is_what = self._counted(demands, match, scope)
             probe = self._probe(query, demands, vector, scope, own)
             lacks = LACKS[own] if own != mode else None
-            probes.append(replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what))
+            liked = self._liked(demands.liked, scope) if demands is not None and own != "dense" else ()
+            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked)
+            probes.append(replace(probe, remarks=() if len(match) else _remarks(demands, liked)))
         return probes
 
     def matching(self, text: str, filter: Filter) -> tuple[TypedQuery | None, Scope]:
@@ -88,7 +98,7 @@ class Reader:
 
         Raises InvalidRequest as `Index.search`.
         """
-        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter))
+        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter), insists=True)
         counted, is_what = self._counted(typed, match, scope)
         if typed is not None and typed.free and is_what != "has all words":
             counted = self.snapshot.narrower.meeting([Words(typed.free)], scope)
@@ -102,6 +112,18 @@ class Reader:
         if with_words is not None:
             return with_words, "has all words"
         return scope, "meets demands" if typed.demands else "passes filters"
+
+    def _liked(self, quotations: Sequence[str], scope: Scope) -> Sequence[Liked]:
+        """The phrases that one would like, each as rare as the papers that have it; of more than one word, which are words already."""
+        if (bm25 := self.snapshot.bm25) is None:
+            return ()
+        demands = [Demand(None, text, exact=True) for text in quotations[:MOST_LIKED] if len(text) <= LONGEST_LIKED and " " in text]
+        liked = []
+        for demand in demands:
+            if not self.snapshot.narrower.is_without_terms(demand):
+                rows = self.snapshot.narrower.meeting([demand], scope).places
+                liked.append(Liked(demand.text, rows, LIKING * bm25.rarity_among(len(rows))))
+        return liked
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
@@ -136,7 +158,20 @@ class Reader:
             return np.empty((0, self.snapshot.dim), np.float32)
         return self.snapshot.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
-    def _typed(self, id: str, query: str | Query, allowed: Scope) -> tuple[Query, TypedQuery | None, Match, Scope]:
+    def demanding(self, text: str, allowed: Scope, *, insists: bool = False) -> tuple[TypedQuery, Scope]:
+        """A typed text taken apart, and the papers that meet its demands. What it demands perhaps, it does where any paper has that, or one
+        `insists`. Raises InvalidRequest for what cannot be read."""
+        # the columns' names are read from every shard, which a cold search can do without
+        typed = operators.parse(text, self.snapshot.columns.names if ":" in text else ())
+        whole = typed.insisting()
+        scope = self.snapshot.narrower.meeting(whole.demands, allowed)
+        if whole is typed or insists or len(scope):
+            return whole, scope
+        return typed, self.snapshot.narrower.meeting(typed.demands, allowed)
+
+    def _typed(
+        self, id: str, query: str | Query, allowed: Scope, *, insists: bool = False
+    ) -> tuple[Query, TypedQuery | None, Match, Scope]:
         """A query taken apart: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no
         words, so the title of its paper is searched for: papers on the same subject follow it."""
         if isinstance(query, Query):
@@ -148,14 +183,12 @@ class Reader:
             return Query(id, paper.title or paper.abstract or text), None, match, allowed
         text = as_typed(text)
         try:
-            # the columns' names are read from every shard, which a cold search can do without
-            typed = operators.parse(text, snapshot.columns.names if ":" in text else ())
+            typed, scope = self.demanding(text, allowed, insists=insists)
         except InvalidRequest:
             # what was pasted may have anything in it, but names are typed
             if len(match := snapshot.lookup.meant(text, allowed)) and match.by != NAMES:
                 return Query(id, text), None, match, allowed
             raise
-        scope = snapshot.narrower.meeting(typed.demands, allowed)
         # what AND, OR and NOT join are subjects
         is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
         return Query(id, typed.words), typed, NO_MATCH if is_joined else snapshot.lookup.meant(typed.words, scope), scope
@@ -268,3 +301,15 @@ class Reader:
     def _texts(self, rows: Rows, count: int) -> list[str]:
         """Titles and abstracts of so many of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]
+
+
+def _remarks(typed: TypedQuery | None, liked: Sequence[Liked]) -> list[str]:
+    """What a person should know of a text that was read as prose and has what might have been operators."""
+    if typed is None or not (typed.liked or typed.ignored):
+        return []
+    parts = [f'"{text}"' for text in typed.liked] + list(typed.ignored)
+    shown = listed(parts[:MOST_SHOWN], len(parts))
+    remarks = [f"read as a text, in which {shown} {'demands' if len(parts) == 1 else 'demand'} nothing; join by AND what papers must have"]
+    if missing := [f'"{one.phrase}"' for one in liked if not len(one.rows)]:
+        remarks.append(f"no paper that may answer has {' or '.join(missing[:MOST_SHOWN])}")
+    return remarks

@@ -220,7 +220,7 @@ def test_beginnings_alone_are_a_listing() -> None:
         ("title:(a OR", r'has "\(" without "\)", at character 7 '),
         ("foo AND (bar", r'has "\(" without "\)", at character 9 '),
         ("note:(a OR b)", "unknown field in the query 'note'; there are: "),
-        ('"' + "a " * 3000 + '"', "has a phrase of 6,000 characters, and at most 5,000 are compared, at character 1 "),
+        ('x AND "' + "a " * 3000 + '"', "has a phrase of 6,000 characters, and at most 5,000 are compared, at character 7 "),
         ('"' + "a " * 60 + '"~3', "has a phrase of 60 words, which may stand apart, and at most 50 are compared"),
     ],
 )
