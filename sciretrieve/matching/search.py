@@ -25,7 +25,7 @@ from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
 from .lexical.spelling import Correction
-from .scope import Scope, union
+from .scope import NO_ROWS, Scope, union
 
 BATCH = 256
 """Queries whose candidates are held at a time."""

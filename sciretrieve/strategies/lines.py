@@ -143,7 +143,7 @@ class _Reading:
         first, last = tokens[0], tokens[-1]
         if not any(token.is_apart for token in tokens):
             text = " ".join(self._query[first.start : last.end].split())
-            pasted = prose(text, lambda _: True)
+            pasted = None if any(token.text in OPERATORS for token in tokens) else prose(text, lambda _: True)
             if pasted is not None and not pasted.is_quotation and (said := [*pasted.signs, *(f'"{one}"' for one in pasted.quotations)]):
                 advice = "join its parts by AND, OR and NOT, and put those that are a phrase in quotes"
                 raise self._refused(f"it reads as a sentence, in which {said[0]} would demand nothing", advice)

@@ -170,9 +170,8 @@ def _both(one: Rows, other: Rows) -> Rows:
 
 
 def _grouped(query: str) -> str:
-    """A query in which operators are operators: several words in capitals, with AND or OR among them, could be a title that was pasted."""
-    has_operators = not set(query) & set('()"') and any(word in OPERATORS for word in query.split())
-    return f"({query})" if has_operators else query
+    """A query in which operators are operators: with AND or OR among its words, it could be prose that was pasted."""
+    return f"({query})" if any(word in OPERATORS for word in query.split()) else query
 
 
 def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[_Record]:

@@ -8,6 +8,7 @@ A text is prose where more stands beside such signs than anybody types there:
   six, with another small word (of, in, for); or a full stop or a question mark at the end;
 - a single quotation of four words with a small one or a full stop. It is demanded where any paper has it, and else it is prose.
 
+What is all in one pair of parentheses, with AND, OR or NOT in it, is none: `(what is known AND mice)`.
 Fields, and what is left out, are operators at the end of prose, too: `how do transformers read tables? year:2020- -survey`.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 LONGEST_SIDE = 12
 """Words without AND, OR and NOT between them beyond which a text was pasted, not typed: "DESIGN AND METHODS: we asked …"."""
@@ -63,6 +65,8 @@ class Prose:
 def prose(text: str, is_field: Callable[[str], bool]) -> Prose | None:
     """A typed text as prose; None for an expression. `is_field` says which names before a colon are fields."""
     pieces = [_Piece(match, is_field) for match in PIECE.finditer(text)]
+    if any(piece.sign for piece in pieces) and _is_in_parentheses(text.strip()):
+        return None
     count = len(pieces)
     while count and pieces[count - 1].is_at_end and not (count > 1 and pieces[count - 1].is_left_out and pieces[count - 2].word in SMALL):
         count -= 1
@@ -95,6 +99,12 @@ class _Piece:
         word = self.chunk.strip("()[].,:;?!…'")
         self.word = "" if word.isupper() and word not in ("A", "I") else word.lower()
         """The word, unless it is an abbreviation."""
+
+
+def _is_in_parentheses(text: str) -> bool:
+    """Whether one pair of parentheses has all of a text."""
+    depths = list(accumulate((char == "(") - (char == ")") for char in text))
+    return bool(depths) and depths[-1] == 0 and all(depths[:-1])
 
 
 def _is_prose(pieces: Sequence[_Piece], text: str) -> bool:

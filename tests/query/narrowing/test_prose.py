@@ -81,6 +81,7 @@ EXPRESSIONS = [
     'AND ("quality of life" OR wellbeing OR well-being OR "activities of daily living") NOT (child* OR infant* OR "case report" OR mice)',
     '(child* OR teenager) NEAR/3 "heart failure" AND title:(cohort OR trial) NOT letter',
     '"Graph neural networks"',
+    "(what is known of all this AND that we were told)",
 ]
 
 
