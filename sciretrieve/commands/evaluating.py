@@ -276,17 +276,22 @@ def fetch(
 ) -> None:
     """Download a benchmark's files from their published addresses.
 
-    An interrupted download resumes where it stopped. For other files it prints what to do by hand.
+    An interrupted download resumes where it stopped. For files that are not there and cannot be downloaded it prints what to do by hand,
+    with exit code 1.
     """
     from ..evaluation import SUITES, fetching, find_benchmark
 
     console = Console(quiet)
     specs = [find_benchmark(member) for member in (SUITES[name].benchmarks if name in SUITES else (name,))]
+    if not any(spec.downloads or spec.hub or spec.manual for spec in specs):
+        raise InvalidRequest(f"{name} is a folder of yours, so there is nothing to download; evaluate it")
     with interruptible(console, "the same command resumes where it stopped"):
         files = list(dict.fromkeys(path for spec in specs for path in fetching.fetch(spec, to, console)))
     for path in files:
         console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
-    say(dict.fromkeys(spec.manual for spec in specs if spec.manual))
+    if manual := list(dict.fromkeys(filter(None, (fetching.by_hand(spec, to) for spec in specs)))):
+        say(["to do by hand:", *(f"  {line}" for line in manual)])
+        raise typer.Exit(1)
 
 
 def _suite_facts(suite: Suite) -> dict[str, object]:

@@ -120,5 +120,9 @@ def index(
 
 def _tell_of_part(console: Console, part: str, built_part: Part, target: Path) -> None:
     console.close()
-    console.note(f"part {part}: {counted(built_part.papers, 'paper')} in {counted(built_part.shards, 'shard')}, in {built_part.path}")
+    last = built_part.first + built_part.papers - 1
+    console.note(
+        f"part {part}: {counted(built_part.papers, 'paper')}, {built_part.first:,} to {last:,} of {built_part.of:,}, in "
+        f"{counted(built_part.shards, 'shard')}, in {built_part.path}"
+    )
     console.note(f"next, when all parts are in {target}: sciretrieve join {shlex.quote(str(target))}")

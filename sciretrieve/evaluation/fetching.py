@@ -1,9 +1,15 @@
-"""Downloading a benchmark's files: resumable, checked where a checksum is published, zip archives unpacked."""
+"""Downloading a benchmark's files: resumable, checked where a checksum is published, zip archives unpacked.
+
+A file with its own name is whole: it is written under another, and renamed.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import shlex
+import shutil
 import urllib.error
 import urllib.request
 import zipfile
@@ -12,6 +18,7 @@ from pathlib import Path
 from ..errors import CorruptData, Unavailable
 from ..protocols import Progress
 from .benchmark_specs import Benchmark, Download, HubFiles
+from .recognising import has_files
 
 BLOCK = 1 << 20
 HUB = "https://huggingface.co"
@@ -28,13 +35,20 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
     downloads = [*benchmark.downloads, *(download for hub_files in benchmark.hub for download in _listed(hub_files))]
     for download in downloads:
         path = folder / download.name
+        if path.exists() and path.stat().st_size < download.bytes:  # something else broke off
+            path.replace(_partial(path))
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _download(download, path, progress)
-            if path.suffix == ".zip":
-                _unpack(path, folder)
+        if path.suffix == ".zip":
+            _unpack(path, folder)
         files.append(path)
     return files
+
+
+def by_hand(benchmark: Benchmark, folder: Path) -> str:
+    """What is to be done by hand so that a folder has a benchmark's files; "" where they are there, or all of them are downloaded."""
+    return "" if has_files(folder, benchmark) else re.sub(r"\bDIR\b", lambda _: shlex.quote(str(folder)), benchmark.manual)
 
 
 def _listed(hub_files: HubFiles) -> list[Download]:
@@ -59,7 +73,7 @@ def _listed(hub_files: HubFiles) -> list[Download]:
 
 
 def _download(download: Download, path: Path, progress: Progress) -> None:
-    partial = path.with_name(path.name + ".partial")
+    partial = _partial(path)
     start = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(download.url, headers={"Range": f"bytes={start}-"} if start else {})
     progress.note(f"{download.url}{f', from byte {start:,}' if start else ''}")
@@ -72,8 +86,10 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
                     file.write(block)
             length = response.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
-        if error.code == 416 and start:
+        if error.code == 416 and start and error.headers.get("Content-Range", f"bytes */{start}") == f"bytes */{start}":
             length = None  # the file is complete already
+        elif error.code == 416 and start:
+            raise CorruptData(f"{partial} is longer than {download.url}; remove it and fetch it again") from error
         else:
             raise Unavailable(f"{download.url} answers {error.code} {error.reason}; the file may have moved") from error
     except (urllib.error.URLError, OSError) as error:
@@ -91,12 +107,33 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
     partial.rename(path)
 
 
+def _partial(path: Path) -> Path:
+    return path.with_name(path.name + ".partial")
+
+
 def _unpack(path: Path, folder: Path) -> None:
+    """Put the files of an archive that are not there, or not whole, into a folder. None has its own name before it is whole."""
+    aside = folder / f".{path.name}.unpacking"
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                if not (folder / name).resolve().is_relative_to(folder.resolve()):
-                    raise CorruptData(f"{path} would write outside {folder}: {name}")
-            archive.extractall(folder)
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            for member in members:
+                if not (folder / member.filename).resolve().is_relative_to(folder.resolve()):
+                    raise CorruptData(f"{path} would write outside {folder}: {member.filename}")
+            missing = [member for member in members if not _is_there(folder / member.filename, member.file_size)]
+            for place, member in enumerate(missing):
+                aside.mkdir(exist_ok=True)
+                with archive.open(member) as source, (aside / str(place)).open("wb") as target:
+                    shutil.copyfileobj(source, target, BLOCK)
+        for place, member in enumerate(missing):
+            target = folder / member.filename
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (aside / str(place)).replace(target)
     except zipfile.BadZipFile as error:
         raise CorruptData(f"{path} is not a zip archive ({error}); remove it and fetch it again") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_there(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size

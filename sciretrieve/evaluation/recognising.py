@@ -41,6 +41,12 @@ def whose(folder: Path, spec: Benchmark) -> str:
     return _sentence(_owners(folder, _paths(folder), spec)) if folder.is_dir() else ""
 
 
+def has_files(folder: Path, spec: Benchmark) -> bool:
+    """Whether a folder has all files that a benchmark needs, as far as names tell."""
+    paths, own = _paths(folder) if folder.is_dir() else [], patterns(spec.files)
+    return bool(own) and all(_is_there(pattern, paths) for pattern in own)
+
+
 def _sentence(owners: Sequence[str]) -> str:
     more = f" and {len(owners) - NAMED} more" if len(owners) > NAMED else ""
     return f"; these look like the files of {', '.join(owners[:NAMED])}{more}" if owners else ""

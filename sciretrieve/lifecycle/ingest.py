@@ -14,14 +14,17 @@ import pyarrow as pa
 
 from ..choices import Device, Metric, Precision
 from ..encoders import check_golden, golden_vectors, reads_texts
+from ..errors import InvalidRequest
 from ..files.writing import remove, sync_file
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
+from ..matching.sharding import ALL, divided
 from ..papers.corpora import Batch, Corpus, Reading, Rejections
 from ..protocols import Encoder, Progress, Workers
 from ..storage.manifest import ShardFacts, encoder_file
 from ..storage.pending import Pending
 from ..storage.shards import Cutter, Filling, fill, finished_facts, store_vectors
+from ..storage.shards.cutting import ANY
 from ..wording import counted
 from .local_workers import LocalWorkers, processes_for
 
@@ -75,7 +78,9 @@ class Ingest:
             return self
         reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
         rejections = Rejections(self.pending.rejected, strict)
-        cutter = Cutter(self.pending.partial, self.shard_size, self.pending.share)
+        share = self.pending.share
+        # how the corpus is divided is known once its papers are counted
+        cutter = Cutter(self.pending.partial, self.shard_size, places=ANY if share == ALL else ())
         papers_read = 0
         count = corpus.count()
         self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
@@ -89,7 +94,10 @@ class Ingest:
             self.progress.advance(len(batch.papers))
             if limit is not None and papers_read >= limit:
                 break
-        shards = cutter.finish()
+        shards, ends = cutter.finish(), {}
+        if share != ALL and shards:
+            shards, ends["ends"] = divided(shards, share.of)
+            self._cut_part(corpus, papers_read, chosen, Cutter(self.pending.partial, 0, shards, share.places(ends["ends"])))
         if corpus.has_columns and papers_read:
             self.progress.note(str(reading.coverage))
         if rejections.count:
@@ -98,12 +106,31 @@ class Ingest:
         first = rejections.first
         cut = {
             "shards": shards,
+            **ends,
             "papers": papers_read,
             "rejected": rejections.count,
             "first_rejected": first and f"row {first.row}: {first.reason}",
             **finished(),
         }
         return replace(self, pending=self.pending.noting(cut=cut))
+
+    def _cut_part(self, corpus: Corpus, papers: int, chosen: Callable[[Batch], pa.Table], cutter: Cutter) -> None:
+        """Read the corpus again as far as its first papers, and cut those of its shards that are of this part.
+
+        Raises InvalidRequest if the corpus has changed since it was counted.
+        """
+        self.progress.start(papers, unit="papers divided")
+        read = 0
+        for batch in corpus.batches():
+            taken = batch.papers.slice(0, papers - read)
+            read += len(taken)
+            cutter.add(chosen(replace(batch, papers=taken)))
+            self.progress.advance(len(taken))
+            if read >= papers:
+                break
+        if read < papers:
+            raise InvalidRequest("the corpus has changed while it was read; run the command again")
+        cutter.finish()
 
     def fill(self, source: int) -> Pending:
         """Encode the papers of all shards and count their terms, unless that is done. Returns the work's mark, see `shards_of`."""

@@ -1,7 +1,7 @@
-"""Building in parts: several machines each build a share of an index's shards, without knowing of each other, and then they are joined.
+"""Building in parts: several machines each build a range of an index's papers, without knowing of each other, and then they are joined.
 
-Each reads the whole corpus and cuts it alike, but writes and fills only every N-th shard, in `parts/I-of-N`. What comes out is the index
-that one machine would have built.
+Each reads the whole corpus and divides it alike, but writes and fills the shards of its own range only, in `parts/I-of-N`. What comes out
+is the index that one machine would have built; of few papers, with smaller shards, see `matching.sharding.divided`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,21 @@ from .building import PLAN, Build, check_place, publish, shard_differences
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an index that is built: where it is, its papers, and its shards."""
+    """A part of an index that is built.
+
+    Attributes:
+        path: where it is.
+        papers: how many papers it has.
+        shards: how many shards.
+        first: the place of its first paper among all, counted from 1.
+        of: how many papers all parts have.
+    """
 
     path: Path
     papers: int
     shards: int
+    first: int
+    of: int
 
 
 def build_part(
@@ -49,7 +59,8 @@ def build_part(
 ) -> Part:
     """Build a part of an index, such as "3/8", the third of eight, or resume it; `join` makes an index of all.
 
-    Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`.
+    Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`. Each part is a range of the
+    corpus's papers, and InvalidRequest is raised where there are fewer papers than parts.
     """
     share, directory = Share.parse(part), Path(into)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
@@ -61,8 +72,8 @@ def build_part(
         work = Build(opened_corpus, folder, changed(settings, changes), strict, listener, workers)
         with write_lock(folder):
             pending = work.filled(resume, overwrite, share)
-        cut = pending.cut or {}
-        return Part(folder, sum(cut["shards"][place] for place in pending.places), len(pending.places))
+        sizes, places = (pending.cut or {})["shards"], pending.places
+        return Part(folder, sum(sizes[places[0] : places[-1] + 1]), len(places), 1 + sum(sizes[: places[0]]), sum(sizes))
 
 
 @dataclass(frozen=True, slots=True)

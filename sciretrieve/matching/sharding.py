@@ -44,7 +44,7 @@ def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Ro
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Every `of`-th shard of a corpus, from the one of this number, counted from 1: what one of several machines builds."""
+    """The part of this number, counted from 1, of so many that a corpus is divided into: what one of several machines builds."""
 
     number: int = 1
     of: int = 1
@@ -64,10 +64,34 @@ class Share:
             raise InvalidRequest(f"`part` wants I/N with I from 1 to N, such as 3/8, not {text}")
         return cls(int(number), int(of))
 
-    def has(self, place: int) -> bool:
-        """Whether the shard at this place, counted from 0, is one of its."""
-        return place % self.of == self.number - 1
+    def places(self, ends: Sequence[int]) -> range:
+        """The places of its shards, counted from 0, by where the shards of each part end."""
+        return range(ends[self.number - 2] if self.number > 1 else 0, ends[self.number - 1])
 
 
 ALL = Share()
 """All shards."""
+MOST_UNEQUAL = 5 / 3
+"""How many times the mean of all parts the largest may have before shards are divided, too."""
+
+
+def divided(sizes: Sequence[int], of: int) -> tuple[list[int], list[int]]:
+    """Shards that so many machines can build, each a range of them: how many papers each has, and where those of each part end.
+
+    The shards are those of one machine, with so many papers each, as long as that gives parts of about one size; else they are also cut
+    where even ranges of papers end.
+
+    Raises:
+        InvalidRequest: there are fewer papers than parts.
+    """
+    papers = sum(sizes)
+    if papers < of:
+        raise InvalidRequest(f"{papers:,} papers are too few for {of:,} parts, of which some would be empty; make {papers:,} parts at most")
+    ends = [-(-len(sizes) * number // of) for number in range(1, of + 1)]
+    bounds = np.cumsum([0, *sizes])
+    parts = np.diff(bounds[[0, *ends]])
+    if parts.min() > 0 and parts.max() * of <= MOST_UNEQUAL * papers:
+        return list(sizes), ends
+    edges = [papers * number // of for number in range(1, of + 1)]
+    bounds = np.union1d(bounds, edges)
+    return np.diff(bounds).tolist(), np.searchsorted(bounds, edges).tolist()

@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import CorruptData, NotFound
 from ..files.writing import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from ..matching.late import Packing, read_packing
-from ..matching.sharding import Share
+from ..matching.sharding import ALL, Share
 from ..protocols import Progress
 from ..types import Rows, Vectors
 from ..wording import counted
@@ -199,7 +199,8 @@ class Pending:
     @property
     def places(self) -> list[int]:
         """The numbers of the shards that are built here, counted from 0; none before the corpus is cut."""
-        return [place for place in range(len((self.cut or {"shards": ()})["shards"])) if self.share.has(place)]
+        cut = self.cut or {"shards": ()}
+        return list(self.share.places(cut["ends"] if "ends" in cut and self.share != ALL else [len(cut["shards"])]))
 
     @property
     def rejected(self) -> Path:

@@ -233,9 +233,15 @@ def test_the_mode_is_said(beir: Path) -> None:
 
 
 def test_what_must_be_got_by_hand_is_said(tmp_path: Path) -> None:
-    result = call("benchmarks", "fetch", "scidocs-rerank", "--to", tmp_path)
-    assert result.exit_code == 0
-    assert "aws s3 sync" in result.stdout
+    result = call("benchmarks", "fetch", "scidocs-rerank", "--to", folder := tmp_path / "of mine")
+    assert result.exit_code == 1
+    assert re.search(rf"aws s3 sync .*/scidocs/ '{folder}' --region", result.stdout)
+    for name in ("cite", "cocite", "coread", "coview"):
+        write_text(folder / name / "test.qrel", "q 0 d 1\n")
+    write_text(folder / "paper_metadata_view_cite_read.json", "{}")
+    result = call("benchmarks", "fetch", "scidocs-rerank", "--to", folder)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing to download" in str(call("benchmarks", "fetch", f"beir:{tmp_path}", "--to", tmp_path).exception)
 
 
 def test_a_matrix_runs_what_is_missing_and_makes_a_page(beir: Path, tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ import hashlib
 import http.server
 import io
 import json
+import os
 import threading
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,3 +168,41 @@ def test_all_parts_of_a_hub_data_set_are_fetched(server: tuple[str, list[str]], 
     monkeypatch.setattr(fetching, "HUB", "http://127.0.0.1:9")
     with pytest.raises(Unavailable, match="cannot be reached"):
         hub("drsm", "test-")
+
+
+def killed(count: Iterator[int], killed_at: int, half: int, source: Any, target: Any, length: int) -> None:
+    """Copies a file, but for the one at which the process dies in the middle."""
+    target.write(source.read(half))
+    target.flush()
+    if next(count) == killed_at:
+        os._exit(9)
+    target.write(source.read())
+
+
+@pytest.mark.parametrize("size", [3, 2 << 20])
+def test_what_was_killed_while_it_unpacked_is_absent_and_then_whole(tmp_path: Path, size: int) -> None:
+    """Killed in the first member and in the second; and an archive whose half somebody else unpacked."""
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
+        for name in ("set/corpus.jsonl", "set/qrels/test.tsv"):
+            archive.writestr(name, "x" * size)
+    download = Download("http://127.0.0.1:9/set.zip", "set.zip")
+    for killed_at in (1, 2):
+        if not (child := os.fork()):
+            fetching.shutil.copyfileobj = partial(killed, iter(range(1, 3)), killed_at, size // 2)  # type: ignore[assignment]
+            get(tmp_path, download)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+        assert not [*tmp_path.rglob("*.jsonl*"), *tmp_path.rglob("*.tsv*")]
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/corpus.jsonl").write_text("x" * (size // 2))
+    get(tmp_path, download)
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == {
+        *("set.zip", "set/corpus.jsonl", "set/qrels/test.tsv")
+    }
+    assert (tmp_path / "set/corpus.jsonl").stat().st_size == (tmp_path / "set/qrels/test.tsv").stat().st_size == size
+
+
+def test_half_of_a_download_by_other_means_is_completed(server: tuple[str, list[str]], tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(DATA[:1000])
+    (path,) = get(tmp_path, Download(f"{server[0]}/x", "x.bin", bytes=len(DATA)))
+    assert (path.read_bytes(), server[1]) == (DATA, ["bytes=1000-"])

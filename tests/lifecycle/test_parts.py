@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sciretrieve as sr
@@ -45,6 +46,37 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
     assert manifest(joined) == manifest(whole)
     assert (joined.path / "rejected.jsonl").read_bytes() == (whole.path / "rejected.jsonl").read_bytes()
     assert not (tmp_path / "parts" / "parts").exists()
+
+
+@pytest.mark.parametrize("of", [2, 3, 7, 20])
+def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Path, of: int) -> None:
+    rows = made_up_papers(20)
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [*rows[:11], {"id": "textless"}, *rows[11:]])
+    settings = BuildSettings(encoder=None, shard_size=1000 if of % 2 else 8)
+    built = [sr.build_part(corpus, tmp_path / "parts", f"{number}/{of}", settings) for number in range(1, of + 1)]
+    ends = np.cumsum([part.papers for part in built])
+    assert [part.first for part in built] == [1, *(ends[:-1] + 1)]
+    assert {part.of for part in built} == {ends[-1]} == {20}
+    assert min(part.papers for part in built) >= 1
+    assert max(part.papers for part in built) <= 20 / of * 5 / 3 + 1
+    sr.join(tmp_path / "parts")
+    whole, joined = sr.build(corpus, tmp_path / "whole", settings), sr.open(tmp_path / "parts")
+    assert joined.live_ids() == whole.live_ids()
+    queries = [row["title"] for row in rows[:10]]
+    assert [[*zip(found.ids, found.scores, strict=True)] for found in joined.search(queries, 20)] == [
+        [*zip(found.ids, found.scores, strict=True)] for found in whole.search(queries, 20)
+    ]
+    assert not sr.verify(joined.path).faults
+    sr.merge(tmp_path / "parts")
+    assert len(sr.open(tmp_path / "parts").manifest.shards) == len(whole.manifest.shards)
+
+
+@pytest.mark.parametrize("part", ["1/41", "41/41", "7/1000000000"])
+def test_a_part_that_would_be_empty_is_refused_and_leaves_nothing(tmp_path: Path, part: str) -> None:
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(40))
+    with pytest.raises(InvalidRequest, match=r"40 papers are too few for .* parts, of which some would be empty; make 40 parts at most"):
+        sr.build_part(corpus, tmp_path / "parts", part, encoder=None)
+    sr.build_part(corpus, tmp_path / "parts", "1/40", encoder=None)
 
 
 def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
@@ -174,6 +206,7 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
     assert f"sciretrieve join {index}" in first.stderr
+    assert "part 1/2: 120 papers, 1 to 120 of 200, in 4 shards" in first.stderr
     estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
     assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
     early = sciretrieve("join", index)

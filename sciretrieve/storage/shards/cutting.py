@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Container, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ import pyarrow.parquet as pq
 
 from ...files.schema import concat
 from ...files.writing import created, remove, replaced, sync_file
-from ...matching.sharding import ALL, Share
 from .names import write_names
 
 ROW_GROUP = 128
@@ -24,6 +24,9 @@ read none (`names`)."""
 SHARD_BYTES = 512 << 20
 """Bytes of papers after which a shard is full, however few they are. Abstracts never come to it; whole texts do."""
 
+ANY = range(sys.maxsize)
+"""The numbers of all shards."""
+
 
 class Cutter:
     """Is given papers, and writes a shard whenever it has enough for one.
@@ -32,9 +35,16 @@ class Cutter:
         shards: the shards so far: how many papers each has.
     """
 
-    def __init__(self, folder_of: Callable[[int], Path], shard_size: int, share: Share = ALL) -> None:
-        """`folder_of` gives the folder for the shard of a number, counted from 0; those of other shares are counted and not written."""
-        self._folder_of, self._shard_size, self._share = folder_of, shard_size, share
+    def __init__(self, folder_of: Callable[[int], Path], shard_size: int, sizes: Sequence[int] = (), places: Container[int] = ANY) -> None:
+        """Begin with the first shard.
+
+        Args:
+            folder_of: gives the folder for the shard of a number, counted from 0.
+            shard_size: papers of a full shard.
+            sizes: how many papers each shard has; empty if that is only bounded.
+            places: the numbers of the shards that are written; others are counted.
+        """
+        self._folder_of, self._shard_size, self._sizes, self._places = folder_of, shard_size, sizes, places
         self._tables: list[pa.Table] = []
         self._papers = self._bytes = 0
         self.shards: list[int] = []
@@ -42,11 +52,12 @@ class Cutter:
     def add(self, papers: pa.Table) -> None:
         """Add the next papers."""
         while len(papers):
-            self._tables.append(papers.slice(0, self._shard_size - self._papers))
+            full = self._sizes[len(self.shards)] if self._sizes else self._shard_size
+            self._tables.append(papers.slice(0, full - self._papers))
             papers = papers.slice(len(self._tables[-1]))
             self._papers += len(self._tables[-1])
             self._bytes += self._tables[-1].nbytes
-            if self._papers == self._shard_size or self._bytes >= SHARD_BYTES:
+            if self._papers == full or (not self._sizes and self._bytes >= SHARD_BYTES):
                 self._write()
 
     def finish(self) -> list[int]:
@@ -56,7 +67,7 @@ class Cutter:
         return self.shards
 
     def _write(self) -> None:
-        if self._share.has(len(self.shards)):
+        if len(self.shards) in self._places:
             # of each table before the others give its columns another type: so a later `sync` sees the same papers
             hashes = pa.concat_arrays([contents(table) for table in self._tables])
             cut_shard(self._folder_of(len(self.shards)), concat(self._tables), hashes)
