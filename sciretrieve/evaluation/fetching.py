@@ -126,9 +126,8 @@ def _unpack(path: Path, folder: Path) -> None:
                 with archive.open(member) as source, (aside / str(place)).open("wb") as target:
                     shutil.copyfileobj(source, target, BLOCK)
         for place, member in enumerate(missing):
-            target = folder / member.filename
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (aside / str(place)).replace(target)
+            (folder / member.filename).parent.mkdir(parents=True, exist_ok=True)
+            (aside / str(place)).replace(folder / member.filename)
     except zipfile.BadZipFile as error:
         raise CorruptData(f"{path} is not a zip archive ({error}); remove it and fetch it again") from error
     finally:
