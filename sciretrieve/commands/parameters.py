@@ -15,7 +15,7 @@ from ..choices import Device, Format, Order
 from ..errors import CorruptData, InvalidRequest, WordsAlone
 from ..options import BuildSettings, ColumnMap, SearchOptions
 from . import completing
-from .console import Console
+from .console import Console, printable
 
 if TYPE_CHECKING:
     from ..lifecycle.distributed import RayWorkers
@@ -192,6 +192,25 @@ def open_indexes(
     from ..query.indexes import Indexes
 
     return Indexes(paths, encoder=encoder)
+
+
+@contextmanager
+def named_papers(index: Index, names: Sequence[str]) -> Iterator[list[str]]:
+    """Those of some names that mean papers, for the work that is done with these; then there is a line on each other, and exit code 1.
+
+    Raises NotFound, Ambiguous where no name means a paper, with lines on all of them but the last.
+    """
+    found, wrong = index.named(names)
+    errors = list(wrong.values())
+    try:
+        if errors and not found:
+            raise errors.pop()
+        yield [name for name in names if name in found]
+    finally:
+        for error in errors:
+            typer.echo(f"sciretrieve: {printable(str(error))}", err=True)
+    if errors:
+        raise typer.Exit(1)
 
 
 def check_one_index(named: Sequence[str] | None, options: Mapping[str, object]) -> None:

@@ -45,6 +45,7 @@ from .parameters import (
     Unlike,
     check_one_index,
     chosen_workers,
+    named_papers,
     open_index,
     open_indexes,
     opened_reranker,
@@ -193,7 +194,7 @@ def similar(
 
     The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers less a fifth of
     the mean of those with --not. If the index has its papers' references, papers that cite the same works, are cited by the same papers,
-    or cite each other are similar, too.
+    or cite each other are similar, too. Papers that the index does not have are named, with exit code 1, and the others count.
     """
     from ..answers.answering import Request, answer
 
@@ -203,23 +204,24 @@ def similar(
     check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
     opened_index = open_indexes(index, encoder, generation)
     names = _fields(fields, opened_index)
-    request = Request(
-        like=positives,
-        unlike=negatives or [],
-        text=text,
-        k=k,
-        options=options,
-        facets=_names(facets),
-        cluster=cluster,
-        explain=explain,
-        sort=sort,
-        by=by,
-    )
     console = Console(quiet)
-    whole_answer = replace(answer(opened_index, request), seconds=time.perf_counter() - start)
-    _append(whole_answer, append, console)
-    _print(opened_index, whole_answer, format, names, console)
-    _save(save, opened_index, request, console, None, encoder)
+    with named_papers(opened_index, [*positives, *(negatives or [])]) as known:
+        request = Request(
+            like=[name for name in positives if name in known],
+            unlike=[name for name in negatives or [] if name in known],
+            text=text,
+            k=k,
+            options=options,
+            facets=_names(facets),
+            cluster=cluster,
+            explain=explain,
+            sort=sort,
+            by=by,
+        )
+        whole_answer = replace(answer(opened_index, request), seconds=time.perf_counter() - start)
+        _append(whole_answer, append, console)
+        _print(opened_index, whole_answer, format, names, console)
+        _save(save, opened_index, request, console, None, encoder)
 
 
 @takes_options

@@ -10,7 +10,7 @@ import typer
 from ..errors import InvalidRequest, NotFound
 from ..wording import as_json
 from .console import Console, given_ids, say
-from .parameters import Debug, Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_indexes
+from .parameters import Debug, Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, Quiet, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..types import Paper
@@ -30,27 +30,28 @@ def show(
     """Show all of a paper, and the papers nearest to it.
 
     It prints title, authors, venue, year, abstract, web address, all further columns of the corpus, and near-duplicates. Answers,
-    `similar` and exported bibliographies have its id. With --open, a paper is opened at its DOI, else at arXiv, PubMed, or the web
-    address that its corpus gives.
+    `similar` and exported bibliographies have its id. Of several records of one work that have one DOI, the one that says most is shown.
+    With --open, a paper is opened at its DOI, else at arXiv, PubMed, or the web address that its corpus gives. Papers that the index does
+    not have are named, with exit code 1, and the others are shown.
     """
     from ..answers.profiles import profile
 
     opened_index = open_indexes(index, encoder, generation)
-    names = _names(ids)
-    if in_browser or addresses:
-        _visit(opened_index.papers(names), in_browser, Console(quiet))
-        return
-    profiles = [profile(opened_index, name) for name in names]
-    if format == "json":
-        from ..answers.outputs import profiled
+    with named_papers(opened_index, _names(ids)) as names:
+        if in_browser or addresses:
+            _visit(opened_index.papers(names), in_browser, Console(quiet))
+            return
+        profiles = [profile(opened_index, name) for name in names]
+        if format == "json":
+            from ..answers.outputs import profiled
 
-        say([as_json({"schema": 1, "papers": [*map(profiled, profiles)]}, indent=2)])
-        return
-    from .terminal import portrait
+            say([as_json({"schema": 1, "papers": [*map(profiled, profiles)]}, indent=2)])
+            return
+        from .terminal import portrait
 
-    for number, each in enumerate(profiles):
-        say([""] * bool(number))
-        say(portrait(each), styled=True)
+        for number, each in enumerate(profiles):
+            say([""] * bool(number))
+            say(portrait(each), styled=True)
 
 
 def open_in_browser(
@@ -62,7 +63,9 @@ def open_in_browser(
     debug: Debug = False,
 ) -> None:
     """Open papers in the browser: `show --open`."""
-    _visit(open_indexes(index, None, generation).papers(_names(ids)), not only_print, Console(quiet))
+    opened_index = open_indexes(index, None, generation)
+    with named_papers(opened_index, _names(ids)) as names:
+        _visit(opened_index.papers(names), not only_print, Console(quiet))
 
 
 def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:

@@ -227,7 +227,7 @@ def delete(
 def _to_delete(snapshot: Snapshot, ids: Sequence[str], filter: Filter) -> Rows:
     """The rows of the papers that are named, or that pass a filter. Raises as `delete`."""
     if ids:
-        rows = np.unique(snapshot.named_rows(ids))
+        rows = np.unique(snapshot.named_rows(ids, strict=True))
     else:
         scope = snapshot.narrower.passing(filter)
         if len(scope.undecided):

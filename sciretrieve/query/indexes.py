@@ -27,7 +27,7 @@ from ..matching.search import Probe, Searcher
 from ..matching.sharding import by_shard
 from ..once import once
 from ..options import SearchOptions
-from ..papers.duplicates import same_works, works
+from ..papers.duplicates import same_works
 from ..protocols import AnyEncoder
 from ..runs import Ranking
 from ..storage.shards import Shard
@@ -128,7 +128,7 @@ class Indexes(Index):
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of those of the given ids, or of INDEX:ID, that mean one paper; an id that different papers have in different indexes
         means none."""
-        return {id: rows[0] for id, rows in self._rows_of(ids).items() if rows and self._is_one_work(rows)}
+        return {id: rows[0] for id, rows in self._rows_of(ids).items() if rows and self._is_one_work(np.array(rows, np.int64))}
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
         """See `Index.rows`. Raises Ambiguous, too, for an id that different papers have in different indexes."""
@@ -136,12 +136,12 @@ class Indexes(Index):
             self._check_means_one(id, "id", rows)
         return super().rows(ids)
 
-    def _named_row(self, text: str) -> int:
+    def _named_row(self, text: str, strict: bool) -> int:
         match = self.lookup.named(text)
         if not len(match):
-            return super()._named_row(text)
+            return super()._named_row(text, strict)
         self._check_means_one(text, match.by, match.rows.tolist())
-        return int(match.rows[0])
+        return self._telling(match.rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -183,12 +183,9 @@ class Indexes(Index):
                 rows_of[id] += [start + found[within[id]]] if within[id] in found else []
         return rows_of
 
-    def _is_one_work(self, rows: Sequence[int]) -> bool:
-        return len(rows) == 1 or len(works(self.papers_at(np.array(rows, np.int64)))) == 1
-
     def _check_means_one(self, text: str, by: str, rows: Sequence[int]) -> None:
         """Raise Ambiguous where a text names several works."""
-        if len(rows) > 1 and not self._is_one_work(rows):
+        if not self._is_one_work(np.array(rows, np.int64)):
             first = np.array(rows[:LISTED], np.int64)
             names = zip(self.names_at(first), self.papers_at(first), strict=True)
             raise Ambiguous(text, by, len(rows), [(name_in(name, paper.id), paper.title, paper.year) for name, paper in names])

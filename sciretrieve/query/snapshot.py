@@ -54,6 +54,10 @@ SUGGESTED = 3
 """Papers that are suggested where a name is none."""
 LISTED = 5
 """Papers that are shown where a name is one of several."""
+MOST_RECORDS = 100
+"""More records with one name are not of one work."""
+TOLD = ("title", "authors", "venue", "year", "doi", "url")
+"""What of a paper may be missing, besides an abstract and further columns."""
 NAMING = ("id", "title", "authors", "doi")
 """The columns that tell which papers are one work."""
 
@@ -202,33 +206,61 @@ class Snapshot:
             raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
         return np.array([row_of[id] for id in ids], np.int64)
 
-    def named_rows(self, names: str | Sequence[str]) -> Rows:
+    def named_rows(self, names: str | Sequence[str], *, strict: bool = False) -> Rows:
         """Where the papers stand that people name: by an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a title.
 
-        An id is what comes before everything else, so a paper can always be named.
+        An id is what comes before everything else, so a paper can always be named. Several records of one work, which answers show as one,
+        too, are named by the one that says most: with an abstract, and the most columns; of equals by the first.
+
+        Args:
+            names: one or several.
+            strict: whether it is an error to name several records of one work.
 
         Raises:
             NotFound: a name is none of a paper of the index.
-            Ambiguous: it is one of several papers.
+            Ambiguous: it is one of several works, or if strict of several papers.
         """
-        self.check_files()
-        texts = [checked_text(name, "id") for name in as_ids(names)]
-        row_of = self.find(texts)
-        for text in texts:
-            if text not in row_of:
-                row_of[text] = self._named_row(text)
+        texts = list(as_ids(names))
+        row_of, wrong = self.named(texts, strict=strict)
+        if wrong:
+            raise next(iter(wrong.values()))
         return np.array([row_of[text] for text in texts], np.int64)
 
-    def _named_row(self, text: str) -> int:
+    def named(self, names: Sequence[str], *, strict: bool = False) -> tuple[dict[str, int], dict[str, NotFound | Ambiguous]]:
+        """The same, name by name: the rows of those that mean a paper, and what `named_rows` would raise for each of the others."""
+        self.check_files()
+        row_of, wrong = self.find([checked_text(name, "id") for name in names]), dict[str, NotFound | Ambiguous]()
+        for text in [name for name in dict.fromkeys(names) if name not in row_of]:
+            try:
+                row_of[text] = self._named_row(text, strict)
+            except (NotFound, Ambiguous) as error:
+                wrong[text] = error
+        return row_of, wrong
+
+    def _named_row(self, text: str, strict: bool) -> int:
         match = self.lookup.named(text)
         if not len(match):
             alike = [f"{paper.id} ({paper.title})" for paper in self.papers_at(self.lookup.like(text, SUGGESTED))]
             hint = f"did you mean {' or '.join(alike)}?" if alike else "`sciretrieve search` shows the ids of papers"
             raise NotFound(f"there is no paper {text!r} in {self.path}; {hint}")
-        if len(match) > 1:
+        if len(match) > 1 and (strict or not self._is_one_work(match.rows)):
             listing = [(paper.id, paper.title, paper.year) for paper in self.papers_at(match.rows[:LISTED])]
             raise Ambiguous(text, match.by, len(match), listing)
-        return int(match.rows[0])
+        return self._telling(match.rows)
+
+    def _is_one_work(self, rows: Rows) -> bool:
+        """Whether answers show the papers at these rows as one."""
+        return len(rows) == 1 or (len(rows) <= MOST_RECORDS and len(works(self.papers_at(rows, NAMING))) == 1)
+
+    def _telling(self, rows: Rows) -> int:
+        """The row of these whose paper says most."""
+        if len(rows) == 1:
+            return int(rows[0])
+        told = [
+            (bool(paper.abstract), sum(map(bool, (*map(paper.__getattribute__, TOLD), *paper.extra.values()))))
+            for paper in self.papers_at(rows)
+        ]
+        return int(rows[max(range(len(rows)), key=told.__getitem__)])
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of those of the given ids that are in the index."""

@@ -119,10 +119,44 @@ def test_a_named_paper_is_where_why_not_says(index: sr.Index) -> None:
 
 
 def test_several_papers_are_listed(index: sr.Index) -> None:
-    with pytest.raises(
-        Ambiguous, match=re.escape("DOI of 2 papers; name one by its id: W4 (One work, 2001); W5 (One work, printed again, 2003)")
-    ):
-        index.papers("10.1000/twice")
+    with pytest.raises(Ambiguous, match=re.escape("DOI of 2 papers; name one by its id: W1 (Alignment of sentences); 10.1000/xyz (A")):
+        index.papers("10.1000/abc; 10.1000/xyz")
+
+
+def test_records_of_one_work_are_named_by_the_one_that_says_most(tmp_path: Path) -> None:
+    """As answers show them as one; chapters with their book's DOI are several, and what is deleted is named exactly."""
+    rows: list[dict[str, Any]] = [
+        {"id": "short", "title": "Tides of the northern sea", "authors": "Kim, A.", "doi": "10.1000/one", "venue": "Tides", "year": 2001},
+        {"id": "whole", "title": "Tides of the Northern Sea", "authors": "Kim, Ada", "doi": "10.1000/one", "abstract": "Waves."},
+        {"id": "first", "title": "Winds", "authors": "Lee, B.", "doi": "10.1000/book"},
+        {"id": "second", "title": "Rains", "authors": "Roe, C.", "doi": "10.1000/book"},
+        *made_up_papers(20),
+    ]
+    with sr.build(rows, tmp_path / "index", encoder=None) as index:
+        for name in ("10.1000/ONE", "https://doi.org/10.1000/one", "tides of the northern sea"):
+            assert [paper.id for paper in index.papers(name)] == ["whole"]
+            assert sr.profile(index, name).paper.id == "whole"
+            assert not {"short", "whole"} & set(index.similar(name, 20)[0].ids)
+        assert index.search("10.1000/one", 5)[0].also[0]  # as one there, too
+        with pytest.raises(Ambiguous, match="DOI of 2 papers; name one by its id: first"):
+            index.papers("10.1000/book")
+        rows_of, wrong = index.named(["10.1000/one", "10.1000/book", "nothing", "p0003", "nothing"])
+        assert ([*rows_of], [*wrong]) == (["p0003", "10.1000/one"], ["10.1000/book", "nothing"])
+    for command, shown in (("cite", "whole,p0003"), ("show", "Waves."), ("similar", "p00")):
+        result = sciretrieve(command, "nothing", "10.1000/one", "10.1000/book", "p0003", "-i", tmp_path / "index")
+        assert result.returncode == 1, result.stderr
+        assert shown in result.stdout
+        assert [line.split("'")[1] for line in result.stderr.splitlines() if line.startswith("sciretrieve: ")] == [
+            "nothing",
+            "10.1000/book",
+        ]
+        result = sciretrieve(command, "nothing", "neither", "-i", tmp_path / "index")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert all(name in result.stderr for name in ("'nothing'", "'neither'"))
+    for names in (["10.1000/one"], ["p0003", "nothing"]):
+        with pytest.raises((Ambiguous, NotFound)):
+            sr.delete(tmp_path / "index", names)
+    assert len(sr.open(tmp_path / "index")) == 24
 
 
 def test_what_is_near_is_suggested(index: sr.Index) -> None:
@@ -140,7 +174,7 @@ def test_the_command_says_what_came_first(index: sr.Index) -> None:
     assert "Alignment of sentences" in result.stdout.splitlines()[0]
     for text, note in (("doi:10.1000/NONE", "DOI 10.1000/none"), ("arXiv:1409.0474v2", "arXiv number 1409.0474")):
         assert sciretrieve("search", text, "-i", index.path).stderr.splitlines()[0] == f"no paper that may answer has the {note}"
-    assert sciretrieve("similar", "10.1000/twice", "-i", index.path).returncode == 2
+    assert sciretrieve("similar", "10.1000/abc; 10.1000/xyz", "-i", index.path).returncode == 2
 
 
 def test_deleting_by_an_identifier(tmp_path: Path) -> None:
