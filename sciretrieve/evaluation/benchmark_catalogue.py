@@ -45,12 +45,13 @@ def _link(name: str, task: str, sizes: str) -> Benchmark:
     )
 
 
-def _pmc(name: str, task: str, sizes: str) -> Benchmark:
+def _pmc(name: str, task: str, sizes: str, articles: int = 0) -> Benchmark:
     return Benchmark(
         name=name,
         task=f"{'articles' if task == 'PAR' else 'patients'} for a patient's summary",
         kind="proximity",  # both are links between documents (SciMult, Table 2)
         sizes=sizes,
+        whole={"": {"queries": 5959, "candidates": articles}} if articles else {},
         protocol=Protocol(("MRR", "P@10", "nDCG@10", "R@1000"), rounding="beir", skips=True, drop_self=True, depth=10_000, beir_mrr=True),
         files=f"queries/SPLIT_queries.jsonl, {task}/*corpus.jsonl, {task}/*qrels*.tsv ({task}_corpus.jsonl and {task}_SPLIT_qrels.tsv, "
         f"or corpus.jsonl and qrels_SPLIT.tsv; PMCPatients{task}_queries_test.json and PMCPatients{task}_"
@@ -78,6 +79,7 @@ def _maple(name: str, how: str, table: str, *, by_name: bool, defined: bool = Tr
         task=f"fine-grained labels of a paper, retrieved by their names{' and definitions' if defined else ' alone'}; {how}",
         kind="labels",
         sizes=f"{'four' if defined else 'two'} fields, of which CSConference has 261,781 queries and 15,808 labels",
+        whole={"CSConference": {"queries": 261_781, "candidates": 15_808}},
         protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures" if defined else "none"),
         files=f"classification_fine/{{{','.join(sets)}}}_{{label,papers_test}}.json{matched}",
         source=f"Zhang et al. 2023 (SciMult), {table}; {SCIMULT_HOME}",
@@ -101,6 +103,7 @@ ROWS = (
         task="papers cited, co-cited, co-read or co-viewed, ranked among 30 candidates",
         kind="proximity",
         sizes="4 × 1,000 queries, about 30 candidates each",
+        whole={"": {"queries": 1000, "pairs": 29_928}},
         protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True),
         files="{cite,cocite,coread,coview}/SPLIT.qrel, paper_metadata_view_cite_read.json",
         source="Cohan et al. 2020 (SPECTER); https://github.com/allenai/scidocs",
@@ -114,6 +117,7 @@ ROWS = (
         task="the field (MAG) and the disease (MeSH) of a paper, by SciDocs' own protocol",
         kind="classification",
         sizes="MAG: 25,001 papers, 19 classes; MeSH: 23,473 papers, 11 classes",
+        whole={"MAG": {"papers": 25_001}, "MeSH": {"papers": 23_473}},
         protocol=Protocol(("macro-F1",), rounding="numpy", skips=True),
         files="{mag,mesh}/{train,SPLIT}.csv, paper_metadata_mag_mesh.json",
         source="Cohan et al. 2020 (SPECTER); https://github.com/allenai/scidocs",
@@ -138,7 +142,7 @@ ROWS = (
         note="The authors train their model with AllenNLP 0.9; ours is the same with other random numbers, so published figures compare "
         "only roughly.",
     ),
-    _pmc("pmc-patients-par", "PAR", "5,959 queries; 1.4M articles (old release), 11.7M (current)"),
+    _pmc("pmc-patients-par", "PAR", "5,959 queries; 1.4M articles (old release), 11.7M (current)", articles=1_413_087),
     _pmc("pmc-patients-ppr", "PPR", "2,812 queries, 155,151 patients"),
     Benchmark(
         name="pmc-patients-zeroshot",
@@ -199,6 +203,13 @@ ROWS = (
         task="papers for a query: SciMult's five search sets, two re-ranked and three over their whole corpus",
         kind="search",
         sizes="Search 2,637, TREC-COVID 50 (twice), SciFact 1,109, NFCorpus 3,237 queries",
+        whole={
+            "Search": {"queries": 2637},
+            "TRECCOVID_SciRepEval": {"queries": 50, "pairs": 69_318},
+            "TRECCOVID_BEIR": {"queries": 50, "candidates": 171_331},
+            "SciFact": {"queries": 1109},
+            "NFCorpus": {"queries": 3237},
+        },
         protocol=Protocol(("nDCG@10",), metric="ip", depth=100, average="tasks"),
         files="search/{Search,TRECCOVID_SciRepEval,TRECCOVID_BEIR,SciFact,NFCorpus}_{papers,queries}_test.json",
         source=f"Zhang et al. 2023 (SciMult), Table 8; {SCIMULT_HOME}",
@@ -215,6 +226,7 @@ ROWS = (
         task="the field or the disease of a paper: the class whose name and definition is nearest (the setting BiEnc)",
         kind="classification",
         sizes="MAG: 25,001 papers, 19 classes; MeSH: 23,473 papers, 11 classes",
+        whole={"MAG": {"papers": 25_001}, "MeSH": {"papers": 23_473}},
         protocol=Protocol(CLASS_MEASURES, metric="ip"),
         files="classification_coarse/{MAG,MeSH}_{label,papers_test}.json",
         source=f"Zhang et al. 2023 (SciMult), §4.4 and Table 4; {SCIMULT_HOME}",
@@ -229,6 +241,7 @@ ROWS = (
         task="papers that users of Microsoft Academic found related to a paper, re-ranked",
         kind="proximity",
         sizes="137 queries, 16 candidates each, graded 1 to 5",
+        whole={"": {"queries": 137}},
         protocol=Protocol(("nDCG@5", "nDCG@10", "nDCG"), metric="ip"),
         files="link_prediction_reranking/Recommendation_papers_test.json",
         source=f"Kanakia et al. 2019, as in Zhang et al. 2023 (SciMult), Table 7; {SCIMULT_HOME}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..encoders.specs import Kind
@@ -11,6 +12,8 @@ from .material import Material, Protocol
 
 Load = Callable[[Path, str], Sequence[Material]]
 """From a folder and a split to the benchmark's sets."""
+COUNT = re.compile(r"\b(?<!about )([\d,]+) (queries|pairs|candidates|patients|papers)\b")
+"""A number in `Benchmark.sizes`, and of what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class Benchmark:
         name: its name for `evaluate`.
         task: the task, in one line.
         kind: selects the encoder's task for reading papers and queries, unless another is requested.
-        sizes: queries and candidates, as published.
+        sizes: queries and candidates, as published, for people.
+        whole: task -> how many queries, and candidates, pairs of a query and a candidate, or labelled papers there are; of all tasks
+            under "". Where there is nothing, `sizes` says it.
         protocol: how it is scored.
         files: what the folder holds: patterns with commas between, with remarks in round brackets; see `recognising`.
         source: the paper, and where the data come from.
@@ -67,6 +72,17 @@ class Benchmark:
     hub: tuple[HubFiles, ...] = ()
     manual: str = ""
     note: str = ""
+    whole: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def published_sizes(self) -> Mapping[str, Mapping[str, int]]:
+        """`whole`, or else what is read of `sizes`."""
+        if self.whole or ":" in self.sizes or "," not in self.sizes:
+            return self.whole
+        found = {unit: int(number.replace(",", "")) for number, unit in COUNT.findall(self.sizes)}
+        if "queries" in found and (unit := next((name for name in ("patients", "papers") if name in found), "")):
+            found["candidates"] = found.pop(unit)
+        return {"": found}
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ class Report:
     notes: Sequence[str]
     times: Mapping[str, float]
     """What was measured of run times, see `timing.Times.as_json`."""
+    lacks: Sequence[str] = ()
+    """What of the benchmark is not there, see `wholeness.lacking`: then nothing compares with published figures."""
 
     @property
     def published(self) -> Sequence[Row]:
@@ -99,6 +101,7 @@ class Report:
             ],
             "system": {"name": self.system, **self.facts},
             "notes": list(self.notes),
+            "partial": list(self.lacks),
             "times": dict(self.times),
             "versions": versions(),
         }
@@ -116,7 +119,7 @@ class Report:
 
     def how(self) -> list[str]:
         """How it was scored, for people."""
-        result, out = self.result, []
+        result, out = self.result, list(partial_lines(self.lacks))
         if any(task.prediction for task in result.tasks):
             out += [f"{task.name}: {_learning_line(task.prediction)}" for task in result.tasks if task.prediction]
         else:
@@ -175,21 +178,31 @@ def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mappi
     header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
     # published rows name the task, also of a benchmark of one task
     keys = [(first.result.tasks[0].name, name) if has_one_task else (task, name) for task, name in columns]
-    blocks = []
+    blocks: list[tuple[list[float | None], list[list[str]]]] = []
+    apart: list[tuple[list[float | None], list[list[str]]]] = []
     for name, report in reports.items():
         rounded = report.result.rounded
-        cells = [f"{rounded[column]:.{decimals}f}" if column in rounded else "" for column in columns]
+        form = "({:.{}f})" if report.lacks else "{:.{}f}"
+        cells = [form.format(rounded[column], decimals) if column in rounded else "" for column in columns]
         figures = [cell + signs.get((name, column), " ") if signs else cell for column, cell in zip(columns, cells, strict=True)]
         intervals = ["  95 % interval", *(_interval(report.result, column) for column in columns), ""]
         sorting = [rounded.get(column) for column in columns]
-        blocks.append((sorting, [["> " + name, *figures, "measured here"], *([intervals] if any(intervals[1:]) else [])]))
+        ours = apart if report.lacks else blocks
+        ours.append((sorting, [["> " + name, *figures, "measured here"], *([intervals] if any(intervals[1:]) else [])]))
     for row in first.published:
         if any(key in row.values for key in keys):
             figures = [f"{row.values[key]:.2f}" if key in row.values else "" for key in keys]
             blocks.append(([row.values.get(key) for key in keys], [[f"  {row.system}", *figures, row.source]]))
-    sort_column = next((place for place in range(len(columns)) if any(sorting[place] for sorting, _ in blocks[len(reports) :])), 0)
+    published = blocks[len(reports) - len(apart) :]
+    sort_column = next((place for place in range(len(columns)) if any(sorting[place] for sorting, _ in published)), 0)
     blocks.sort(key=lambda block: block[0][sort_column] or -1)
-    return aligned([header, *(line for _, lines in blocks for line in lines)])
+    return aligned([header, *(line for _, lines in (*blocks, *apart) for line in lines)])
+
+
+def partial_lines(lacks: Sequence[str]) -> Iterator[str]:
+    """What brackets around figures mean, where a benchmark is not whole."""
+    if lacks:
+        yield f"in brackets: {'; '.join(lacks)}: does not compare with published figures"
 
 
 def _interval(result: Result, column: Column) -> str:

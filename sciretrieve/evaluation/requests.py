@@ -47,6 +47,7 @@ from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 from .timing import TimedBuild, Times
+from .wholeness import lacking
 
 LEARNERS = {
     Prediction: "linear support vectors",
@@ -258,7 +259,8 @@ def _measured(
     asked = encoder.get("asked", {}) if encoder is not None else {}
     if training := trainings_of(*map(asked.get, ("encoder", "adapter", "query_adapter"))):
         facts["training"] = training
-    return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
+    lacks = lacking(spec, split, request.data, materials)
+    return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json(), lacks)
 
 
 def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:

@@ -93,7 +93,7 @@ ROWS = (
         "high_influence_cite",
         "papers cited four times or more, re-ranked",
         "proximity",
-        "1,199 queries, 58,255 pairs",
+        "1,199 queries, 58,255 pairs (54,255 in an earlier paper)",
         "MAP",
     ),
     _ranked(
@@ -165,6 +165,7 @@ ROWS = (
         task="reviewers for a paper, by their own papers",
         kind="proximity",
         sizes="107 queries, 1,729 pairs",
+        whole={"": {"queries": 107}},
         protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="figures", bare_titles=True),
         files="paper_reviewer_matching/{evaluation,test_hard,test_soft}*, reviewers/*metadata* (Parquet; or evaluation.jsonl, "
         "test_hard_qrel.jsonl, test_soft_qrel.jsonl, reviewer_metadata.jsonl)",
@@ -211,6 +212,7 @@ ROWS = (
         task="papers cited, co-cited, co-read or co-viewed, ranked among 30 candidates, by SciRepEval's protocol",
         kind="proximity",
         sizes="4 × 1,000 queries, about 30 candidates each",
+        whole={"": {"queries": 1000, "pairs": 29_928}},
         protocol=Protocol(("MAP", "nDCG"), metric="l2", rounding="numpy", skips=True, bare_titles=True),
         files="scidocs_view_cite_read/evaluation*, scidocs_{view,read,cite,cocite}/test* (Parquet; or evaluation.jsonl, test_qrel.jsonl)",
         source=SOURCE,

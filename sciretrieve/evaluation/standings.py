@@ -166,7 +166,9 @@ class Standings:
         if cell is None:
             return ""
         value, part = cell.value(column), cell.report.get("incomplete", {}).get(column[1])
-        return f"{value:.2f}" if value is not None else f"({100 * part['mean']:.2f})" if part and not column[0] else ""
+        if value is not None:
+            return f"({value:.2f})" if cell.report.get("partial") else f"{value:.2f}"
+        return f"({100 * part['mean']:.2f})" if part and not column[0] else ""
 
     def notes(self) -> list[str]:
         """What was not tested, and why, a line for each benchmark and reason; and what is in brackets."""
@@ -176,7 +178,11 @@ class Standings:
                 reasons.setdefault((benchmark, reason), []).append(system)
         notes = [f"not tested: {benchmark}, {', '.join(dict.fromkeys(names))}: {reason}" for (benchmark, reason), names in reasons.items()]
         if any(self.figure(system, place).startswith("(") for system in self.systems for place in range(len(self.columns))):
-            notes.append("in brackets: averages over part of their figures, which do not compare")
+            notes.append("in brackets: averages over part of their figures, and figures of part of a benchmark, which do not compare")
+        partial = dict.fromkeys(
+            f"{benchmark}: {lack}" for (benchmark, _), cell in self.cells.items() for lack in cell.report.get("partial", ())
+        )
+        notes += [f"{lack}: does not compare" for lack in partial]
         return notes
 
     def as_text(self) -> list[str]:

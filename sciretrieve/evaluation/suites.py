@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -47,6 +47,7 @@ class SuiteReport:
         notes: what the benchmarks noted, each note once.
         times: the benchmarks' run times together.
         training: what the folder of a trained encoder says of its training, see `costs.trainings_of`.
+        partial: benchmark -> what of it is not there, see `wholeness.lacking`.
     """
 
     suite: Suite
@@ -56,6 +57,7 @@ class SuiteReport:
     notes: Sequence[str]
     times: Mapping[str, float]
     training: Sequence[Mapping[str, Any]] = ()
+    partial: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
@@ -116,6 +118,7 @@ class SuiteReport:
             ],
             "system": {"name": self.system} | ({"training": list(self.training)} if self.training else {}),
             "notes": list(self.notes),
+            "partial": [f"{name}: {lack}" for name, lacks in self.partial.items() for lack in lacks],
             "times": dict(self.times),
             "versions": versions(),
         }
@@ -123,13 +126,17 @@ class SuiteReport:
     def lines(self) -> list[str]:
         """The report for people: every figure, what is missing, and the averages among the published ones."""
         table = [["task", "", "", "measure", "", ""]]
-        table += [[f.name, f.format, f.group, f.measure, f"{value:.2f}", f.benchmark] for f, value in self.figures]
+        table += [
+            [f.name, f.format, f.group, f.measure, f"({value:.2f})" if f.benchmark in self.partial else f"{value:.2f}", f.benchmark]
+            for f, value in self.figures
+        ]
         out = [f"{self.suite.name}: {self.suite.task}", "", *aligned(table), ""]
         for names in dict.fromkeys(map(self._averages_of, self.published)):
             out += [*self._averages_table(names), ""]
-        if changes := self.changes:
+        if (changes := self.changes) and not self.partial:
             shown = ", ".join(f"{name} {change:+.2f} %" for name, change in changes.items())
             out.append(f"against the published {self.suite.against}: {shown}")
+        out += [f"in brackets: {name}: {'; '.join(lacks)}: does not compare" for name, lacks in self.partial.items()]
         groups = {figure.group for figure in self.suite.figures}
         for name, (_, there, of) in self.averages.items():
             if there < of and (name in groups or name == ALL):
@@ -149,9 +156,11 @@ class SuiteReport:
     def _averages_table(self, names: Sequence[str]) -> list[str]:
         """Our averages above the published rows that have these; those over part of the figures are in brackets."""
         ours = ["> " + self.system]
+        averaged = _averaged(self.suite)
         for name in names:
             mean, there, of = self.averages.get(name, (0.0, 0, 0))
-            ours.append("" if not there else f"{mean:.2f}" if there == of else f"({mean:.2f})")
+            is_whole = there == of and not any(figure.benchmark in self.partial for figure in averaged[name])
+            ours.append("" if not there else f"{mean:.2f}" if is_whole else f"({mean:.2f})")
         lines = [
             [f"  {row.system}", *(f"{row.values['', name]:.{self.suite.decimals}f}" for name in names), row.source]
             for row in self.published
@@ -226,7 +235,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
     training = trainings_of(request.encoder, request.adapter, request.query_adapter)
-    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports), training)
+    partial = {name: report["partial"] for name, report in reports.items() if report.get("partial")}
+    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports), training, partial)
     if output is not None:
         _keep(output, suite_report)
     return suite_report

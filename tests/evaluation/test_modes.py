@@ -127,7 +127,7 @@ def test_all_modes_are_one_report_with_a_receipt_each(tmp_path: Path, index: Ind
     assert text.count("measured here") == 3
     assert "SciNCL" in text
     best = max(one.result.rounded["cite", "MAP"] for one in report.reports.values())
-    assert f"{best:.2f}*" in text
+    assert f"({best:.2f})*" in text
     assert "The best of each benchmark's figures is marked *" in text
 
 
