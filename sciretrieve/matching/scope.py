@@ -92,6 +92,14 @@ class Scope:
         mask[rows] = True
         return self.passing(mask)
 
+    def with_rows(self, rows: Rows) -> Scope:
+        """These and the papers at the given rows."""
+        if self.mask is None or not len(rows):
+            return self
+        mask = self.mask.copy()
+        mask[rows] = True
+        return Scope(self.rows, mask, self.undecided)
+
     def without(self, rows: Rows) -> Scope:
         """All but the given rows."""
         mask = np.ones(self.rows, bool)

@@ -82,7 +82,7 @@ VALUE = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|-?\d+(?:\.\d+)?(?:[eE][+-]?\d
 LIST = rf"\(\s*{VALUE}(?:\s*,\s*{VALUE})*\s*\)"
 """A value; and a list of values, which is read as a whole: thousands of ids take milliseconds."""
 
-BARE = re.compile(r"[^\W\d]\w*")
+BARE = re.compile(r"([^\W\d]\w*)(?:\.[\w.]*)?")
 RESERVED = {"or", "and", "not", "in", "contains", "between", "is", "null", "true", "false"}
 """Names of columns that need no backquotes whatever their case, and the words of the language among them, which do."""
 DEEPEST = 100
@@ -126,7 +126,8 @@ class Condition:
     def __str__(self) -> str:
         values = [_quoted(value) if isinstance(value, str) else as_text(value) for value in self.values]
         listed = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
-        column = self.column if BARE.fullmatch(self.column) and self.column.lower() not in RESERVED else f"`{self.column}`"
+        bare = BARE.fullmatch(self.column)
+        column = self.column if bare and bare[1].lower() not in RESERVED else f"`{self.column}`"
         return f"{column} {self.operator} {listed}".rstrip()
 
     def columns(self) -> set[str]:

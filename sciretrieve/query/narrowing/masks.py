@@ -46,9 +46,17 @@ class Narrower:
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
         for demand in sorted(demands, key=self._reads_texts):
-            met = self._meeting(demand, among)
+            met = self._narrowed(demand, among)
             among = among if met is None else met
         return among
+
+    def _narrowed(self, demand: Expression, among: Scope) -> Scope | None:
+        """As `_meeting`; of papers of which it could not be told whether they are in the scope, those are left that may meet the demand."""
+        unsure = among.undecided
+        met = self._meeting(demand, Scope(among.rows, among.mask).with_rows(unsure))
+        if met is None or not len(unsure):
+            return met
+        return Scope(among.rows, among.flags & met.flags, union(unsure[met.has(unsure)], met.undecided))
 
     def with_terms(self, text: str, among: Scope) -> Scope | None:
         """The papers of a scope that have all those words of a text that the index has as terms; None without BM25, and for a text that
@@ -71,7 +79,8 @@ class Narrower:
             return _others(among, met) if demand.absent else met
         are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
         wanted = filters.Typed(demand.column, demand.text, are_numbers)
-        return among.passing(*self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted))
+        passes, undecided = self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted)
+        return among.passing(passes, undecided[among.has(undecided)])
 
     def _combined(self, combination: Combination, among: Scope) -> Scope | None:
         """Each part is checked only for papers that it can still decide; parts that need texts come last. Texts are read once for many
@@ -83,10 +92,9 @@ class Narrower:
         if combination.operator == "OR":
             together, parts = self._read_together(parts)
         said = False
-        remaining = among
-        undecided = among.undecided
+        remaining, undecided = among, NO_ROWS
         for part in parts:
-            met = self._meeting(part, remaining)
+            met = self._narrowed(part, remaining) if combination.operator == "AND" else self._meeting(part, remaining)
             if met is not None:
                 said = True
                 undecided = union(undecided, met.undecided)

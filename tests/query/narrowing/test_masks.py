@@ -592,6 +592,40 @@ def test_one_text_among_numbers_leaves_them_numbers(way: Callable[[Path], None],
         assert facets_of(index, index.search("graphs", 20, group=False), ["citations", "tags", "open"])[0].papers == 5
 
 
+@pytest.mark.parametrize(
+    ("typed", "passing", "undecided"),
+    [
+        ("citations:<6 OR citations:1000", FEW | {"c1000"}, {"odd"}),
+        ("citations:1000 OR citations:<6", FEW | {"c1000"}, {"odd"}),
+        ("citations:<6 OR tags:single", FEW | {"odd"}, set()),
+        ("citations:<6 OR citations:>=50", FEW | MANY, {"odd"}),
+        ("citations:<6 AND tags:single", set(), {"odd"}),
+        ("citations:<6 AND tags:t5", FEW, set()),
+        ("NOT citations:<6", MANY, {"odd"}),
+        ("tags:single AND NOT citations:<6", set(), {"odd"}),
+        ("tags:t50 AND NOT citations:<6", {"c50", "c500"}, set()),
+        ("NOT (citations:<6 OR tags:single)", MANY, set()),
+        ("NOT (citations:<6 AND tags:single)", FEW | MANY, {"odd"}),
+        ("NOT (NOT citations:<6)", FEW, {"odd"}),
+        ("-citations:<6 OR tags:t5", FEW | MANY, {"odd"}),
+        ("tags:t50 OR NOT the", {"c50", "c500"}, set()),
+    ],
+)
+def test_what_cannot_be_told_of_typed_demands(typed: str, passing: set[str], undecided: set[str], typed_index: sr.Index) -> None:
+    """Kleene's logic: what one part decides is decided; a paper of which it cannot be told never answers, `NOT` or no `NOT`."""
+    scope = typed_index.narrower.meeting(operators.parse(typed, typed_index.columns.names).demands, typed_index.scope)
+    assert {*typed_index.ids(scope.places)} == passing
+    assert {*typed_index.ids(scope.undecided)} == undecided
+
+
+@pytest.fixture(scope="module")
+def typed_index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """An index in one of whose papers numbers are texts."""
+    folder = tmp_path_factory.mktemp("typed") / "index"
+    added(folder)
+    return sr.open(folder)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_lists_stay_lists(way: Callable[[Path], None], tmp_path: Path) -> None:
     way(tmp_path / "index")
