@@ -33,7 +33,7 @@ _WIDE = {
 """Full-width forms, but for punctuation that demands nothing and parts words in Chinese and Japanese."""
 _SIGNS = _WIDE | str.maketrans(dict.fromkeys(QUOTES, '"') | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys(DASHES, "-"))
 _SIGNS |= str.maketrans({"∗": "*", "∼": "~"})
-_QUOTED = re.compile(rf"(?<!\w)[‘‚‛❛]((?:[^{APOSTROPHES}{QUOTES}＂\"\n]|(?<=\w)’(?=\w))+)[’‘❜](?!\w)")
+_QUOTED = re.compile(rf"(?<!\w)[‘‚‛❛]((?:[^{APOSTROPHES}{QUOTES}＂\"\n]|(?<=\w)[’ʼ´](?=\w))+)[’‘❜](?!\w)")
 """Text in single quotation marks, which are no apostrophes: they stand around words."""
 
 _COMPARISONS = str.maketrans({"≥": ">=", "≤": "<=", "≠": "!="})

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from ..matching.lexical import Analyzer
 from ..matching.lexical.sentences import sentences
+from ..matching.lexical.words import parts_as_written
 from ..query.index import Index
 from .answering import Answer
 
 TOKEN = re.compile(r"\S+")
-PART = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,16 @@ class QueryWords:
         for token in TOKEN.finditer(text):
             if not (terms := self.rarities.keys() & self.analyzer.terms(token[0])):
                 continue
-            parts = [match.span() for match in PART.finditer(text, *token.span())]
+            parts = list(parts_as_written(text, *token.span()))
             terms_of = {span: self.rarities.keys() & self.analyzer.terms(text[slice(*span)]) for span in parts}
             if terms == set().union(*terms_of.values()):
                 spans += [span for span in parts if terms_of[span]]
             else:
                 spans.append((parts[0][0], parts[-1][1]) if parts else token.span())
-        return spans
+        joined: list[tuple[int, int]] = []
+        for start, end in spans:  # of scripts without blanks, two that overlap are one
+            joined[-1:] = [(joined[-1][0], end)] if joined and start < joined[-1][1] else [*joined[-1:], (start, end)]
+        return joined
 
     def snippet(self, abstract: str) -> str:
         """The first of the abstract's sentences that have the most of the query's words, the rare ones counting more; "" without one."""

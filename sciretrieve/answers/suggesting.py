@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ..errors import InvalidRequest
 from ..files.schema import integers, texts
+from ..matching.lexical.words import spaced
 from ..papers.folding import fold
 from ..query.index import Index
 from ..types import Mask, Paper, Rows
@@ -51,7 +52,7 @@ def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
     """
     if k < 1:
         raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
-    words = WORD.findall(fold(text[:LONGEST]))
+    words = WORD.findall(spaced(fold(text[:LONGEST])))
     if sum(map(len, words)) < FEWEST_LETTERS:
         return Suggestions()
     rows = titles_of(index).having(words, k * len(index.names), is_unfinished=text[-1:].isalnum())
@@ -93,7 +94,7 @@ def _in_words(titles: pa.StringArray) -> pa.StringArray:
     """Titles as words in plain letters. Most are ASCII, of which Arrow makes that."""
     is_ascii = pc.match_substring_regex(titles, PLAIN)
     plain = pc.replace_substring_regex(pc.ascii_lower(titles), "[^a-z0-9]+", " ")
-    others = texts([" ".join(WORD.findall(fold(title))) for title in titles.filter(pc.invert(is_ascii)).to_pylist()])
+    others = texts([" ".join(WORD.findall(spaced(fold(title)))) for title in titles.filter(pc.invert(is_ascii)).to_pylist()])
     return pc.replace_with_mask(pc.ascii_trim_whitespace(plain), pc.invert(is_ascii), others)
 
 

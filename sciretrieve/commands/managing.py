@@ -90,13 +90,21 @@ def info(
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
         "late": _late(facts),
-        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_fields(facts)}" if lexical else "none",
+        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_fields(facts)}; {_analysis(facts)}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
         "corpus": _corpora(facts) + (f"; the first {counted(facts.papers, 'paper')} alone, as --limit said" if facts.is_limited else ""),
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
     say(f"{name:<9} {value}" for name, value in rows.items())
+
+
+def _analysis(facts: Manifest) -> str:
+    """How the index's terms were made of texts."""
+    from ..matching.lexical import Analyzer
+
+    form, newest = facts.analyzer.form if facts.analyzer else 0, Analyzer().form
+    return f"text analysis {form}" + (f", of an earlier version: `sciretrieve reindex` makes terms by {newest}" if form < newest else "")
 
 
 def _health(path: Path, generation: int | None, format: str, console: Console) -> None:

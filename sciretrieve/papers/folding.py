@@ -38,32 +38,55 @@ def _greek() -> dict[int, str]:
 
 
 GREEK = _greek()
+LOOK_ALIKES = str.maketrans("ɑɣ∆", "αγΔ")
+"""Characters that are typed for Greek letters."""
+
+
+MARKS = ((0x700, 0x1AAF), (0x1B00, 0x1CFF))
+"""Where marks are parts of words as letters are, of Syriac and Thaana up to the scripts of India and South East Asia."""
+STAND_INS = 0x17000 - 0x700
+"""Such a mark stands as a letter of a script that nobody writes, Tangut, this much further on: what is a word is said by letters."""
+KANA = range(0x3041, 0x3100)
+"""In which a mark makes another letter."""
 
 
 class _Folded(dict[int, str]):
     """Character -> what it is in plain letters, looked up once per character.
 
     Character by character, since to normalise a text is to sort the combining marks that follow each other, which takes time that
-    grows with the square of their number. Here they are left out.
+    grows with the square of their number. Here they are left out, or stand as letters.
     """
+
+    def __init__(self, *, marks: bool) -> None:
+        super().__init__()
+        self._marks = marks
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         plain = unicodedata.normalize("NFKD", "-" if char in DASHES else "" if UNSEEN.match(char) else char)
-        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
+        if self._marks:
+            plain = char if code in KANA else plain.translate(LOOK_ALIKES)
+        plain = "".join(map(self._unmarked, plain)).translate(GREEK).translate(LETTERS)
         self[code] = plain
         return plain
 
+    def _unmarked(self, char: str) -> str:
+        if not self._marks or not unicodedata.category(char).startswith("M"):
+            return "" if unicodedata.combining(char) else char
+        return chr(ord(char) + STAND_INS) if any(first <= ord(char) <= last for first, last in MARKS) else ""
 
-FOLDED = _Folded()
+
+FOLDED, FOLDED_BEFORE = _Folded(marks=True), _Folded(marks=False)
 
 
-def fold(text: str) -> str:
-    """A text in lower case, spelled in plain letters."""
+def fold(text: str, *, marks: bool = True) -> str:
+    """A text in lower case, spelled in plain letters; without `marks` as indexes built before 2026-11-25 have it, in which the vowel signs
+    of Hindi part words, and Japanese has none of its marks."""
     if "\\" in text or "$" in text:
         text = LATEX_ACCENT.sub(r"\1", text)
         text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
         text = LATEX_COMMAND.sub(" ", LATEX_JOINED.sub("", text))
     if not text.isascii():
-        text = BEYOND_ASCII.sub(lambda match: match[0].translate(FOLDED), text)  # of most texts, a few characters
+        table = FOLDED if marks else FOLDED_BEFORE
+        text = BEYOND_ASCII.sub(lambda match: match[0].translate(table), text)  # of most texts, a few characters
     return text.lower()

@@ -2,7 +2,8 @@
 
 A compound gives its parts and itself without its joints: `IL-6` gives il and il6, `CRISPR/Cas9` crispr, cas9 and crisprcas9,
 so that each is found by every spelling. British and American spellings give one term, and a single letter or digit counts with
-its neighbour: vitamin D, type 2. docs/quality.md has the measurements.
+its neighbour: vitamin D, type 2. Names with Greek letters are one however these are written, and of scripts without blanks every two
+characters are a word. docs/quality.md has the measurements.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import Stemmer
 
 from ...once import once
 from ...papers.folding import fold
-from . import single_characters
+from . import greek, single_characters
 from .american import american
-from .words import JOINT, STOPWORDS, WORD
+from .words import JOINT, STOPWORDS, WORD, spaced
 
 WORDS_REMEMBERED = 65_536
 """Words whose terms are kept in memory: those of papers that are queries come again and again."""
-NEWEST = 3
-FORMS = (NEWEST, 2)
+NEWEST = 4
+FORMS = (NEWEST, 3, 2)
 """The forms of analysis that indexes have."""
 
 
@@ -36,18 +37,19 @@ class _Stemmers(local):
 
 
 def cut(plain: str) -> Iterator[str]:
-    """The words of a folded text, see `Analyzer.words`."""
+    """The words of a folded text, in order, a compound after its parts."""
     for match in WORD.findall(plain):
-        if match.isalnum():
-            yield match
-        elif "," in match:
-            yield match.replace(",", "")
-        elif "." in match:
-            yield match
-        else:
-            parts = JOINT.split(match)
-            yield from parts
+        parts = parts_of(match)
+        yield from parts
+        if len(parts) > 1:
             yield "".join(parts)
+
+
+def parts_of(match: str) -> list[str]:
+    """The parts of a compound that `WORD` found; a number without commas, or a word, by itself."""
+    if match.isalnum():
+        return [match]
+    return [match.replace(",", "")] if "," in match or "." in match else JOINT.split(match)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ class Analyzer:
 
     Attributes:
         language: of the stemmer.
-        form: which words are one, and which characters count: 3, or 2 for indexes built before 2026-11-24, where British and American
-            spellings are two and single characters are nothing.
+        form: which words are one, and which characters count: 4; 3 for indexes built before 2026-11-25, where Greek letters are glued to a
+            digit before them, and scripts without blanks, and Indic ones, are not cut rightly; or 2 for those built before 2026-11-24,
+            where also British and American spellings are two and single characters are nothing.
     """
 
     language: str = "english"
@@ -77,10 +80,30 @@ class Analyzer:
     def _stemmers(self) -> _Stemmers:
         return _Stemmers(self.language)
 
-    @staticmethod
-    def words(text: str) -> Iterator[str]:
+    def fold(self, text: str) -> str:
+        """A text in plain letters, in which `WORD` finds words and compounds."""
+        if self.form < 4:
+            return fold(text, marks=False)
+        return greek.together(fold(text) if text.isascii() else spaced(fold(greek.separated(text))))
+
+    def words(self, text: str) -> Iterator[str]:
         """The words of `text`, in order, a compound after its parts; before stop words are removed and words stemmed."""
-        return cut(fold(text))
+        return self.cut(self.fold(text))
+
+    def cut(self, plain: str) -> Iterator[str]:
+        """The words of a folded text; of a compound with a Greek letter also the name before the letter, and that with it: of
+        il-1-beta-induced also il1 and il1beta."""
+        if self.form < 4:
+            yield from cut(plain)
+            return
+        for match in WORD.findall(plain):
+            parts = parts_of(greek.spelled(match))
+            yield from parts
+            if len(parts) == 1:
+                continue
+            for start, place in greek.names_in(parts):
+                yield from ("".join(parts[start:end]) for end in (place, place + 1) if 1 < end - start < len(parts))
+            yield "".join(parts)
 
     @once
     def term(self) -> Callable[[str], str | None]:
@@ -109,16 +132,22 @@ class Analyzer:
     def joined(self, text: str, *, typed: bool = False) -> list[tuple[str, str]]:
         """The terms of the single characters of `text` with a neighbour, each with its form in plain letters; `typed` for a query, see
         `single_characters.joined`."""
-        pairs = self.pairs(text, fold(text), typed=typed)
+        pairs = self.pairs(text, self.fold(text), typed=typed)
         terms = [(self.joined_term(before, after), " ".join(filter(None, (before, after)))) for before, after in pairs]
         return [(term, form) for term, form in terms if term is not None]
 
     def pairs(self, text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str]]:
-        """The single characters of `text`, which is `plain` when folded, with a neighbour; see `single_characters.joined`."""
-        return [] if self.form == 2 else single_characters.joined(text, plain, typed=typed)
+        """The single characters of `text`, which is `plain` when folded, and Greek letters behind a blank, with a neighbour; see
+        `single_characters.joined`."""
+        if self.form == 2:
+            return []
+        pairs = single_characters.joined(text, plain, typed=typed)
+        return pairs if self.form < 4 else pairs + [(JOINT.sub("", before), letter) for before, letter in greek.beside(plain)]
 
     def joined_term(self, before: str, after: str) -> str | None:
         """The term of one of these pairs."""
+        if self.form > 3 and (joined := greek.spelled(before + after)) != before + after:
+            return self.term(JOINT.sub("", joined))
         # a letter after a word is no ending: "kinase D" is no form of "kinase"
         return american(before) + after if len(after) < 2 else self.term(before + after)
 
@@ -130,14 +159,22 @@ class Analyzer:
         """For each word of `text` that is no stop word, the sets of terms of which a paper that has the word has one.
 
         A compound is its joined term, or, where no part is a single character, the terms of all its parts: IL-6 is il6 and not any il.
+        A name with its Greek letter is one part: of anti-TNF-α, tnfalpha.
         """
         spellings = []
-        for match in WORD.findall(fold(text)):
-            *parts, joined = self.words(match)
+        for match in self.compounds(text):
+            parts = parts_of(match)
+            ways = [{term}] if (term := self.term("".join(parts))) is not None else []
+            if self.form > 3:
+                parts = greek.merged(parts)
             terms = {term for part in parts if (term := self.term(part)) is not None}
-            ways = [{term}] if (term := self.term(joined)) is not None else []
-            if terms and min(map(len, parts)) > 1:
+            if len(parts) > 1 and terms and min(map(len, parts)) > 1:
                 ways.append(terms)
             if ways:
                 spellings.append(ways)
         return spellings
+
+    def compounds(self, text: str) -> list[str]:
+        """The words and compounds of a typed text."""
+        plain = self.fold(text)
+        return WORD.findall(plain if self.form < 4 else greek.respelled(plain))

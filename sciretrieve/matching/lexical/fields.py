@@ -24,7 +24,7 @@ from ...errors import CorruptData
 from ...files.schema import mapped_columns
 from ...once import once
 from ...papers.folding import fold
-from .analysis import Analyzer
+from .analysis import Analyzer, cut
 from .lists import by_term, lists, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary
 
@@ -68,11 +68,11 @@ def in_words(term: str) -> str:
 def name_words(text: str) -> list[str]:
     """The words of an author's name or of a venue, in order: Jean-Pierre gives jean, pierre and jeanpierre; O'Brien o, brien and obrien."""
     folded = fold(text)
-    words = [*Analyzer.words(folded)]
+    words = [*cut(folded)]
     joined = folded.translate(APOSTROPHES)
     if joined != folded:
         known = set(words)
-        words += [word for word in Analyzer.words(joined) if word not in known]
+        words += [word for word in cut(joined) if word not in known]
     return words
 
 

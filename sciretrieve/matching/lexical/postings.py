@@ -25,9 +25,8 @@ import pyarrow as pa
 from ...errors import CorruptData
 from ...files.schema import mapped_columns
 from ...once import once
-from ...papers.folding import fold
 from ...types import Rows
-from .analysis import Analyzer, cut
+from .analysis import Analyzer
 from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary
 from .words import pieces
@@ -53,11 +52,11 @@ class _TermNumbers(dict[str, int]):
         self._several: list[list[int]] = []
 
     def __missing__(self, piece: str) -> int:
-        words = list(cut(piece))
+        words = list(self._analyzer.cut(piece))
         if words == [piece]:
             self[piece] = number = self._of(self._analyzer.term(piece))
             return number
-        numbers = [number for word in words if (number := self[word]) >= 0]
+        numbers = [number for word in words if (number := self._of(self._analyzer.term(word))) >= 0]
         if len(numbers) > 1:
             number = -2 - len(self._several)
             self._several.append(numbers)
@@ -105,7 +104,7 @@ class PostingsBuilder:
         """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
         known = self._numbers
         rows = np.arange(self._papers, self._papers + len(texts))
-        plain_texts = [fold(text) for text in texts]
+        plain_texts = list(map(self._analyzer.fold, texts))
         words, word_rows = _flat(list(map(pieces, plain_texts)), rows, known.__getitem__)
         places = np.flatnonzero(words < -1)
         parts, part_rows = _flat(list(map(known.several, words[places].tolist())), word_rows[places])

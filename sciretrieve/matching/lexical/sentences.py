@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
+SENTENCE_END = re.compile(
+    r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])"
+    r"|(?:(?<=[。！？｡।॥؟۔།။។])|(?<=[。！？｡][」』”’）)]))(?![」』”’）)。！？])\s*(?=\S)"
+)
+"""The second line is for scripts with signs of their own, after which no blank need stand."""
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
 
 

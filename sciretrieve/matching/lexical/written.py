@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from .analysis import Analyzer
+from .words import AS_WRITTEN, parts_as_written
 
-WORD = r"[^\W_]+"
-COMPOUND = re.compile(rf"{WORD}(?:[-/_^\u2010-\u2013\u2212]{WORD})*")
-PART = re.compile(WORD)
+COMPOUND = re.compile(rf"{AS_WRITTEN}(?:[-/_^\u2010-\u2013\u2212]{AS_WRITTEN})*")
 TOKENS_REMEMBERED = 16_384
 """Tokens whose words are kept in memory, for they recur."""
 
@@ -50,7 +49,7 @@ def _forms(analyzer: Analyzer, token: str) -> list[tuple[str, str]]:
     """The words of a token without blanks, each with its form."""
     forms = []
     for match in COMPOUND.finditer(token):
-        parts = PART.findall(match[0])
+        parts = [token[start:end] for start, end in parts_as_written(token, *match.span())]
         for form in [*parts, match[0]] if len(parts) > 1 else parts:
             words = list(analyzer.words(form))  # none of a letter that is no more than a mark
             forms += [(word, form) for word in words[-1:]]

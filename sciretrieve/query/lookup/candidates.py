@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from ...files.schema import integers
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
-from ...matching.lexical.words import WORD
+from ...matching.lexical.analysis import parts_of
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
-from ...papers.folding import fold
 from ...types import Rows
 
 LONGEST_STOP_WORD = 5
@@ -44,10 +43,10 @@ def typed_terms(analyzer: Analyzer, text: str) -> TypedTerms:
     """The terms of a typed text."""
     plain: list[str] = []
     joined: list[str] = []
-    for compound in WORD.findall(fold(text)):
-        *parts, whole = analyzer.words(compound)
-        plain += parts or [whole]
-        joined += [whole] if parts else []
+    for compound in analyzer.compounds(text):
+        parts = parts_of(compound)
+        plain += parts
+        joined += ["".join(parts)] if len(parts) > 1 else []
     joined += [
         "".join(plain[start:end]) for start in range(len(plain)) for end in range(start + 2, min(start + LONGEST_COMPOUND, len(plain)) + 1)
     ]

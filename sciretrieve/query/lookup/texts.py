@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...matching.lexical import greek
 from ...once import once
 from ...papers.bibliographies.author_names import family
 from ...papers.folding import fold
@@ -119,7 +120,7 @@ class Typed:
 
 def words(text: str) -> list[str]:
     """The words of a text in plain letters, those of a compound apart."""
-    return PLAIN_WORD.findall(fold(text))
+    return PLAIN_WORD.findall(greek.respelled(fold(greek.separated(text))))
 
 
 def numerals(text_words: Iterable[str]) -> list[str]:

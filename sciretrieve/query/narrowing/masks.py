@@ -13,7 +13,7 @@ import pyarrow as pa
 from ...choices import Filter, conditions
 from ...errors import UnknownName
 from ...files.schema import booleans, is_text
-from ...matching.lexical import Bm25
+from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
 from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
@@ -145,7 +145,8 @@ class Narrower:
 
     def _terms_of(self, looked_for: Sought) -> set[str]:
         """The terms that every paper has that has what is looked for."""
-        return {term for word in looked_for.words if (term := self.index.analyzer.term(word)) is not None}
+        analyzer = self.index.analyzer
+        return {term for word in looked_for.words(analyzer.form) for term in analyzer.terms(word)}
 
     def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
         """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
@@ -245,7 +246,9 @@ class Narrower:
     def _without_terms(self, text: str) -> list[Sought]:
         """The words of a text that are neither terms nor stop words, to be looked for as they are: C++, 7."""
         analyzer = self.index.analyzer
-        found = (exactly(word) for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word)))
+        words = [word for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word))]
+        in_names = greek.parts_apart(text) if words and analyzer.form > 3 else ()  # the 1 of IL 1 β
+        found = (exactly(word) for word in words if analyzer.fold(word) not in in_names)
         return [one for one in found if one is not None]
 
     def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:

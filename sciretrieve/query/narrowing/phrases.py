@@ -3,7 +3,8 @@
 Both sides are folded as terms are (case, accents, Greek letters, LaTeX), but neither stemmed nor without stop words. In a phrase, blanks
 and hyphens are the same, and in a text punctuation beside them is passed over: "T cell" is in "T-cell," and in "(HIV/T cell)". Everything
 else that is typed must be there: "C++", "N=4". A phrase begins and ends with whole words, and numbers: "p = 0" is not in "p = 0.05".
-A star ends a word of two letters or more that may go on: "neural network*".
+A star ends a word of two letters or more that may go on: "neural network*". A name with a Greek letter is there however it is spelled, and
+in scripts without blanks a phrase may begin and end within a longer text.
 
 A text in plain ASCII without LaTeX is its own folded form but for case, so Arrow's regular expressions tell most texts apart, and
 Python's are asked only about the others.
@@ -23,6 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...characters import APOSTROPHES, QUOTES
+from ...matching.lexical import greek
+from ...matching.lexical.words import SEAM, UNSPACED
 from ...once import once
 from ...papers.folding import BEYOND_ASCII, fold
 from ...types import Mask
@@ -66,9 +69,8 @@ CONSUMING = _Edges(r"(?:^|[\W_])", r"(?:^|[^\w.]|_|(?:^|\D)\.)", r"(?:$|[\W_])",
 class Sought(Protocol):
     """Something that a text has or has not."""
 
-    @property
-    def words(self) -> Sequence[str]:
-        """Folded words that are in every text that has it: only those that the index cuts out of any text as they are."""
+    def words(self, form: int, /) -> Sequence[str]:
+        """Folded words that are in every text that has it: only those that an index with this form of analysis cuts out of any text."""
 
     @property
     def kernels(self) -> Sequence[str]:
@@ -91,11 +93,19 @@ class Phrase:
     def __bool__(self) -> bool:
         return bool(self.pieces)
 
-    @once
-    def words(self) -> Sequence[str]:
+    def words(self, form: int, /) -> Sequence[str]:
         """See `Sought`."""
         # a number may be part of another in the text: 5 of 2.5
-        return [piece["word"] for piece in self.pieces if piece["word"] and not piece["star"] and not piece["word"][0].isdecimal()]
+        return [
+            word
+            for place, piece in enumerate(self.pieces)
+            if (word := piece["word"]) and not piece["star"] and not word[0].isdecimal() and self._is_cut_out(place, word, form)
+        ]
+
+    def _is_cut_out(self, place: int, word: str, form: int) -> bool:
+        if form < 4:
+            return not UNSPACED.search(word) and not any(_is_loose(self.pieces, near) for near in (place - 1, place + 1))
+        return _written(self.pieces, place) == word
 
     @once
     def kernels(self) -> Sequence[str]:
@@ -110,7 +120,11 @@ class Phrase:
     @once
     def _literals(self) -> set[str]:
         """What is in every text that has it, and found at once."""
-        return {piece["word"] or piece["sign"] for piece in self.pieces if not piece["gap"]}
+        return {
+            written
+            for place, piece in enumerate(self.pieces)
+            if not piece["gap"] and (written := _written(self.pieces, place)) in (piece["word"], piece["sign"])
+        }
 
     @once
     def _compiled(self) -> re.Pattern[str]:
@@ -145,20 +159,45 @@ class Phrase:
 def _expression(pieces: Sequence[re.Match[str]], edges: _Edges) -> str:
     """What matches pieces in a text."""
     first, last = pieces[0]["word"], pieces[-1]["word"]
-    before = (edges.before_number if first[0].isdecimal() else edges.before_word) if first else ""
-    after = (edges.after_number if last[-1].isdecimal() else edges.after_word) if last and not pieces[-1]["star"] else ""
-    return before + "".join(map(_as_expression, pieces)) + after
+    before = (edges.before_number if first[0].isdecimal() else edges.before_word) if first and not UNSPACED.match(first) else ""
+    is_open = last and (pieces[-1]["star"] or UNSPACED.match(last[-1]))
+    after = (edges.after_number if last[-1].isdecimal() else edges.after_word) if last and not is_open else ""
+    return before + "".join(_as_expression(pieces, place) for place in range(len(pieces))) + after
 
 
-def _as_expression(piece: re.Match[str]) -> str:
+def _as_expression(pieces: Sequence[re.Match[str]], place: int) -> str:
+    piece = pieces[place]
     if piece["gap"]:
-        return GAP
-    return re.escape(piece["word"] or piece["sign"]) + STAR * bool(piece["star"])
+        return f"(?:{GAP})?" if _is_loose(pieces, place) else GAP
+    written = _written(pieces, place)
+    return (re.escape(written) if written in (piece["word"], piece["sign"]) else written) + STAR * bool(piece["star"])
+
+
+def _is_loose(pieces: Sequence[re.Match[str]], place: int) -> bool:
+    """Whether a gap of a phrase need not be in a text: before a Greek letter, and the number that it follows; beside scripts without
+    blanks."""
+    if not 0 < place < len(pieces) - 1 or not pieces[place]["gap"]:
+        return False
+    before, after = pieces[place - 1]["word"] or " ", pieces[place + 1]["word"] or " "
+    if after.isdecimal() and place + 3 < len(pieces):
+        return pieces[place + 2]["gap"] is not None and greek.is_letter(pieces[place + 3]["word"] or "")
+    return greek.is_letter(after) or bool(UNSPACED.match(after) or UNSPACED.match(before[-1]))
+
+
+def _written(pieces: Sequence[re.Match[str]], place: int) -> str:
+    """A word or sign of a phrase; an expression for a Greek letter that may be spelled in several ways."""
+    word = pieces[place]["word"]
+    if not word or not greek.is_letter(word):
+        return word or pieces[place]["sign"]
+    words = [piece["word"] or " " for piece in pieces[:place] if not piece["gap"]][-2:]
+    before = "-".join(words) if words and words[-1].isdecimal() else words[-1] if words else ""
+    return greek.pattern(before, word, f"(?:{GAP})?")
 
 
 def phrase(text: str) -> Phrase:
     """A typed phrase; false where nothing of it can be looked for."""
-    return Phrase(tuple(PIECE.finditer(folded(text).strip(" \t\n\r\f\v-"))))
+    plain = greek.respelled(folded(text).strip(" \t\n\r\f\v-"))
+    return Phrase(tuple(PIECE.finditer(plain if plain.isascii() else SEAM.sub("-", plain))))
 
 
 @dataclass(frozen=True)
@@ -167,7 +206,9 @@ class Either:
 
     phrases: tuple[Phrase, ...]
 
-    words: Sequence[str] = ()
+    def words(self, _form: int, /) -> Sequence[str]:
+        """See `Sought`."""
+        return ()
 
     @once
     def kernels(self) -> Sequence[str]:
@@ -192,10 +233,9 @@ class Loose:
     phrase: Phrase
     slop: int
 
-    @property
-    def words(self) -> Sequence[str]:
+    def words(self, form: int, /) -> Sequence[str]:
         """See `Sought`."""
-        return self.phrase.words
+        return self.phrase.words(form)
 
     @once
     def _parts(self) -> list[Phrase]:
@@ -233,10 +273,9 @@ class Nearby:
     right: tuple[Phrase, ...]
     distance: int
 
-    @once
-    def words(self) -> Sequence[str]:
+    def words(self, form: int, /) -> Sequence[str]:
         """See `Sought`."""
-        return [word for side in (self.left, self.right) if len(side) == 1 for word in side[0].words]
+        return [word for side in (self.left, self.right) if len(side) == 1 for word in side[0].words(form)]
 
     @once
     def kernels(self) -> Sequence[str]:
@@ -281,7 +320,7 @@ def exactly(word: str) -> Sought | None:
 
 def folded(text: str) -> str:
     """A text as phrases are compared with it."""
-    text = fold(text)
+    text = fold(text if text.isascii() else greek.separated(text))
     return text if text.isascii() else BEYOND_ASCII.sub(lambda match: match[0].translate(SIGNS), text)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-PARTS = re.compile(r'"[^"]*"(?:~\d+)?|[^\s"]+')
+QUOTED = r'-?(?:[^\W\d][\w.-]*:)?"[^"]*"(?:~\d+)?'
+PARTS = re.compile(rf'{QUOTED}|[^\s"]+?(?={QUOTED}|[\s"]|$)')
 EITHER = re.compile(r"\|+")
 FUZZY = re.compile(r"(?<=\w)~\d*$")
 """After a word: that it may be misspelt, which an index finds by itself in a search, and never demands."""
@@ -18,7 +19,7 @@ def translated(text: str) -> str:
     """
     parts: list[str] = []
     for part in PARTS.findall(text):
-        if part.startswith('"'):
+        if '"' in part:
             parts.append(part)
             continue
         for place, word in enumerate(EITHER.split(part)):

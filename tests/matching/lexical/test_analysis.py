@@ -25,7 +25,7 @@ texts = st.text(max_size=60) | st.text(ODD, max_size=40)
         ("", []),
         ("$ { } \\ - / _ ^ . , \\\\", []),
         ("graph graphs Graph", ["graph", "graph", "graph"]),
-        ("漢字 テスト", ["漢字", "テスト"]),
+        ("漢字 テスト", ["漢字", "テス", "スト"]),
     ],
 )
 def test_words(text: str, terms: list[str]) -> None:
@@ -150,7 +150,7 @@ def test_folding_again_changes_no_word(text: str) -> None:
     plain = "".join(char for char in text if char.isascii() or not set(fold(char)) & set("$\\{}"))
     once = fold(plain)
     assert fold(once) == once
-    assert list(Analyzer().words(once)) == list(Analyzer().words(plain))
+    assert list(Analyzer().words(Analyzer().fold(plain))) == list(Analyzer().words(plain))
 
 
 @given(texts)
@@ -182,7 +182,7 @@ def test_terms_of_many_words_are_those_of_each(words: list[str]) -> None:
 def test_the_spec_tells_analyzers_apart() -> None:
     assert Analyzer().spec == Analyzer("english").spec
     assert Analyzer().spec != Analyzer("porter").spec
-    assert [Analyzer.of(Analyzer(form=form).spec) for form in (2, 3)] == [Analyzer(form=2), Analyzer()]
+    assert [Analyzer.of(Analyzer(form=form).spec) for form in (2, 3, 4)] == [Analyzer(form=2), Analyzer(form=3), Analyzer()]
     assert Analyzer.of(Analyzer("porter").spec) is None
 
 

@@ -56,7 +56,7 @@ def expected_additions(query: str) -> dict[str, dict[str, float]]:
         return math.log(1 + (len(LIVE) - holding + 0.5) / (holding + 0.5))
 
     additions: dict[str, dict[str, float]] = {paper["id"]: {} for paper in LIVE}
-    words = dict.fromkeys(Analyzer.words(query))
+    words = dict.fromkeys(Analyzer().words(query))
     for word in words:
         term = Analyzer().term(word)
         if term is None or word.isdigit():

@@ -1,0 +1,152 @@
+"""Greek letters in names are one with their English names, wherever a digit, a hyphen or a blank stands: IL-1β, IL1-beta, IL 1 beta.
+
+A name with such a letter becomes a compound with hyphens before the letter: il-1-beta, tnf-alpha, nf-kappab. For a few names, by a table, a
+Latin letter stands for the Greek one: IFN-g, NF-kB.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ...papers.folding import fold
+from .words import STOPWORDS
+
+LETTERS = (
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
+    *("nu", "xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
+)
+LATIN = {"alpha": "a", "beta": "b", "gamma": "g", "delta": "d", "kappa": "k", "lambda": "l"}
+TABLE = {
+    **{"ifn": "abgl", "tnf": "ab", "tgf": "ab", "ppar": "abgd", "ikk": "abg", "lxr": "ab", "pdgfr": "ab"},
+    **{"il-1": "ab", "pgc-1": "ab", "hif-1": "a", "hif-2": "a", "gsk-3": "ab", "mip-1": "ab", "sdf-1": "ab"},
+}
+"""Names whose Greek letters are often written as Latin ones, as in the symbols of their genes (HGNC), with these letters: IFNG, IL1B."""
+WORDS_REMEMBERED = 65_536
+
+_ANY = "|".join(sorted(LETTERS, key=len, reverse=True))
+_GREEK = "\u00b5\u0251\u0263\u0370-\u03ff\u1f00-\u1fff\u2206\U0001d6a8-\U0001d7cb"
+_SYMBOLS = re.compile(rf"(?<![{_GREEK}])[{_GREEK}]{{1,2}}(?![{_GREEK}])")
+"""One or two Greek letters; more are a word of that language."""
+_SHARP_S = re.compile(r"(?<=[A-Z0-9-])ß(?![^\W_])")
+"""It is no German word's, but a beta."""
+_FOUR = "alpha|beta|gamma|kappa"
+_START, _END = r"(?<![^\W_])", r"(?![^\W\d_])"
+_AFTER_NUMBER = re.compile(rf"{_START}([a-z]+-?\d+)-?({_ANY}){_END}")
+_GLUED = re.compile(rf"(?<=\d)({_ANY}){_END}|{_START}(?!(?:di|tri|poly)gamma)([a-z]{{2,4}})({_FOUR})(?![^\W_])")
+_STEMS = "|".join(stem.replace("-", "[-/_^]?") for stem in TABLE)
+_OF_TABLE = re.compile(rf"{_START}({_STEMS})[-/_^]?({'|'.join(LATIN)}|[{''.join(LATIN.values())}]){_END}")
+_KAPPA_B = re.compile(rf"{_START}(nf|i)[-/_^]?k(?:appa)?[-/_^]?b(?:[-/_^]?(alpha|beta|[ab]))?{_END}")
+_ROR = re.compile(rf"{_START}ror[-/_^]?g(?:amma)?[-/_^]?t{_END}")
+_AMYLOID = re.compile(rf"{_START}abeta{_END}")
+_MAY_HAVE = re.compile(
+    rf"\d[-/_^]?[{''.join({name[0] for name in LETTERS})}]|(?:{_FOUR})(?![^\W\d_])|[-/_^](?:{_FOUR})|kb|{_STEMS}|ror|abeta"
+)
+_COMMON = "alpha|beta|gamma|delta|epsilon|kappa|zeta|theta"
+_PART = re.compile(rf"(?:{_ANY})[bt]?\d*")
+_NO_STOP_WORD = rf"(?!(?:{'|'.join(STOPWORDS)})[ -])"
+_APART = re.compile(
+    rf"{_START}(?:{_NO_STOP_WORD}[a-z]+[ -]\d+[ -]?(?:{_COMMON})|(?:nf|i)[ -]k(?:appa)?[ -]?b"
+    rf"|(?:{_STEMS})[ -](?:{'|'.join(LATIN)}|[b-z])){_END}"
+)
+_BESIDE = re.compile(rf"{_START}{_NO_STOP_WORD}([^\W_]+(?:[-/_^][^\W_]+)*) ((?:{_FOUR}|delta)\d*)(?![\w/^-])")
+_STARTS = {stem[:2] for stem in TABLE} | {"nf", "ik", "ro", "ab"}
+_BEFORE = (" alpha", " beta", " gamma", " delta", " kappa", "kappa b", "nf k", "ifn ")
+"""Something of this is in every text that has such a letter behind a blank, but for the rarest."""
+_OTHERS = {("nf", "kappab"), ("i", "kappab"), ("ror", "gammat")}
+
+
+def separated(text: str) -> str:
+    """A text with a hyphen before each Greek letter that follows a letter or digit, unless it is part of a Greek word."""
+    if "ß" in text:
+        text = _SHARP_S.sub("β", text)
+
+    def hyphened(match: re.Match[str]) -> str:
+        is_after = match.start() > 0 and text[match.start() - 1].isalnum()
+        return "-" * is_after + "-".join(match[0])
+
+    return _SYMBOLS.sub(hyphened, text)
+
+
+def spelled(word: str) -> str:
+    """A folded word, or compound, in the one way in which names with Greek letters are spelled: nf-kappab for nfkb."""
+    if word.isalpha():  # as most are, which is seen at once
+        may_have = word[:2] in _STARTS or "alpha" in word or "beta" in word or "gamma" in word or "kappa" in word
+        return _respelled(word) if may_have else word
+    return _respelled(word) if _MAY_HAVE.search(word) else word
+
+
+@lru_cache(WORDS_REMEMBERED)
+def _respelled(word: str) -> str:
+    word = _OF_TABLE.sub(_in_greek, word)
+    word = _KAPPA_B.sub(lambda match: f"{match[1]}-kappab" + (f"-{_NAMES.get(match[2], match[2])}" if match[2] else ""), word)
+    word = _AMYLOID.sub("a-beta", _ROR.sub("ror-gammat", word))
+    word = _GLUED.sub(lambda match: f"-{match[1]}" if match[1] else f"{match[2]}-{match[3]}", word)
+    return _AFTER_NUMBER.sub(r"\1-\2", word)
+
+
+def together(plain: str) -> str:
+    """A folded text with hyphens for the blanks in names with Greek letters that need none beside them: il 1 beta, nf kappa b, ifn g."""
+    return _APART.sub(lambda match: match[0].replace(" ", "-"), plain) if any(sign in plain for sign in _BEFORE) else plain
+
+
+def parts_apart(text: str) -> set[str]:
+    """The folded words of such names in a text."""
+    return {part for match in _APART.finditer(fold(separated(text))) for part in re.split("[ -]", match[0])}
+
+
+def respelled(plain: str) -> str:
+    """A folded text that was typed, with its names with Greek letters in the one way in which they are compared: il1-beta is il-1-beta."""
+    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), together(plain))
+
+
+def beside(plain: str) -> list[tuple[str, str]]:
+    """The Greek letters' names of a folded text that stand alone behind a word, each with that word."""
+    return _BESIDE.findall(plain) if any(sign in plain for sign in _BEFORE) else []
+
+
+def is_letter(part: str) -> bool:
+    """Whether a part of a compound is a Greek letter's name: alpha, beta1, kappab."""
+    return _PART.fullmatch(part) is not None
+
+
+def names_in(parts: list[str]) -> list[tuple[int, int]]:
+    """Where in a compound a name with its number begins, and the Greek letter behind it stands, for each such letter."""
+    places = [place for place in range(1, len(parts)) if is_letter(parts[place])]
+    return [(place - 1 - (place > 1 and parts[place - 1].isdecimal() and parts[place - 2].isalpha()), place) for place in places]
+
+
+def merged(parts: list[str]) -> list[str]:
+    """The parts of a compound, with each name that papers always have as a compound, however they write it, as one: anti, tnfalpha."""
+    names = {
+        start: place
+        for start, place in names_in(parts)
+        if (name := "-".join(parts[start:place])) in TABLE
+        or (name, parts[place]) in _OTHERS
+        or (place - start > 1 and re.match(rf"(?:{_FOUR}|delta)", parts[place]))
+    }
+    whole, place = [], 0
+    while place < len(parts):
+        end = names.get(place, place) + 1
+        whole.append("".join(parts[place:end]))
+        place = end
+    return whole
+
+
+def pattern(before: str, part: str, gap: str) -> str:
+    """An expression for a Greek letter's name behind a name, in all ways to spell it; `gap` is one for what may be within."""
+    name, rest = part.rstrip("0123456789bt"), part[len(part.rstrip("0123456789bt")) :]
+    letter = LATIN.get(name, "")
+    is_latin = letter in TABLE.get(before, "") or (before, part) in _OTHERS
+    return (f"(?:{name}|{letter})" if letter and is_latin else name) + (f"{gap}{rest}" if rest[:1].isalpha() else rest)
+
+
+_NAMES = {letter: name for name, letter in LATIN.items()}
+_BEFORE_NUMBER = re.compile(rf"(?<=[a-z])(?=\d+-(?:{_ANY}){_END})")
+_COMPOUND = re.compile(r"[^\W_]+(?:[-/_^][^\W_]+)*")
+
+
+def _in_greek(match: re.Match[str]) -> str:
+    stem = re.sub(r"[-/_^]?(\d)$", r"-\1", match[1])
+    name = _NAMES.get(match[2], match[2])
+    return f"{stem}-{name}" if LATIN[name] in TABLE[stem] or match[2] == name else match[0]
