@@ -230,7 +230,7 @@ def seal_of(file: Path | int) -> str | None:
     return match[1].decode() if match else None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def _is_sealed(data: bytes) -> bool:
     """Whether `write_sealed` writes these bytes. A change of an index reads the same few files again and again, each of which takes a
     millisecond a shard or so."""
