@@ -27,6 +27,7 @@ PATIENCE = 20_000
 """Milliseconds: a machine may be busy."""
 expect.set_options(timeout=PATIENCE)
 QUERY = "/?q=graph+networks"
+MODULES = ("keys", "map", "saved", "suggestions", "theme", "years")
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here; install the package chromium")
 
@@ -255,6 +256,36 @@ def test_what_is_seen_stays_where_the_service_does_not_answer(browser: Browser, 
     context.set_offline(False)
     page.get_by_role("link", name="Newest first").click()
     expect(page.locator(".views strong")).to_have_text("Newest first")
+    context.close()
+
+
+@pytest.mark.parametrize("failing", ["keys", "saved"])
+def test_a_script_that_does_not_come_takes_nothing_else_with_it(failing: str, browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.route(f"**/{failing}.js", lambda route: route.abort())
+    page.goto(address + QUERY)
+    settled(page)
+    page.locator("[data-shelf]").first.check()
+    expect(page.locator("[data-shelf-count]")).to_have_text("1")
+    page.reload()
+    expect(page.locator("[data-shelf]").first).to_be_checked()
+    others = "".join(f".has-{name}" for name in MODULES if name != failing)
+    expect(page.locator(f".scripted{others}:not(.has-{failing})")).to_have_count(1)
+    if failing == "saved":
+        page.goto(f"{address}/saved")
+        expect(page.locator(".unsaved")).to_be_visible()
+    context.close()
+
+
+def test_without_the_script_that_must_come_the_page_says_how_to_do_without(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/page.js", lambda route: route.fulfill(status=503))
+    page.goto(address + QUERY)
+    expect(page.get_by_role("link", name="Why each is here")).to_be_visible()
+    page.get_by_role("link", name="Narrow down by year, venue and author").click()
+    expect(page.locator("#narrow li").first).to_be_visible()
     context.close()
 
 

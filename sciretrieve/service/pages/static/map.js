@@ -1,5 +1,5 @@
 // The map: what is under the pointer, or has the focus, is told below it.
-import { onContent } from "./going.js";
+import { onContent } from "./page.js";
 
 onContent((content) => {
   const map = content.querySelector(".map");

@@ -1,6 +1,5 @@
 // Saved searches: what was asked, and which papers were found by then, so that what comes later can be told.
-import { onContent, pageAt, say } from "./going.js";
-import { Kept, showEmpty } from "./kept.js";
+import { Kept, onContent, pageAt, say, showEmpty } from "./page.js";
 
 const saved = new Kept("saved");
 saved.follower = count;

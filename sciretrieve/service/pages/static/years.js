@@ -1,5 +1,5 @@
 // The histogram of years: drag over it, and the answers are of these years.
-import { go } from "./going.js";
+import { go } from "./page.js";
 
 let drag;
 
