@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from ..errors import CorruptData
+from ..errors import CorruptData, SciretrieveError, Unavailable
 from .user_folders import cache_directory
 from .writing import describe, write_json
 
@@ -30,8 +30,9 @@ Seen: TypeAlias = tuple[int, int, int]
 class Verified:
     """Checks the files of one index before they are read; several threads may use it."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, is_there: Callable[[], bool] = lambda: True) -> None:
+        """`is_there` says whether the index is still the one whose files these are."""
+        self.directory, self._is_there = directory, is_there
         digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:32]
         self._memory = cache_directory() / "verified" / f"{digest}.json"
         self._stamps: dict[str, Stamp] | None = None
@@ -39,7 +40,8 @@ class Verified:
         self._lock = Lock()
 
     def check(self, name: str, facts: Mapping[str, Any]) -> Path:
-        """The path of a file, by its name within the index, that is as its facts say. Raises CorruptData."""
+        """The path of a file, by its name within the index, that is as its facts say. Raises CorruptData; Unavailable where the index was
+        removed, or another one built in its place."""
         path = self.directory / name
         with self._lock:
             try:
@@ -50,14 +52,19 @@ class Verified:
                     return path
                 actual = describe(path) if stamp[1] == facts["bytes"] else None
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-                raise CorruptData(f"{path} is missing; restore it, or try `sciretrieve verify --repair`") from error
+                raise self._fault(f"{path} is missing") from error
             if actual != {"bytes": facts["bytes"], "sha256": facts["sha256"]}:
-                raise CorruptData(f"{path} is damaged: it is not as it was written; restore it, or try `sciretrieve verify --repair`")
+                raise self._fault(f"{path} is damaged: it is not as it was written")
             self._read[name] = str(path), seen, facts
             if facts["bytes"] >= LARGE:
                 self._known()[name] = stamp
                 self._save()
         return path
+
+    def _fault(self, what: str) -> SciretrieveError:
+        if self._is_there():
+            return CorruptData(f"{what}; restore it, or try `sciretrieve verify --repair`")
+        return Unavailable(f"{self.directory} was removed or built anew since it was opened; open it again")
 
     def check_again(self, names: Iterable[str] | None = None) -> None:
         """Raise CorruptData if a file that was checked, of all or of those with some names, was cut or written over since: what is mapped

@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -84,7 +85,9 @@ class Snapshot:
         self.path = Path(path)
         self.manifest, self._held = _open(self.path, generation)
         self._release = weakref.finalize(self, os.close, self._held)
-        self._verified = Verified(self.path)
+        self._verified = Verified(
+            self.path, partial(_is_there, generation_file(self.path, self.manifest.generation), self.manifest.checksum)
+        )
         self.shards = open_shards(self._verified, self.manifest.shards)
 
     def close(self) -> None:
@@ -476,6 +479,11 @@ def same(opened: Opened, index: Snapshot) -> Opened:
         return opened
     opened.close()
     raise NotFound(f"{index.path} was built anew since it was opened, and what was opened is gone; open it again")
+
+
+def _is_there(file: Path, checksum: str) -> bool:
+    """Whether a generation's file is as it was when it was opened, or was damaged since, and not removed or that of another index."""
+    return file.exists() and seal_of(file) in (checksum, None)
 
 
 def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:

@@ -199,7 +199,7 @@ class _Repair:
         shards = tuple(self._without_damaged_ann(rebuilt.get(facts.name, facts)) for facts in self.old.shards)
         old = self.old
         lexical = old.lexical and old.lexical["folder"]
-        if analyzed_otherwise or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
+        if rebuilt or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
             old = replace(old, lexical=None)  # so that it is made anew
         if lost:
             return False

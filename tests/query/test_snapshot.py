@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, NotFound
+from sciretrieve.errors import CorruptData, NotFound, Unavailable
 from sciretrieve.evaluation.shared_work import RememberingIndex
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import building, refit, updating
@@ -224,7 +224,11 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
     shutil.rmtree(path)
     with pytest.raises(NotFound):
         index.refreshed()
-    sr.build(papers[4:], path, encoder=None).close()
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="was removed or built anew since it was opened; open it again"):
+            index.search("graph")  # whose files were not read before
+        if not path.exists():
+            sr.build(papers[4:], path, encoder=None).close()
     newer = index.refreshed()
     assert (newer.manifest.generation, len(index), len(newer)) == (1, 8, 8)
     assert set(newer.live_ids()) == {paper["id"] for paper in papers[4:]}
