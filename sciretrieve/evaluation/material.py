@@ -13,9 +13,10 @@ from ..choices import Metric
 from ..metrics.judgements import Qrels
 from ..types import Paper, Query
 
-Rounding = Literal["printed", "numpy", "beir"]
-"""How a figure in per cent is rounded: as printing does; by NumPy, which may differ in ties; or as by BEIR, which first rounds the
-value from 0 to 1 to five decimals."""
+Rounding = Literal["printed", "summed", "numpy", "beir"]
+"""How a figure in per cent is rounded: as printing does; the same of a sum to which queries are added one by one, in their order, as in
+SciMult's code, so that a figure in the middle of two falls to the same side; by NumPy, which may differ in ties; or as by BEIR, which first
+rounds the value from 0 to 1 to five decimals."""
 Average = Literal["none", "tasks", "rounded tasks", "figures"]
 """How the figures of several tasks become figures of the benchmark: not at all, where its authors define no average; for each
 measure the mean of the tasks' means; the same after each was rounded (MDCR); or one mean of all tasks' figures of all measures."""

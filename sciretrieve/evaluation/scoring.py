@@ -177,7 +177,7 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
     for task in tasks:
         for name in names:
             values = task.values(name)
-            means[task.name, name] = float(values.mean()) if len(values) else 0.0
+            means[task.name, name] = _mean(values, protocol)
             if name == "macro-F1" and task.classes:
                 truth, predicted = zip(*task.classes.values(), strict=True)
                 means[task.name, name] = measures.macro_f1(truth, predicted)
@@ -295,6 +295,13 @@ def _row(
         else:
             row.setdefault(id, float(value))
     return row
+
+
+def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol) -> float:
+    """The mean over queries, 0 of none; see `material.Rounding`."""
+    if not len(values):
+        return 0.0
+    return float(np.cumsum(values)[-1]) / len(values) if protocol.rounding == "summed" else float(values.mean())
 
 
 def _per_cent(value: float, protocol: Protocol) -> float:
