@@ -57,7 +57,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 def training_line(facts: Mapping[str, Any]) -> str:
     """One training for people."""
-    of_base = f" of {in_short(facts['parameters_of_base'])}" if "parameters_of_base" in facts else ""
+    of_base, base = "", facts.get("parameters_of_base", 0)
+    if base:  # layers beside it may have more
+        of_base = f" of {in_short(base)}" if facts["parameters"] <= base else f" beside {in_short(base)}"
     on, seed = (f" on {facts['base']}" if "base" in facts else ""), (f", seed {facts['seed']}" if "seed" in facts else "")
     return f"trained: {in_short(facts['parameters'])}{of_base} parameters{on} in {in_words(facts['seconds'])}{seed}"
 

@@ -42,6 +42,7 @@ class TrainingSet:
         triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
         queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
         labels: the labels of each paper, one or more, by its id.
+        one_each: whether the set's form gives a paper one label: one that is listed again with another is an example of each.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
         read_as: the format by which all of its texts are read, one of `FORMATS`, if that is not as its form has it.
@@ -55,6 +56,7 @@ class TrainingSet:
     targets: Mapping[str, float] = field(default_factory=dict)
     rankings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     read_as: str = ""
+    one_each: bool = field(default=False, compare=False)
 
     @property
     def asked(self) -> str:

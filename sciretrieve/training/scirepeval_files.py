@@ -111,7 +111,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
     papers: dict[str, Paper] = {}
     labels: dict[str, tuple[str, ...]] = {}
     targets: dict[str, float] = {}
-    name = ""
+    name, one_each = "", True
     for number, row in numbered:
         if not name:
             name = next((name for name in (*LABELS, *TARGETS) if row.get(name) is not None), "")
@@ -122,9 +122,10 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
         if name in TARGETS:
             targets[id] = number_of(row[name], where)
         else:
+            one_each = one_each and not isinstance(row[name], list)
             names = row[name] if isinstance(row[name], list) else [row[name]]
             labels[id] = tuple(dict.fromkeys((*labels.get(id, ()), *map(str, names))))
-    return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets)
+    return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets, one_each=one_each)
 
 
 def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from sciretrieve.evaluation import compare_trainings, evaluate
+from sciretrieve.evaluation.costs import training_line
 from tests.command_line import answer, sciretrieve
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 from tests.toy_weights import write_words
@@ -156,6 +157,8 @@ def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp
         assert {"folder", "seed"} < set(training[0])
         assert "more" not in training[0]
     assert "trained: 900k of 30.3M parameters on granite in 18 min 0 s, seed 8" in report.lines()
+    beside = training_line({"parameters": 112_000, "parameters_of_base": 92_000, "seconds": 60})
+    assert beside == "trained: 112k beside 92k parameters in 1 min 0 s"
     single = answer("evaluate", "--runs", f"a={tmp_path / 'small'}", "--runs", f"b={tmp_path / 'large'}")
     assert re.search(r"^> b +900k +measured here", single, re.MULTILINE)  # a time that was measured once compares with nothing
     assert "run times" not in single

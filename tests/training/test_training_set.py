@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.training import TrainingSet, read_training_set
+from sciretrieve.training.learning.demands import Labelled, of_papers_apart
 from sciretrieve.types import Paper
 from tests.made_up import shared, write_jsonl
 
@@ -148,3 +150,28 @@ def test_the_samples_of_scirepeval_are_read() -> None:
         pairs = zip(cycle(clicked), others[::-1][:5], strict=False)
         expected += [(f"query {number}", *pair) for pair in pairs]
     assert tasks["search_small.jsonl"].triplets == expected
+
+
+@pytest.mark.parametrize("as_lists", [False, True])
+def test_a_paper_that_is_listed_twice_makes_no_set_one_of_several_labels(tmp_path: Path, as_lists: bool) -> None:
+    """The form says what labels are: one in each row, so that a paper with two is two examples, or a list."""
+    rows: list[dict[str, Any]] = [{"doc_id": f"d{at:02}", "title": f"paper {at}", "label": "ab"[at % 2]} for at in range(30)]
+    rows.append({**rows[1], "label": "a"})
+    for row in rows:
+        row["label"] = [row["label"]] if as_lists else row["label"]
+    training_set = read_training_set(write_jsonl(tmp_path / "papers.jsonl", rows))
+    assert training_set.one_each is not as_lists
+    demand = Labelled("papers", training_set, 3)
+    demand.head = torch.nn.Identity()
+    classes = torch.randn(len(demand), 2, generator=torch.Generator().manual_seed(1))
+    ids = [id for id in sorted(training_set.labels) if id not in ("d00", "d20")]  # every twentieth is set apart
+    expected = [id for id in ids for _ in range(1 if as_lists or id != "d01" else 2)]
+    assert len(demand) == len(expected)
+    loss = demand.loss(classes, range(len(demand)))
+    if as_lists:
+        wanted = torch.tensor([[float(name in training_set.labels[id]) for name in "ab"] for id in expected])
+        assert float(loss) == pytest.approx(float(torch.nn.functional.binary_cross_entropy_with_logits(classes, wanted)))
+    else:
+        right = torch.tensor([1, 0, *(int(id[1:]) % 2 for id in ids[1:])])
+        assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(classes, right)))
+    assert len(of_papers_apart(demand)) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -165,7 +166,9 @@ class Labelled(OfPapers):
         self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
-        self._several = any(len(labels) != 1 for labels in training_set.labels.values())
+        self._several = not training_set.one_each and any(len(labels) != 1 for labels in training_set.labels.values())
+        if training_set.one_each:
+            self._ids, self._apart = ([id for id in ids for _ in training_set.labels[id]] for ids in (self._ids, self._apart))
         if len(self._classes) < 2:
             raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
         self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
@@ -174,7 +177,7 @@ class Labelled(OfPapers):
         """Cross entropy, binary where a paper may have several labels."""
         import torch
 
-        rows = [[self._number[label] for label in self._set.labels[self._ids[place]]] for place in examples]
+        rows = [[self._number[label] for label in self._labels(place)] for place in examples]
         if self._several:
             labels = torch.zeros(len(rows), len(self._classes))
             for row, numbers in enumerate(rows):
@@ -182,6 +185,12 @@ class Labelled(OfPapers):
         else:
             labels = torch.tensor([numbers[0] for numbers in rows])
         return losses.classes(self.head(vectors), labels.to(vectors.device))
+
+    def _labels(self, place: int) -> Sequence[str]:
+        """The labels of an example; of a paper that is several examples, one."""
+        id = self._ids[place]
+        labels = self._set.labels[id]
+        return (labels[place - bisect_left(self._ids, id)],) if self._set.one_each else labels
 
 
 class Measured(OfPapers):
