@@ -180,7 +180,8 @@ class TrainingsReport:
 
     def notes(self) -> list[str]:
         """What was not tested, and what may be one training counted twice."""
-        notes = []
+        lacks = dict.fromkeys(lack for system in self.systems for cell in system.cells for lack in cell.report.get("partial", ()))
+        notes = [f"{lack}: does not compare with published figures" for lack in lacks]
         single = [system.name for system in self.systems if len(system.cells) == 1]
         if single and len(self.systems) > 1:
             notes.append(f"not tested, as there is one training only: {', '.join(single)}")

@@ -287,6 +287,8 @@ def test_an_unknown_measure_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidRequest, match="unknown measure 'ndgc@10'"):
         tune(index, queries, qrels, measure="ndgc@10")
+    with pytest.raises(InvalidRequest, match=r"none of the judged papers: it has 'p000', and not 'p000.0'; correct the ids"):
+        tune(index, queries, {query: {f"{id}.0": grade for id, grade in row.items()} for query, row in qrels.items()})
     assert json.loads((index.path / "manifest.json").read_text())["fusion"] is None
 
 
