@@ -97,7 +97,10 @@ class Ingest:
         shards, ends = cutter.finish(), {}
         if share != ALL and shards:
             shards, ends["ends"] = divided(shards, share.of)
-            self._cut_part(corpus, papers_read, chosen, Cutter(self.pending.partial, 0, shards, share.places(ends["ends"])))
+            mine = share.places(ends["ends"])
+            first, last = sum(shards[: mine.start]) + 1, sum(shards[: mine.stop])
+            self.progress.note(f"part {share} gets the papers {first:,} to {last:,} of {sum(shards):,}")
+            self._cut_part(corpus, papers_read, chosen, Cutter(self.pending.partial, 0, shards, mine))
         if corpus.has_columns and papers_read:
             self.progress.note(str(reading.coverage))
         if rejections.count:

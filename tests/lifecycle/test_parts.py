@@ -206,6 +206,7 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
     assert f"sciretrieve join {index}" in first.stderr
+    assert "part 1/2 gets the papers 1 to 120 of 200" in first.stderr
     assert "part 1/2: 120 papers, 1 to 120 of 200, in 4 shards" in first.stderr
     estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
     assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
