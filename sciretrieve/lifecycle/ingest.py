@@ -98,8 +98,8 @@ class Ingest:
         if share != ALL and shards:
             shards, ends["ends"] = divided(shards, share.of)
             mine = share.places(ends["ends"])
-            first, last = sum(shards[: mine.start]) + 1, sum(shards[: mine.stop])
-            self.progress.note(f"part {share} gets the papers {first:,} to {last:,} of {sum(shards):,}")
+            start, stop = sum(shards[: mine.start]), sum(shards[: mine.stop])
+            self.progress.note(f"part {share} gets the papers {start + 1:,} to {stop:,} of {sum(shards):,}")
             self._cut_part(corpus, papers_read, chosen, Cutter(self.pending.partial, 0, shards, mine))
         if corpus.has_columns and papers_read:
             self.progress.note(str(reading.coverage))
