@@ -21,7 +21,7 @@ from ..papers.duplicates import same_works
 from ..query.index import Index
 from ..types import Paper
 from ..wording import unguarded
-from .decisions import WRITTEN, DecisionFile, Verdict, decided
+from .decisions import WRITTEN, Decision, DecisionFile, Verdict, decided
 from .units import Units, naming
 
 WORDS: Mapping[str, Verdict | None] = {
@@ -70,6 +70,7 @@ class Record:
         reason: why it is excluded.
         note: what else was written.
         where: its place in the file.
+        decision: that of another session, which this one may begin with as well; None of other files.
     """
 
     paper: Paper
@@ -77,6 +78,7 @@ class Record:
     reason: str = ""
     note: str = ""
     where: str = ""
+    decision: Decision | None = None
 
     @property
     def line(self) -> Mapping[str, Any]:
@@ -151,7 +153,7 @@ def _of_session(path: Path) -> Iterator[Record]:
         votes: Mapping[str, Verdict] = {}
         if decision is not None:
             votes = dict.fromkeys(decision.by or ("",), decision.verdict) if decision.verdict else file.votes[id]
-        yield Record(Paper(id), votes, decision.reason if decision else "", file.notes.get(id, ""), f"paper {id}")
+        yield Record(Paper(id), votes, decision.reason if decision else "", file.notes.get(id, ""), f"paper {id}", decision)
 
 
 def _of_table(path: Path) -> Iterator[Record]:

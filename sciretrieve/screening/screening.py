@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,8 +68,11 @@ class Screening(Session):
         records = records_of(Path(path))
         places = matched(records, self.index, self.units)
         rows: list[Mapping[str, Any]] = []
+        copied = set(self._file.decisions)  # what two copies of a session begin with was decided here as well, and maybe changed
         for record, place in zip(records, places, strict=True):
-            if place is not None:
+            if record.decision in copied:
+                record = replace(record, votes={})
+            if place is not None and record.line:
                 rows.append({"id": self.units.ids[place], "by": "", **record.line})
         self._keep(rows)
         lost = tuple(record.where for record, place in zip(records, places, strict=True) if place is None)

@@ -218,3 +218,20 @@ def test_decisions_made_elsewhere_are_nobodys_here(index: sr.Index, copies: Copi
         assert [merged.decisions[id].by for id in ("p0001", "p0002", "p0003")] == [("Ben",), ("Cleo", "Ben"), ("Ada", "Ben")]
         assert merged.agreement is not None
         assert (merged.agreement.reviewers, merged.agreement.papers) == (("Ben", "Cleo", "Ada"), 2)
+
+
+def test_a_copy_that_is_taken_over_brings_back_no_older_decision_of_ones_own(index: sr.Index, tmp_path: Path) -> None:
+    ada, ben = tmp_path / "ada.jsonl", tmp_path / "ben.jsonl"
+    with sr.Screening(index, ada, "vaccine trial", reviewer="Ada") as session:
+        session.decide(["p0001", "p0002"])
+    shutil.copy(ada, ben)
+    with sr.Screening(index, ben, reviewer="Ben") as session:
+        session.decide("p0003", "p0002")
+    with sr.Screening(index, ada) as session:
+        session.decide(irrelevant="p0001")
+        session.take_over(ben)
+        assert {id: (decision.verdict, decision.by) for id, decision in session.decisions.items()} == {
+            "p0001": ("exclude", ("Ada",)),
+            "p0002": ("exclude", ("Ben",)),
+            "p0003": ("include", ("Ben",)),
+        }
