@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,6 +72,29 @@ def test_searches_that_wait_are_made_together_and_answer_as_each_alone(index: sr
     assert sum(sizes) == len(requests)
     assert max(sizes) > 8
     assert max(sizes) <= desk_module.TOGETHER
+
+
+def test_searches_that_nobody_waits_for_any_more_are_not_made(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, sizes = held(index, monkeypatch)
+    request = sr.Request("graph", k=5)
+
+    async def work(desk: Desk) -> list[Any]:
+        kinds = [replace(request, k=6 + number) for number in range(desk_module.AT_A_TIME)]  # of which no two are made together
+        first = [asyncio.ensure_future(desk.answer(index, kind, Wait(30))) for kind in kinds]
+        await asyncio.sleep(0.05)  # these are being made, and the others wait
+        waits = [Wait(30) for _ in range(6)]
+        others = [asyncio.ensure_future(desk.answer(index, request, wait)) for wait in waits]
+        await asyncio.sleep(0)
+        with pytest.raises(TooBusy):  # too many wait
+            await desk.answer(index, request, Wait(30))
+        others[0].cancel()  # who asked has gone
+        waits[1].give_up()  # its time is over, which the desk has not noticed
+        await asyncio.sleep(0.01)
+        release.set()
+        return await asyncio.gather(*first, *others[2:], return_exceptions=True)
+
+    assert [len(answer.hits) for answer in at(work, threads=1, waiting=7)] == [6, 7, 5, 5, 5, 5]
+    assert sum(sizes) == desk_module.AT_A_TIME + 4
 
 
 def test_work_that_takes_too_long_is_told_and_stops_at_its_next_step() -> None:

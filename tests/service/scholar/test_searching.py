@@ -159,6 +159,17 @@ def test_tokens(address: str) -> None:
     assert page(query="sea", token=first["token"]).status_code == 400
 
 
+@pytest.mark.parametrize(("size", "pages"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (4, [3])])
+def test_the_last_page_has_no_token(address: str, monkeypatch: pytest.MonkeyPatch, size: int, pages: list[int]) -> None:
+    monkeypatch.setattr("sciretrieve.service.scholar.bulk.AT_ONCE", size)
+    sizes, token = list[int](), dict[str, str]()
+    while token is not None:
+        page = httpx.get(f"{address}/graph/v1/paper/search/bulk", params={"query": "sea", **token}).json()
+        sizes.append(len(page["data"]))
+        token = None if page["token"] is None else {"token": page["token"]}
+    assert sizes == pages
+
+
 def test_a_title_is_matched(client: SemanticScholar) -> None:
     match = client.search_paper("Tides of the deap sea", match_title=True)
     assert match.paperId == "tides"
