@@ -5,6 +5,11 @@
 Starts `sciretrieve serve` on this machine, and has wrk (a package of that name) ask it over connections that are kept, each for its next
 search as soon as it has its answer. Beside it the library answers the same queries in one process, in batches of 64 with their hits.
 Both take turns, mode by mode. Clients, service and library share this machine's cores; the service's `--workers` are its processes.
+
+    python bench/service.py --index indexes/NAME --mixed 20000
+
+sends so many requests of all kinds instead, right and wrong ones, of which no two are equal, and says what memory the service has after
+each eighth of them: what grows for ever, shows.
 """
 
 from __future__ import annotations
@@ -16,9 +21,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -45,7 +54,10 @@ end
 
 def main() -> None:
     """Measure, and print."""
-    chosen = arguments(__doc__, index="indexes/demo", queries=512, seconds=8, workers=1, rounds=2)
+    chosen = arguments(__doc__, index="indexes/demo", queries=512, seconds=8, workers=1, rounds=2, mixed=0)
+    if chosen.mixed:
+        report(list(growth(chosen.index, chosen.workers, chosen.mixed)), chosen.json)
+        return
     if (wrk := shutil.which("wrk")) is None:
         sys.exit("wrk is not installed; on Debian and Ubuntu: apt-get install wrk")
     with sr.open(chosen.index) as index, tempfile.TemporaryDirectory() as folder:
@@ -68,6 +80,66 @@ def main() -> None:
                         served[mode, count].append(load(wrk, address, script, count, chosen.seconds))
         print(f"{len(index):,} papers, {len(queries)} queries, k = {K}, {chosen.workers} of the service's processes")
     report([row(mode, count, max(rates[mode]), served[mode, count]) for mode in modes for count in CLIENTS], chosen.json)
+
+
+def growth(index: str, workers: int, requests: int) -> Iterator[dict[str, Any]]:
+    """The service's memory after each eighth of the requests, of which some are sent at a time."""
+    with sr.open(index) as opened:
+        rows = random.Random(0).sample(range(len(opened)), min(2000, len(opened)))
+        papers = opened.papers_at(opened.scope.places[rows])
+    with serving(index, workers) as address, ThreadPoolExecutor(8) as clients:
+        first = 0.0
+        for part in range(1, 9):
+            numbers = range((part - 1) * requests // 8, part * requests // 8)
+            begun = time.perf_counter()
+            statuses = Counter(clients.map(partial(ask, address, papers), numbers))
+            memory = sum(map(resident, children(address)))
+            first = first or memory
+            failed = statuses[0] + statuses[500] + statuses[504]
+            rate = len(numbers) / (time.perf_counter() - begun)
+            yield {"requests": numbers.stop, "MB": memory, "of the first": memory / first, "a second": rate, "failed": failed}
+
+
+def ask(address: str, papers: Sequence[sr.Paper], number: int) -> int:
+    """The status of one of many requests, each of which is another; 0 where nothing came back."""
+    paper, other = papers[number % len(papers)], papers[(7 * number + 1) % len(papers)]
+    words = quote(f"{' '.join(paper.title.split()[:4])} {' '.join(other.title.split()[-2:])} {number}")
+    id = quote(paper.id, safe="")
+    path = (
+        f"v1/search?q={words}&k={1 + number % 50}",
+        f"v1/search?q={words}&mode=bm25&explain=true&filter=year+%3E+{1900 + number % 130}",
+        f"graph/v1/paper/search?query={words}&limit={1 + number % 100}&fields=title,authors,abstract",
+        f"graph/v1/paper/search/bulk?query={quote(other.title.split()[0])}&fields=title",
+        f"graph/v1/paper/{id}?fields=title,citations,references.title",
+        f"graph/v1/paper/autocomplete?query={words[: number % 20]}",
+        f"v1/papers/{id}",
+        f"v1/count?q={words}",
+        f"v1/similar?id={id}&k=5&mode=bm25",
+        f"?q={words}",
+        f"paper/{id}",
+        f"export?q={words}&format=bibtex",
+        f"v1/papers/none{number}",
+        f"nowhere/{number}/{words}",
+        f"v1/search?q={words}&colour{number}=1",
+        f"v1/search?q={words}&filter=x{number}+%3E+2",
+    )[number % 16]
+    method = {14: f"M{number}", 15: "HEAD"}.get(number // 16 % 16, "GET")
+    request = urllib.request.Request(f"{address}{path}", method=method, headers={"X-Request-ID": str(number)})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            answer.read()
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except OSError:
+        return 0
+
+
+def resident(process: int) -> float:
+    """The megabytes that a process has in memory for itself."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    return sum(int(size) for size in re.findall(r"Rss(?:Anon|Shmem):\s+(\d+)", status)) / 1000
 
 
 def row(mode: str, count: int, library: float, loads: Sequence[tuple[float, float, float]]) -> dict[str, Any]:
@@ -93,6 +165,17 @@ def asked(index: sr.Index, queries: Sequence[str], mode: Any) -> float:
     return len(queries) / (time.perf_counter() - start)
 
 
+SERVICES: dict[str, int] = {}
+"""Processes of services by their addresses."""
+
+
+def children(address: str) -> list[int]:
+    """The processes of a service."""
+    first = SERVICES[address]
+    listed = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="utf-8").split()
+    return [first, *map(int, listed)]
+
+
 @contextmanager
 def serving(index: str, workers: int) -> Iterator[str]:
     """The address of a service that is ready."""
@@ -107,6 +190,7 @@ def serving(index: str, workers: int) -> Iterator[str]:
         while not ready(found[0]):
             time.sleep(0.1)
         time.sleep(3 * (workers > 1))  # readiness is one process's
+        SERVICES[found[0]] = service.pid
         yield found[0]
     finally:
         service.terminate()

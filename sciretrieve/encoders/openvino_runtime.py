@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import local
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CorruptData
 from ..files.writing import describe
 from ..once import once
 from ..protocols import Advance, unheard
@@ -73,6 +75,7 @@ class OpenVinoRuntime:
     def _outputs(self, tokens: Tokens) -> Iterator[Sequence[Vectors]]:
         """The graph's outputs for each batch: vectors, and for late interaction token vectors."""
         compiled, own = self._compiled, local()
+        self._check_files()
 
         def infer(batch: Batch) -> Sequence[Vectors]:
             # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
@@ -103,7 +106,18 @@ class OpenVinoRuntime:
             settings["CACHE_DIR"] = str(self._folder / "compiled")
         if limit := thread_limit():
             settings["INFERENCE_NUM_THREADS"] = str(limit)
-        return _core().compile_model(self._folder / "model.xml", "CPU", settings)
+        compiled = _core().compile_model(self._folder / "model.xml", "CPU", settings)
+        paths = [self._folder / "model.bin", *(self._folder / "compiled").glob("*.blob")]
+        self._mapped = [(path, path.stat()) for path in paths]
+        return compiled
+
+    def _check_files(self) -> None:
+        """Raise CorruptData if a file that is mapped into memory was cut since: reading what is gone of it would end the process."""
+        for path, then in self._mapped:
+            with suppress(OSError):  # whoever removes it takes nothing from those who have it open
+                now = path.stat()
+                if now.st_ino == then.st_ino and now.st_size < then.st_size:
+                    raise CorruptData(f"{path} was cut; clear the cache with `sciretrieve encoders cache --clear`, and start again")
 
 
 def thread_limit() -> int | None:

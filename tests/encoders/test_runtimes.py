@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -338,3 +342,30 @@ def test_a_check_is_not_made_twice_and_needs_no_cache_that_can_be_written(
     assert core.batches["bf16"] == 2 * checked
     assert opened().precision == "bf16"
     assert core.batches["bf16"] == 2 * checked
+
+
+CUT = """
+import os, sys
+from pathlib import Path
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import CorruptData
+from sciretrieve.types import Paper
+
+encoder = load_encoder("specter", device="cpu")
+encoder.encode_papers([Paper("a", "a title", "")])
+for path in Path(os.environ["SCIRETRIEVE_CACHE"]).rglob("*"):
+    if path.suffix in (".bin", ".blob"):
+        os.truncate(path, 0)
+try:
+    encoder.encode_papers([Paper("b", "another title", "of another length")])
+except CorruptData as error:
+    print(error)
+"""
+
+
+def test_a_graph_that_is_cut_while_it_is_open_is_an_error(plain: Vectors, toy: tuple[Path, Vectors], tmp_path: Path) -> None:
+    opened().encode_papers(PAPERS[:1])
+    cache = shutil.copytree(toy[0] / "cache", tmp_path / "cache")
+    environment = os.environ | {"SCIRETRIEVE_CACHE": str(cache)}
+    result = subprocess.run([sys.executable, "-c", CUT], env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, "was cut; clear the cache" in result.stdout) == (0, True), result.stderr
