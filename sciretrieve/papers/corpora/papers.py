@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from
+from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from, is_bytes, is_list, is_text
 from ...options import ColumnMap
 from .. import identifiers
 from .cleaning import cleaned
@@ -100,7 +100,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     `names` maps the other columns of the whole corpus to their new names, and is extended here: a column that is named like a
     field, but is not the first source of that field, gets a free name, and keeps it in all batches.
     """
-    table = batch.table
+    table = pa.Table.from_arrays([_storable(column) for column in batch.table.columns], batch.table.column_names)
     out: dict[str, Any] = {}
     for field in PAPER_FIELDS:
         columns = fields.get(field.name, ())
@@ -127,7 +127,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
     for name in other_columns:
-        out[names[name]] = cleaned(_typed(table[name]) if batch.untyped else _storable(table[name]))
+        out[names[name]] = cleaned(_typed(table[name]) if batch.untyped else table[name])
     return pa.table(out)
 
 
@@ -225,11 +225,35 @@ def _is_object(table: pa.Table, name: str) -> bool:
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied, months as texts."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_interval(column.type):
-        return pa.chunked_array([pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())])
-    return column.cast(pa.string()) if column.type in (pa.string_view(), pa.large_string()) else column
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _storable(pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type))
+    if pa.types.is_dictionary(kind) and is_text(kind.value_type):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if kind in (pa.string_view(), pa.large_string()):
+        return column.cast(pa.string())
+    if pa.types.is_float16(kind):  # for which Arrow cannot compute much
+        return column.cast(pa.float32())
+    if _is_stored(kind):
+        return column
+    try:
+        values = column.to_pylist()
+    except ValueError:  # an object has a field twice
+        values = [str(value) if value.is_valid else None for value in column]
+    is_plain = not pa.types.is_interval(kind)
+    return pa.chunked_array([column_from([value if is_plain or value is None else str(value) for value in values])])
+
+
+def _is_stored(kind: pa.DataType) -> bool:
+    """Whether Parquet stores a type, and Arrow computes with it."""
+    types = pa.types
+    if types.is_struct(kind):
+        names = [kind.field(place).name for place in range(kind.num_fields)]
+        return 0 < len(names) == len({*names}) and all(_is_stored(kind.field(place).type) for place in range(kind.num_fields))
+    if types.is_map(kind) or is_list(kind):
+        return all(_is_stored(kind.field(place).type) for place in range(kind.num_fields))
+    is_number_or_time = types.is_primitive(kind) and not types.is_interval(kind)
+    return bool(is_number_or_time or types.is_null(kind) or types.is_decimal(kind) or is_text(kind) or is_bytes(kind))
 
 
 def _unreadable(column: pa.ChunkedArray) -> list[int]:
@@ -317,7 +341,7 @@ def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
 
 
 def _years(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_temporal(column.type):
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         try:
             return pc.year(column)
         except pa.ArrowInvalid:  # the time zone is none that Arrow knows: then the year in UTC

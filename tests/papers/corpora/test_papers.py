@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -371,3 +371,41 @@ def test_texts_are_stored_in_one_form(tmp_path: Path) -> None:
     assert (stored["authors"], stored["keywords"], stored["at"]) == ([form, "Ada"], [form], {"name": form})
     assert stored["id"] == "mu\u0308-1"  # judgements and vectors name it so
     assert {name: plain[name] for name in rows[1]} == rows[1]
+
+
+def array_of(values: list[Any], kind: Any) -> pa.Array:
+    return pa.array(values, kind)
+
+
+ODD_ARRAYS: list[tuple[pa.Array, list[Any]]] = [
+    (array_of(["a", None], pa.string_view()), ["a", None]),
+    (array_of([b"a", None], pa.binary_view()), [b"a", None]),
+    (array_of([["a"], None], pa.list_view(pa.string())), [["a"], None]),
+    (pa.RunEndEncodedArray.from_arrays([1, 2], pa.array(["x", "y"])), ["x", "y"]),
+    (pa.array([7, None]).dictionary_encode(), [7, None]),
+    (pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([["a"], ["b"]])), [["a"], ["b"]]),
+    (pa.array(["é", "b"], pa.large_string()).dictionary_encode(), ["é", "b"]),
+    (pa.StructArray.from_arrays([pa.array(["a", "b"], pa.string_view())], ["s"]), [{"s": "a"}, {"s": "b"}]),
+    (pa.StructArray.from_arrays([pa.array(["a", "b"]).dictionary_encode()], ["s"]), [{"s": "a"}, {"s": "b"}]),
+    (pa.StructArray.from_arrays([pa.array([1, 2]), pa.array([3, 4])], ["t", "t"]), [str([("t", 1), ("t", 3)]), str([("t", 2), ("t", 4)])]),
+    (array_of([{}, None], pa.struct([])), ["{}", None]),
+    (array_of([[{}], []], pa.list_(pa.struct([]))), [["{}"], []]),
+    (pa.UnionArray.from_dense(pa.array([0, 1], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([1]), pa.array(["x"])]), ["1", "x"]),
+    (pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0123456789abcdef", None], pa.binary(16))), [b"0123456789abcdef", None]),
+    (array_of([0.5, None], pa.float16()), [0.5, None]),
+    (array_of([datetime(2020, 1, 1), None], pa.timestamp("ns")), [datetime(2020, 1, 1), None]),
+    (array_of([timedelta(1), None], pa.duration("s")), [timedelta(1), None]),
+    (array_of([time(12, 30), None], pa.time32("s")), [time(12, 30), None]),
+]
+
+
+@pytest.mark.parametrize("place", range(len(ODD_ARRAYS)))
+def test_columns_of_any_type_are_stored_and_read_as_any_field(tmp_path: Path, place: int) -> None:
+    column, expected = ODD_ARRAYS[place]
+    (batch,) = open_corpus(pa.table({"id": ["1", "2"], "title": ["a", "b"], "column": column})).batches()
+    assert batch.papers["column"].to_pylist() == expected
+    pq.write_table(batch.papers, tmp_path / "papers.parquet")
+    for field in ("id", "title", "abstract", "year", "venue", "authors", "doi", "url", "arxiv", "pmid"):
+        others = {name: ["1", "2"] for name in ("id", "title") if name != field}
+        for batch in open_corpus(pa.table({**others, field: column})).batches():
+            pq.write_table(batch.papers, tmp_path / "papers.parquet")
