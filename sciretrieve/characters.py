@@ -51,7 +51,11 @@ def clean(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _STRAY_JOINERS.sub("", _UNSEEN.sub("", text)).translate(_BLANKS)
+    return composed(_STRAY_JOINERS.sub("", _UNSEEN.sub("", text)).translate(_BLANKS))
+
+
+def composed(text: str) -> str:
+    """A text in Unicode's composed form (NFC), but for heaps of marks."""
     if len(text) < 100:
         return unicodedata.normalize("NFC", text)
     return "".join(part if place % 2 else unicodedata.normalize("NFC", part) for place, part in enumerate(_HEAPS.split(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.files.schema import booleans, column_from, common_schema, concat, integers
+from sciretrieve.files.schema import beginning_with, booleans, column_from, common_schema, concat, in_one_form, integers
 
 scalars = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.floats(-1e6, 1e6) | st.text(max_size=5)
 values = st.recursive(
@@ -124,6 +125,23 @@ def test_numbers_too_great_for_a_common_type() -> None:
     assert merged_table["x"].to_pylist() == [2.0**53, 0.5]
     merged_table = concat([pa.table({"x": pa.array([2**64 - 1], pa.uint64())}), pa.table({"x": [-1]})])
     assert merged_table["x"].to_pylist() == [2**64 - 1, -1]
+
+
+letters = (
+    st.text(st.sampled_from("eE\u0301é\u1100\u1161\u212a\u2000\u2013“K[{ \U0001d15e가ö\u0308"), max_size=4)
+    | st.none()
+    | st.text(max_size=3)
+)
+
+
+@given(st.lists(st.lists(letters, max_size=5), max_size=3), st.sampled_from([pa.string(), pa.large_string()]), st.integers(0, 2))
+def test_texts_in_one_form(chunks: list[list[str | None]], kind: pa.DataType, first: int) -> None:
+    column = pa.chunked_array([pa.array(chunk, kind).slice(first) for chunk in chunks], kind)
+    values = column.to_pylist()
+    assert in_one_form(column).to_pylist() == [value and unicodedata.normalize("NFC", value) for value in values]
+    assert beginning_with(column, b"[{").tolist() == [row for row, value in enumerate(values) if (value or "").startswith(("[", "{"))]
+    for chunk in column.chunks:
+        assert in_one_form(chunk).to_pylist() == [value and unicodedata.normalize("NFC", value) for value in chunk.to_pylist()]
 
 
 @given(st.lists(st.booleans(), max_size=70))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...characters import composed
 from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
 from ...types import Mask
 from ...waiting import check
@@ -48,7 +48,7 @@ def is_numeric(value: Value) -> bool:
 
 def as_text(value: Value) -> str:
     """A value as a column of texts has it, where numbers and others have become text."""
-    return ("true" if value else "false") if isinstance(value, bool) else unicodedata.normalize("NFC", str(value))
+    return ("true" if value else "false") if isinstance(value, bool) else composed(str(value))
 
 
 def compares(kind: pa.DataType, value: Value) -> bool:
@@ -101,7 +101,7 @@ def equal(array: Any, values: Sequence[Value]) -> Any:
 def is_missing(array: Any) -> Any:
     """Where a column has no value: null, not a number, an empty text, or an empty list among texts."""
     missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
-    return pc.or_(missing, pc.is_in(array, value_set=pa.array(["", "[]"], array.type))) if is_text(array.type) else missing
+    return pc.or_(missing, pc.fill_null(pc.or_(pc.equal(array, ""), pc.equal(array, "[]")), False)) if is_text(array.type) else missing
 
 
 def numbers_among(array: Any) -> int:
@@ -219,7 +219,7 @@ def _is_float(value: int) -> bool:
 
 def _texts_split(texts: Any, value: str) -> Split:
     """Texts by their characters; those that are dates or times by these, if that is what they are compared with."""
-    value = unicodedata.normalize("NFC", value)
+    value = composed(value)
     below, above = pc.less(texts, value), pc.greater(texts, value)
     if len(value) <= len("2020-01-01") and span(value) is not None:
         days = pc.utf8_slice_codeunits(texts, 0, len(value))
@@ -233,9 +233,14 @@ def _texts_split(texts: Any, value: str) -> Split:
 
 def _numbers_split(texts: Any, value: Any) -> Split:
     """Texts that are numbers, as JSON writes them; null where one is none."""
-    whole, plain = pc.match_substring_regex(texts, WHOLE), pc.match_substring_regex(texts, PLAIN)
-    below, above = split(pc.if_else(whole, texts, pa.scalar(None, texts.type)).cast(pa.int64()), value) or (None, None)
-    others = pc.and_(plain, pc.invert(whole))
+    whole = pc.match_substring_regex(texts, WHOLE)
+    integers = (texts if (is_whole := pc.all(whole, min_count=0).as_py()) else pc.if_else(whole, texts, pa.scalar(None, texts.type))).cast(
+        pa.int64()
+    )
+    below, above = split(integers, value) or (None, None)
+    if is_whole:
+        return below, above
+    others = pc.and_(pc.match_substring_regex(texts, PLAIN), pc.invert(whole))
     exact = value if isinstance(value, int | Decimal) else Decimal(repr(value))
     if isinstance(value, int) or len(Decimal(exact).as_tuple().digits) <= 15:  # else floats do not tell it from its neighbours
         short = pc.match_substring_regex(texts, SHORT)

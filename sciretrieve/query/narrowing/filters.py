@@ -424,7 +424,7 @@ def decide(verdicts: Any) -> tuple[Mask, Mask]:
 def _rows(array: Elements, flags: Any) -> Mask:
     """The rows of which an element has a flag."""
     mask = np.zeros(array.rows, bool)
-    mask[array.owners[decide(flags)[0]]] = True
+    mask[array.owners[np.flatnonzero(decide(flags)[0])]] = True
     return mask
 
 

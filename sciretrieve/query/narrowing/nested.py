@@ -4,17 +4,16 @@ object in a list. Maps have their keys as fields, and so have texts that are obj
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...files.schema import column_from, is_list, is_text, owners_of
+from ...characters import composed
+from ...files.schema import beginning_with, column_from, is_list, is_text, owners_of
 from ...types import Rows
 
 MOST_NAMES = 1000
@@ -40,8 +39,8 @@ def place_of(names: Collection[str], name: str) -> tuple[str, str] | None:
     where there is no such column. Names are compared in one form of Unicode."""
     if name in names:
         return name, ""
-    wanted = unicodedata.normalize("NFC", name)
-    forms = {unicodedata.normalize("NFC", one): one for one in names}
+    wanted = composed(name)
+    forms = {composed(one): one for one in names}
     ends = [len(wanted), *(place for place in range(len(wanted) - 1, 0, -1) if wanted[place] == ".")]
     for end in ends:
         if (column := wanted[:end]) in forms:
@@ -69,7 +68,7 @@ def within(array: Any, fields: str) -> Any | None:
         return None if found is None else within(pc.struct_field(array, [names[found[0]]]), found[1])
     if pa.types.is_map(kind) and is_text(kind.key_type):
         return pc.map_lookup(array, pa.scalar(fields, kind.key_type), "first")
-    return _of_json(array, fields, "{", "[") if is_text(kind) else None
+    return _of_json(array, fields, b"{[") if is_text(kind) else None
 
 
 def elements(array: Any) -> Elements:
@@ -115,13 +114,12 @@ def _names_within(kind: pa.DataType, before: str) -> Iterator[str]:
 
 def listed(texts: Any) -> Elements | None:
     """The elements of texts that are lists as JSON; None where none is."""
-    return _of_json(texts, "", "[")
+    return _of_json(texts, "", b"[")
 
 
-def _of_json(texts: Any, fields: str, *starts: str) -> Elements | None:
+def _of_json(texts: Any, fields: str, starts: bytes) -> Elements | None:
     """The values of dotted fields within texts that are objects or lists as JSON, and begin so; None where there are none."""
-    likely = reduce(pc.or_, (pc.starts_with(texts, start) for start in starts))
-    rows = pc.indices_nonzero(pc.fill_null(likely, False)).to_numpy().astype(np.int64)
+    rows = beginning_with(texts, starts)
     found = [_listed(values_within(_loaded(text), fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
     values = [value for items in found for value in items]
     return Elements(len(texts), np.repeat(rows, [len(items) for items in found]), column_from(values)) if values else None
