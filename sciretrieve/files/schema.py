@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,6 +43,7 @@ INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 MOST_FIELDS, DEEPEST = 1000, 50
 """Fields that the objects of a column may have in all, and levels of nesting; else the column is JSON text."""
 NESTED = {dict, list}
+NOTHING = {(False, None)}
 
 DOUBTFUL = 0xCC
 """The least byte of UTF-8 with which a character begins that is not in NFC wherever it stands: Latin letters are."""
@@ -285,14 +288,47 @@ def column_from(values: Sequence[Any]) -> pa.Array:
 def _typed(values: Sequence[Any]) -> pa.Array | None:
     """Python values as a column, if they have one type that Parquet can store. Raises UnicodeEncodeError for a lone surrogate."""
     try:
-        column = None if _has_many_fields(values) else pa.array(values)
+        if np.uint64 in map(type, values):  # which Arrow takes for an int64 beside floats
+            values = [int(value) if type(value) is np.uint64 else value for value in values]
+        column = None if _has_many_fields(values) else _array(values)
         if column is not None:
             column.validate(full=True)  # in a list, Arrow takes bytes for text
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         return None
-    return None if column is None or _has_empty_struct(column.type) else column
+    return None if column is None or _has_empty_struct(column.type) or _is_mixed(values, column.type) else column
+
+
+def _array(values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (OverflowError, pa.ArrowInvalid):
+        if {int} == {*map(type, values)} - {type(None)}:
+            return pa.array(values, pa.uint64())
+        raise
+
+
+def _is_mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
+    """Whether values of different kinds lie at one place, of which Arrow has made one: a date of a time, a number of a truth value."""
+    if is_list(kind):
+        return _is_mixed((item for value in values if value is not None for item in value), kind.value_type)
+    if pa.types.is_struct(kind):
+        objects = [value for value in values if value is not None]
+        names = {kind.field(place).name: kind.field(place).type for place in range(kind.num_fields)}
+        return any(_is_mixed((value.get(name) for value in objects), of_name) for name, of_name in names.items())
+    if is_text(kind) or is_bytes(kind) or pa.types.is_null(kind):
+        return False
+    if pa.types.is_timestamp(kind):
+        return (
+            len({(isinstance(value, datetime.datetime | np.datetime64), getattr(value, "tzinfo", None)) for value in values} - NOTHING) > 1
+        )
+    return len({_family(found) for found in {*map(type, values)} - {type(None)}}) > 1
+
+
+def _family(found: type) -> type:
+    """What Python's and NumPy's numbers have in common; other types stay."""
+    return bool if issubclass(found, np.bool_) else found if found is bool or not issubclass(found, Real) else float
 
 
 def _has_many_fields(values: Iterable[Any]) -> bool:

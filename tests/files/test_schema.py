@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -118,6 +120,34 @@ def test_what_most_papers_have_decides_between_lists_and_single_values(lists: An
     assert same(back.to_pylist()[0], lists[0])
 
 
+DAY, NOON = date(2020, 1, 1), datetime(2020, 1, 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("values", "stored"),
+    [
+        ([DAY, NOON], ["2020-01-01", "2020-01-01 12:00:00"]),
+        ([NOON, DAY], ["2020-01-01 12:00:00", "2020-01-01"]),
+        ([NOON, NOON.replace(tzinfo=UTC)], ["2020-01-01 12:00:00", "2020-01-01 12:00:00+00:00"]),
+        ([NOON.replace(tzinfo=UTC), NOON], ["2020-01-01 12:00:00+00:00", "2020-01-01 12:00:00"]),
+        ([NOON, None, NOON], [NOON, None, NOON]),
+        ([DAY, 1], ["2020-01-01", "1"]),
+        ([timedelta(1), 1], ["1 day, 0:00:00", "1"]),
+        ([1.5, True], ["1.5", "true"]),
+        ([[1.5], [True]], [["1.5"], ["true"]]),
+        ([[DAY], [NOON]], [["2020-01-01"], ["2020-01-01 12:00:00"]]),
+        ([{"a": DAY}, {"a": NOON}], ['{"a": "2020-01-01"}', '{"a": "2020-01-01 12:00:00"}']),
+        ([np.uint64(2**64 - 1), 0.5], [str(2**64 - 1), "0.5"]),
+        ([np.uint64(2**64 - 1), -1], [str(2**64 - 1), "-1"]),
+        ([1, 2**64 - 1], [1, 2**64 - 1]),
+        ([2**53 + 1, 0.5], [str(2**53 + 1), "0.5"]),
+        ([np.int64(1), 0.5, np.float32(0.5), 2], [1.0, 0.5, 0.5, 2.0]),
+    ],
+)
+def test_values_of_several_kinds_stay_what_they_are(values: list[Any], stored: list[Any]) -> None:
+    assert column_from(values).to_pylist() == stored
+
+
 def test_numbers_too_great_for_a_common_type() -> None:
     merged_table = concat([pa.table({"x": [2**63 - 1]}), pa.table({"x": [0.5]})])
     assert merged_table["x"].to_pylist() == [str(2**63 - 1), "0.5"]
@@ -146,8 +176,6 @@ def test_texts_in_one_form(chunks: list[list[str | None]], kind: pa.DataType, fi
 
 @given(st.lists(st.booleans(), max_size=70))
 def test_masks_and_rows_as_arrow_sees_them(mask: list[bool]) -> None:
-    import numpy as np
-
     assert booleans(np.array(mask, bool)).equals(pa.array(mask, pa.bool_()))
     rows = np.flatnonzero(mask)
     assert integers(rows).equals(pa.array(rows.tolist(), pa.int64()))
