@@ -81,6 +81,7 @@ def index(
     """
     from ..lifecycle import build, build_part
     from ..papers.corpora import open_corpus
+    from ..query.reading.reader import other_language
 
     settings = replace(settings, memory=parsed_size(memory), lexical=bm25 if lexical else None)
     opened_corpus = open_corpus(corpus, columns)
@@ -113,6 +114,9 @@ def index(
         f"{counted(facts.papers, 'paper')} in {counted(len(facts.shards), 'shard')}, {in_bytes(facts.bytes)} on disk, "
         f"{in_words(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
     )
+    if language := other_language(built_index):
+        reader = f"{facts.encoder['name']} reads" if facts.encoder else "words are read as"
+        console.note(f"most of the papers seem to be in {language}, and {reader} English: expect little of what is not alike in both")
     if facts.rejected:
         console.note(f"rejected {counted(facts.rejected, 'row')}: see {target / 'rejected.jsonl'}")
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")

@@ -87,6 +87,7 @@ def info(
         "on disk": f"{in_bytes(facts.bytes)}; {in_bytes(others)} more for older generations and work in progress",
         "modes": ", ".join(opened_index.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
+        "reads": _reads(facts),
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
         "late": _late(facts),
@@ -153,6 +154,16 @@ def _late(facts: Manifest) -> str:
         return "no token vectors"
     size = sum(int(shard.files[name]["bytes"]) for shard in facts.shards for name in TOKEN_FILES)
     return f"token vectors, {in_bytes(size)}, {in_bytes(size // facts.papers)} a paper"
+
+
+def _reads(manifest: Manifest) -> str:
+    """The languages that an index's encoder reads, and its words."""
+    from ..encoders.query_encoder import languages_of
+
+    parts = []
+    if manifest.encoder is not None:
+        parts.append(f"the encoder {' and '.join(languages_of(manifest.encoder)) or 'what is not known'}")
+    return "; ".join([*parts, *["words are stemmed as English"] * (manifest.lexical is not None)])
 
 
 def _precision(encoder: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from ..once import once
 from ..protocols import Encoder
 from ..types import Query, Vectors
 from . import OWN, check_golden, late, must_be_given, reopen_encoder
+from .catalogue import CATALOGUE
 from .remembered import RememberingEncoder
 from .stored import LAYOUT, StoredVectors, reads_texts
 from .text_encoder import TextEncoder
@@ -44,6 +45,11 @@ class QueryEncoder:
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
         return _deciding(built) == _deciding(self._built)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the encoder reads; empty where that is not known."""
+        return () if self._given is not None or self._built is None else languages_of(self._built)
 
     def lack(self, side: SideName, id: str = "") -> str:
         """Why nothing here encodes a text, or a paper in place of one, as the index's papers were, for people; "" if something does.
@@ -171,6 +177,12 @@ class JoinedQueryEncoder(QueryEncoder):
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, the sum of the dimensions)."""
         return np.concatenate([part.encode(queries, remember=remember) for part in self._parts], axis=1)
+
+
+def languages_of(built: Mapping[str, Any]) -> tuple[str, ...]:
+    """The languages that an encoder of which a manifest says this reads; empty where that is not known."""
+    spec = CATALOGUE.get(built["name"])
+    return () if spec is None else spec.languages
 
 
 def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -219,6 +219,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
         metric=SIMILARITIES[similarity],
         max_length=int(limits.get("max_seq_length") or USUAL_LENGTH),
         citation=part.source if is_path(name) else f"https://huggingface.co/{name}",
+        languages=(),
     )
 
 

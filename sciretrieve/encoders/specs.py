@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ..choices import SIDES, Metric, PoolingName, SideName, check_types
+from .languages import ENGLISH
 
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
@@ -128,6 +129,8 @@ class EncoderSpec:
         late: whether late interaction is part of the default, because it was measured to be a gain, see docs/quality.md.
         pairing: how two papers' sentences are compared, of a model that has a vector of each and none of a paper; "" for others.
         licence: that of the weights, where a package that we depend on brings them.
+        languages: those that the model reads, by their English names; empty where that is not known, and where it reads most. All that have
+            a name here read English.
     """
 
     name: str
@@ -148,6 +151,7 @@ class EncoderSpec:
     late: bool = False
     pairing: Pairing | Literal[""] = ""
     licence: str = ""
+    languages: tuple[str, ...] = (ENGLISH,)
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""

@@ -89,6 +89,7 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
             tasks=tasks,
             kinds=kinds,
             codes=codes,
+            languages=(),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(

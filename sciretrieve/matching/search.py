@@ -34,6 +34,8 @@ FAR = 0.7
 """How much the words count that a paper far from the query shares with it: half of what is asked of another field is there by chance."""
 FIRST = 10
 """Papers of an answer whose best match tells how strong it is."""
+FOREIGN = 0.3
+"""The most strength of an answer to a query in a language that the index does not read: weak, for it shares but names with papers."""
 NEARER = 2.0
 """Standard deviations that some paper with a corrected word is nearer to the query than papers are on average: as near as one
 in forty. Of true slips 3 to 8 in a hundred bring no such paper, of right words of other fields a third to a half."""
@@ -76,6 +78,7 @@ class Probe:
         expansion: terms that RM3 adds, with their weights; some may be the query's own.
         liked: phrases that one would like papers to have.
         remarks: what a person should know of how it was read, a sentence each.
+        is_foreign: whether it is in a language that the index does not read.
     """
 
     query: Query
@@ -95,6 +98,7 @@ class Probe:
     expansion: Mapping[str, float] = field(default_factory=dict)
     liked: Sequence[Liked] = ()
     remarks: Sequence[str] = ()
+    is_foreign: bool = False
 
     @property
     def named_rows(self) -> Rows:
@@ -261,6 +265,8 @@ class Searcher:
         strength = self.strength(candidates, topk.best(scores, FIRST))
         if strength is None or candidates.probe.listing:
             return ranking
+        if candidates.probe.is_foreign:
+            strength = min(strength, FOREIGN)
         # by one positive factor a query, which changes no order
         return replace(ranking, scores=ranking.scores * max(strength, LEAST), strength=strength)
 

@@ -51,6 +51,7 @@ OWNED = {
     "latexcodec": {"papers"},
     "pybtex": {"papers"},
     "openpyxl": {"papers"},
+    "py3langid": {"encoders"},
     "rapidfuzz": {"query"},
     "rispy": {"papers"},
     "pytrec_eval": {"metrics"},

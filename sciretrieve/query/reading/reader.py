@@ -9,6 +9,7 @@ import numpy as np
 
 from ...characters import typed as as_typed
 from ...choices import Filter, Mode
+from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
 from ...errors import InvalidRequest
 from ...files.streams import checked_text
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
@@ -37,6 +38,10 @@ MOST_LIKED, LONGEST_LIKED = 10, 200
 LIKING = 0.05
 """What a liked phrase adds to a score, of the inverse document frequency of the papers that have it: enough that of papers with the same
 words those with the phrase come first, and little enough that words quoted at random change no answer, see bench/typed.py."""
+SAMPLED = 64
+"""Papers of an index whose language is looked at."""
+COMMON, UNKNOWN = 20_000, 3
+"""A word is one of a library where more than one paper in so many has it; of a query in another language one word in so many is none."""
 MOST_SHOWN = 3
 """Quotations and other signs that a remark names."""
 
@@ -89,7 +94,11 @@ class Reader:
             lacks = LACKS[own] if own != mode else None
             liked = self._liked(demands.liked, scope) if demands is not None and own != "dense" else ()
             probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked)
-            probes.append(replace(probe, remarks=() if len(match) else _remarks(demands, liked)))
+            language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
+            remarks = [] if len(match) else _remarks(demands, liked)
+            if language:
+                remarks.append(f"{self._reads}, and the query seems to be in {language}: it finds little but names; ask in English")
+            probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
         return probes
 
     def matching(self, text: str, filter: Filter) -> tuple[TypedQuery | None, Scope]:
@@ -124,6 +133,26 @@ class Reader:
                 rows = self.snapshot.narrower.meeting([demand], scope).places
                 liked.append(Liked(demand.text, rows, LIKING * bm25.rarity_among(len(rows))))
         return liked
+
+    @property
+    def _reads(self) -> str:
+        """What the index reads, for people."""
+        built = self.snapshot.manifest.encoder
+        return "the words of this index are read as English" if built is None else f"{built['name']} reads English"
+
+    def _other_language(self, text: str) -> str:
+        """The language of a query that the index does not read; "" where it does, where most words are of its papers, and where none can
+        be told. What is known at a glance opens no identifier."""
+        snapshot, bm25 = self.snapshot, self.snapshot.bm25
+        reads = (ENGLISH,) if snapshot.manifest.encoder is None else snapshot.query_encoder.languages
+        if not reads or (text.isascii() and seems_english(text)):
+            return ""
+        terms = [term for word in snapshot.analyzer.words(text) if (term := snapshot.analyzer.term(word)) is not None]
+        least = len(snapshot) / COMMON
+        if bm25 is not None and UNKNOWN * sum(bm25.frequency(term) <= least for term in terms) < len(terms):
+            return ""
+        language = language_of(text)
+        return "" if language in reads else language
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
@@ -301,6 +330,15 @@ class Reader:
     def _texts(self, rows: Rows, count: int) -> list[str]:
         """Titles and abstracts of so many of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]
+
+
+def other_language(snapshot: Snapshot) -> str:
+    """The language of most papers of an index, by a sample of them, that it does not read; "" where it does and where none can be told."""
+    reads = (ENGLISH,) if snapshot.manifest.encoder is None else snapshot.query_encoder.languages
+    rows = snapshot.scope.places
+    sample = snapshot.papers_at(rows[np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED)).astype(np.int64)], TEXTS) if reads else []
+    language = mostly_in(f"{paper.title} {paper.abstract}" for paper in sample)
+    return "" if language in reads else language
 
 
 def _remarks(typed: TypedQuery | None, liked: Sequence[Liked]) -> list[str]:

@@ -1,0 +1,92 @@
+"""Which language a text is in, where that can be told: by its letters, by English words, and else by py3langid's frequencies of letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+
+ENGLISH = "English"
+SCRIPTS = {
+    **{"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "CJK": "Chinese", "CYRILLIC": "Russian or its kin"},
+    **{"ARABIC": "Arabic or its kin", "HEBREW": "Hebrew", "GREEK": "Greek", "THAI": "Thai", "LAO": "Lao", "KHMER": "Khmer"},
+    **{"DEVANAGARI": "Hindi or its kin", "BENGALI": "Bengali", "TAMIL": "Tamil", "TELUGU": "Telugu", "GEORGIAN": "Georgian"},
+    **{"ARMENIAN": "Armenian", "ETHIOPIC": "Amharic", "MYANMAR": "Burmese", "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi"},
+}
+"""Scripts, as Unicode names letters, and the language that each tells."""
+LANGUAGES = {
+    **{"af": "Afrikaans", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "es": "Spanish", "et": "Estonian"},
+    **{"fi": "Finnish", "fr": "French", "gl": "Galician", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian"},
+    **{"lt": "Lithuanian", "lv": "Latvian", "ms": "Malay", "nb": "Norwegian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish"},
+    **{"pt": "Portuguese", "ro": "Romanian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "tr": "Turkish", "vi": "Vietnamese"},
+}
+"""Languages in Latin letters that are told. Not Latin itself: species have its names."""
+LEAST_LETTERS, LEAST_WORDS = 12, 3
+"""Latin letters and words of a text below which nothing is told: names and keywords are alike everywhere."""
+FEW = 5
+"""Words of a text of which those with accents may be names, and do not count."""
+LEAST_FOREIGN, MOST_ENGLISH = 0.5, 0.02
+"""How likely a language must be, and how unlikely English, for a text to be in it."""
+SHORTEST_GREEK = 8
+"""Greek letters of a text that is no formula."""
+LONGEST = 1000
+"""Characters that are looked at."""
+_SURE = "the and with from how what which between their through during among into this these using does role"
+_LIKELY = "of for by are is on to at as can its that"
+SURE, LIKELY = frozenset(_SURE.split()), frozenset(_LIKELY.split())
+"""English words, of which one, and of which two, tell that a text is English; other languages have some of the latter."""
+WORD = re.compile(r"[^\W\d_]+")
+
+
+def seems_english(text: str) -> bool:
+    """Whether a text has English words that tell its language."""
+    words = WORD.findall(text[:LONGEST].lower())
+    return not SURE.isdisjoint(words) or len(LIKELY.intersection(words)) > 1
+
+
+def language_of(text: str) -> str:
+    """The language of a text by its English name; "" for English and where that cannot be told."""
+    text = text[:LONGEST]
+    letters = [char for char in text if char.isalpha()]
+    if not text.isascii() and (told := _by_script(letters)):
+        return told
+    words = WORD.findall(text)
+    if len(words) < FEW:  # "Erdős–Rényi random graphs"
+        words = [word for word in words if word.isascii()]
+    if seems_english(text) or len(letters) < LEAST_LETTERS or len(words) < LEAST_WORDS or text.isupper():
+        return ""
+    ranked = _identifier()(" ".join(words))
+    code, likelihood = ranked[0]
+    return LANGUAGES.get(code, "") if likelihood >= LEAST_FOREIGN and dict(ranked).get("en", 0.0) <= MOST_ENGLISH else ""
+
+
+def mostly_in(texts: Iterable[str]) -> str:
+    """The language that more than half of some texts are in; "" for English and for no one language."""
+    listed = list(texts)
+    others = [text for text in listed if not text.isascii() or not seems_english(text)]
+    if 2 * len(others) <= len(listed):
+        return ""
+    ((language, count),) = Counter(map(language_of, others)).most_common(1)
+    return language if 2 * count > len(listed) else ""
+
+
+def _by_script(letters: list[str]) -> str:
+    """The language that most letters of a text tell; "" for Latin letters, and for letters of formulas."""
+    scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in letters)
+    told = {script: count for script, count in scripts.items() if script in SCRIPTS}
+    if 2 * sum(told.values()) <= len(letters) or (set(told) == {"GREEK"} and told["GREEK"] < SHORTEST_GREEK):
+        return ""
+    if told.keys() & {"HIRAGANA", "KATAKANA"}:
+        return "Japanese"
+    return SCRIPTS[max(told, key=lambda script: told[script])]
+
+
+@cache
+def _identifier() -> Callable[[str], list[tuple[str, float]]]:
+    """Gives the languages that a text may be in, the likeliest first; opened when it is first needed, which takes a third of a second."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    rank: Callable[[str], list[tuple[str, float]]] = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True).rank
+    return rank
