@@ -236,7 +236,7 @@ def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
     counts of them say little, over those of the first papers that match."""
     if ranking.total_is == "meets demands" or (ranking.total_is == "has all words" and ranking.total >= FEWEST_COUNTED):
         assert request.query is not None
-        rows = index.matching(request.query, request.options.filters)
+        rows = index.reader.matching(request.query, request.options.filters, insists=False)[1].places
         return [replace(facet, papers_are=ranking.total_is) for facet in overview.facets_at(index, rows, request.facets)]
     return overview.facets_of(index, searched(index, request, FACET_DEPTH, plainly(request.options)), request.facets)
 

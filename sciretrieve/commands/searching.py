@@ -342,9 +342,11 @@ def _check_count(format: Format, others: Mapping[str, object]) -> None:
 
 def _print_count(index: Index, query: str, filters: Sequence[str], format: Format, console: Console) -> None:
     from ..answers import outputs
+    from ..query.reading.reader import remarks_on
 
     lines = index.count_lines(query, filters)
-    for note in outputs.not_compared(index, index.reader.matching(query, filters)[1].undecided):
+    typed, met = index.reader.matching(query, filters)
+    for note in (*remarks_on(typed), *outputs.not_compared(index, met.undecided)):
         console.note(note)
     if format == "json":
         say([as_json(outputs.count_value(query, filters, lines), indent=2)])

@@ -40,8 +40,9 @@ LIKING = 0.05
 words those with the phrase come first, and little enough that words quoted at random change no answer, see bench/typed.py."""
 SAMPLED = 64
 """Papers of an index whose language is looked at."""
-COMMON, UNKNOWN = 20_000, 3
-"""A word is one of a library where more than one paper in so many has it; of a query in another language one word in so many is none."""
+COMMON, UNKNOWN, SHORT = 20_000, 3, 3
+"""A word is one of a library where more than one paper in so many has it; of a query in another language one word in so many is none;
+and words of so few letters, such as de, are names everywhere."""
 MOST_SHOWN = 3
 """Quotations and other signs that a remark names."""
 
@@ -95,19 +96,20 @@ class Reader:
             liked = self._liked(demands.liked, scope) if demands is not None and own != "dense" else ()
             probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked)
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
-            remarks = [] if len(match) else _remarks(demands, liked)
+            remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
                 remarks.append(f"{self._reads}, and the query seems to be in {language}: it finds little but names; ask in English")
             probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
         return probes
 
-    def matching(self, text: str, filter: Filter) -> tuple[TypedQuery | None, Scope]:
+    def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
         """A typed text, which may be empty, taken apart, unless it names papers; and the papers that meet all that it and a filter demand,
-        as a search's total counts them. Papers are read where terms alone cannot tell whether they have its words.
+        as a search's total counts them, but that one who `insists` demands a quotation that no paper has. Papers are read where terms alone
+        cannot tell whether they have its words.
 
         Raises InvalidRequest as `Index.search`.
         """
-        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter), insists=True)
+        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter), insists=insists)
         counted, is_what = self._counted(typed, match, scope)
         if typed is not None and typed.free and is_what != "has all words":
             counted = self.snapshot.narrower.meeting([Words(typed.free)], scope)
@@ -147,7 +149,8 @@ class Reader:
         reads = (ENGLISH,) if snapshot.manifest.encoder is None else snapshot.query_encoder.languages
         if not reads or (text.isascii() and seems_english(text)):
             return ""
-        terms = [term for word in snapshot.analyzer.words(text) if (term := snapshot.analyzer.term(word)) is not None]
+        words = [word for word in snapshot.analyzer.words(text) if len(word) > SHORT or not word.isascii()]
+        terms = [term for word in words if (term := snapshot.analyzer.term(word)) is not None]
         least = len(snapshot) / COMMON
         if bm25 is not None and UNKNOWN * sum(bm25.frequency(term) <= least for term in terms) < len(terms):
             return ""
@@ -341,7 +344,7 @@ def other_language(snapshot: Snapshot) -> str:
     return "" if language in reads else language
 
 
-def _remarks(typed: TypedQuery | None, liked: Sequence[Liked]) -> list[str]:
+def remarks_on(typed: TypedQuery | None, liked: Sequence[Liked] = ()) -> list[str]:
     """What a person should know of a text that was read as prose and has what might have been operators."""
     if typed is None or not (typed.liked or typed.ignored):
         return []
