@@ -74,6 +74,8 @@ def _listed(hub_files: HubFiles) -> list[Download]:
 
 def _download(download: Download, path: Path, progress: Progress) -> None:
     partial = _partial(path)
+    if partial.is_symlink():
+        partial.unlink()  # which nothing here has made: what it leads to is not ours to write
     start = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(download.url, headers={"Range": f"bytes={start}-"} if start else {})
     progress.note(f"{download.url}{f', from byte {start:,}' if start else ''}")

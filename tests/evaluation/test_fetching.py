@@ -116,6 +116,13 @@ def test_a_whole_partial_file_is_taken(server: tuple[str, list[str]], tmp_path: 
     assert get(tmp_path, Download(f"{server[0]}/x", "x.bin"))[0].read_bytes() == DATA
 
 
+def test_no_link_in_the_place_of_a_partial_file_is_followed(server: tuple[str, list[str]], tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(DATA[:7])
+    (tmp_path / "x.bin.partial").symlink_to(tmp_path / "victim")
+    assert get(tmp_path, Download(f"{server[0]}/x", "x.bin"))[0].read_bytes() == DATA
+    assert (tmp_path / "victim").read_bytes() == DATA[:7]
+
+
 def test_archives_are_unpacked_and_kept_inside(server: tuple[str, list[str]], tmp_path: Path) -> None:
     get(tmp_path / "in", Download(f"{server[0]}/set.zip", "set.zip"))
     assert (tmp_path / "in/inside/corpus.jsonl").read_text() == "content"
