@@ -22,6 +22,10 @@ TOGETHER = 32
 """Searches that are made together at most: beyond that, each waits longer for the others, and hardly more are answered."""
 
 
+HEAVY = 100
+"""Papers that an answer may have at most, a fifth of that if each is explained, to be made beside the quick ones."""
+HEAVY_WAITING = 16
+"""How many heavy requests may be worked on or wait: they are made one after the other, so the last of them waits long enough."""
 AT_A_TIME = 2
 """Batches of searches that are made at a time: while one is encoded, which is not Python's, the words of another are looked up."""
 
@@ -69,6 +73,8 @@ class Desk:
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.threads, "work")
         self._searching = ThreadPoolExecutor(AT_A_TIME, "search")
+        self._heavy = ThreadPoolExecutor(1, "heavy")
+        self._heavy_waiting = 0
         self._searches: deque[_Search] = deque()
         self._batches = 0
         self._waiting = 0
@@ -78,16 +84,31 @@ class Desk:
         """How many requests are worked on, or wait for that."""
         return self._waiting
 
-    async def do(self, work: Callable[[], Value], wait: Wait) -> Value:
-        """The result of some work, which is done in a thread. Raises TimedOut, TooBusy, and what the work raises."""
-        return await self._within(wait, asyncio.get_running_loop().run_in_executor(self._threads, _unless_over, work, wait.is_over))
+    async def do(self, work: Callable[[], Value], wait: Wait, *, heavy: bool = False) -> Value:
+        """The result of some work, which is done in a thread; work that is heavy, in one of its own, so that it holds up no other.
+
+        Raises TimedOut, TooBusy, and what the work raises.
+        """
+        if not heavy:
+            return await self._within(wait, self._done(self._threads, work, wait))
+        if self._heavy_waiting >= HEAVY_WAITING:
+            raise TooBusy("too many large requests wait for their answers; ask for less at a time, or again in a minute")
+        self._heavy_waiting += 1
+        try:
+            return await self._within(wait, self._done(self._heavy, work, wait))
+        finally:
+            self._heavy_waiting -= 1
+
+    def _done(self, pool: ThreadPoolExecutor, work: Callable[[], Value], wait: Wait) -> asyncio.Future[Value]:
+        return asyncio.get_running_loop().run_in_executor(pool, _unless_over, work, wait.is_over)
 
     async def answer(self, index: Index, request: Request, wait: Wait) -> Answer:
         """What `answers.answering.answer` gives. Searches that wait at the same time, and ask for as many papers by the same options, are
         made as one batch. Raises as `do`."""
-        shared = can_share(request)
+        is_heavy = request.k > (HEAVY // 5 if request.explain else HEAVY)
+        shared = None if is_heavy else can_share(request)
         if shared is None:
-            return await self.do(lambda: answer(index, request), wait)
+            return await self.do(lambda: answer(index, request), wait, heavy=is_heavy)
         search = _Search(index, request, wait, asyncio.get_running_loop().create_future(), (id(index), shared))
         self._searches.append(search)
         if self._batches < AT_A_TIME:
@@ -97,7 +118,7 @@ class Desk:
 
     async def close(self) -> None:
         """Take no more work, and end what is being done."""
-        for pool in (self._threads, self._searching):
+        for pool in (self._threads, self._searching, self._heavy):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def _within(self, wait: Wait, result: asyncio.Future[Value]) -> Value:

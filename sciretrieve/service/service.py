@@ -39,8 +39,8 @@ class Service:
     desk: Desk
     reranker: Reranker | None = None
 
-    async def do(self, http: HttpRequest, work: Callable[[], Value]) -> Value:
-        """The result of some work for a request, done in a thread, and given up where the client goes away or too much time passes.
+    async def do(self, http: HttpRequest, work: Callable[[], Value], *, heavy: bool = False) -> Value:
+        """The result of some work for a request, done as `Desk.do` has it, and given up where the client goes away or too much time passes.
 
         Raises TimedOut, TooBusy, ClientGone, and what the work raises.
         """
@@ -50,7 +50,7 @@ class Service:
             self.library.index().check_files()
             return work()
 
-        return await self._attended(http, self.desk.do(checked, wait), wait)
+        return await self._attended(http, self.desk.do(checked, wait, heavy=heavy), wait)
 
     async def answer(self, http: HttpRequest, index: Index, request: Request) -> Answer:
         """What `answers.answering.answer` gives for a request, likewise; searches that wait together are made together."""

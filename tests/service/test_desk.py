@@ -160,3 +160,28 @@ def test_an_error_of_the_library_itself_reaches_all_and_the_desk_goes_on(index: 
         return await desk.answer(index, sr.Request("graph"), Wait(30))
 
     assert at(work).hits
+
+
+def test_heavy_requests_hold_up_no_others_and_have_a_cap_of_their_own(index: sr.Index) -> None:
+    release = threading.Event()
+    heavy = [sr.Request("graph", k=101), sr.Request("graph", k=21, explain=True)]
+    light = [sr.Request("graph", k=5), sr.Request("graph", k=20, explain=True)]
+
+    async def work(desk: Desk) -> None:
+        held = [
+            asyncio.ensure_future(desk.do(lambda: release.wait(30), Wait(30), heavy=True)) for _ in range(desk_module.HEAVY_WAITING - 2)
+        ]
+        later = [asyncio.ensure_future(desk.answer(index, request, Wait(30))) for request in heavy]
+        await asyncio.sleep(0)
+        with pytest.raises(TooBusy):
+            await desk.answer(index, heavy[0], Wait(30))
+        for request in light:
+            assert len((await desk.answer(index, request, Wait(30))).hits) == request.k
+        assert await desk.do(lambda: "at once", Wait(30)) == "at once"
+        assert not any(task.done() for task in [*held, *later])
+        release.set()
+        await asyncio.gather(*held)
+        assert [len((await task).hits) for task in later] == [min(request.k, len(index)) for request in heavy]
+        assert await desk.do(lambda: "again", Wait(30), heavy=True) == "again"
+
+    at(work, threads=1)

@@ -34,6 +34,8 @@ IndexList: TypeAlias = Annotated[CallToolResult, results.IndexList]
 
 ASKED = 120
 """Characters of a query that its answer repeats."""
+LARGE = 5 * parameters.BUDGET
+"""Tokens of a budget above which a call is heavy, see `Desk.do`."""
 NAMED = 3
 """Papers to be like that an answer names."""
 
@@ -72,7 +74,7 @@ class Tools:
             request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort="year" if sort == "year" else None)
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
 
-        return await self._told(work, index)
+        return await self._told(work, index, budget)
 
     async def similar(
         self,
@@ -107,7 +109,7 @@ class Tools:
             more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
             return finding.found(shelf, request, f"like {', '.join(named[:NAMED])}{more}", ask)
 
-        return await self._told(work, index)
+        return await self._told(work, index, budget)
 
     async def get_papers(
         self, papers: parameters.Names, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
@@ -116,7 +118,9 @@ class Tools:
 
         Names that are none of a paper are reported, with what may be meant.
         """
-        return await self._told(lambda shelf: looking.records(shelf, papers, Ask(("get_papers", tuple(papers)), budget, cursor)))
+        return await self._told(
+            lambda shelf: looking.records(shelf, papers, Ask(("get_papers", tuple(papers)), budget, cursor)), budget=budget
+        )
 
     async def cite(
         self,
@@ -130,7 +134,7 @@ class Tools:
         All entries of one call have different citation keys. Names that are none of a paper are reported.
         """
         ask = Ask(("cite", tuple(papers), format), budget, cursor)
-        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask))
+        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask), budget=budget)
 
     async def citations(
         self,
@@ -144,7 +148,7 @@ class Tools:
         Only for indexes that say what their papers cite: see `indexes`. Works that are not in the index come as the paper names them.
         """
         ask = Ask(("citations", paper, direction), budget, cursor)
-        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask))
+        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask), budget=budget)
 
     async def why_not(
         self,
@@ -185,16 +189,16 @@ class Tools:
         """A paper with all that its index has of it, uncut, as JSON."""
         return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
 
-    async def _told(self, work: Callable[[Shelf], results.Result], name: str = "") -> CallToolResult:
-        """What a tool finds in the index of that name, or in all."""
+    async def _told(self, work: Callable[[Shelf], results.Result], name: str = "", budget: int = parameters.BUDGET) -> CallToolResult:
+        """What a tool finds in the index of that name, or in all; where much is asked for, beside what others ask."""
         prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
-        result = await self._do(lambda: work(Shelf(self._current(name), self._library.public, prefix)))
+        result = await self._do(lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=budget > LARGE)
         return CallToolResult(
             content=[TextContent(type="text", text=result.text())],
             structured_content=result.model_dump(mode="json", exclude_defaults=True),
         )
 
-    async def _do(self, work: Callable[[], Value]) -> Value:
+    async def _do(self, work: Callable[[], Value], *, heavy: bool = False) -> Value:
         """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
 
         def checked() -> Value:
@@ -202,7 +206,7 @@ class Tools:
             return work()
 
         try:
-            return await self._desk.do(checked, Wait(self._settings.seconds))
+            return await self._desk.do(checked, Wait(self._settings.seconds), heavy=heavy)
         except CorruptData as error:
             self._library.doubt(error)
             raise

@@ -96,7 +96,7 @@ async def health_of(http: HttpRequest, name: str) -> Response:
     """What is wrong with the papers of an index: without an abstract, twice, retracted, with references that lead nowhere."""
     service = service_of(http)
     index = service.library.index(name)
-    value = await service.do(http, lambda: health(index, progress=False).to_dict())
+    value = await service.do(http, lambda: health(index, progress=False).to_dict(), heavy=True)
     return Json(value | {"index": name})
 
 
@@ -104,7 +104,7 @@ async def health_of(http: HttpRequest, name: str) -> Response:
 async def strategy(http: HttpRequest, asked: Annotated[Strategy, Body()], k: Annotated[int, Query(ge=0)] = 100) -> StrategyResult:
     """Run a strategy's lines over indexes, count each, and list the first k papers of the result, each once."""
     service = service_of(http)
-    return await service.do(http, lambda: _run(service, asked, min(k, service.settings.most)))
+    return await service.do(http, lambda: _run(service, asked, min(k, service.settings.most)), heavy=True)
 
 
 def _facts(name: str, index: Index) -> IndexFacts:

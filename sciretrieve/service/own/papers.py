@@ -68,7 +68,7 @@ async def exported(http: HttpRequest, asked: Export) -> Response:
         raise InvalidRequest("no papers are named; give their ids as `id`, or a query as `q`")
     if asked.id and (asked.q or asked.filter):
         raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
-    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format))
+    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format), heavy=True)
     return as_file(text, asked.format)
 
 

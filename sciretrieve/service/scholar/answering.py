@@ -13,9 +13,9 @@ from ..service import address_of, service_of
 from .records import Records
 
 
-async def answered(http: HttpRequest, make: Callable[[Records], Any]) -> Response:
-    """The response with the value that `make` makes of the records of all of the service's indexes."""
+async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: bool = False) -> Response:
+    """The response with the value that `make` makes of the records of all of the service's indexes, see `Desk.do`."""
     service = service_of(http)
     records = Records(service.library.index(), address_of(http))
-    value = await service.do(http, lambda: make(records))
+    value = await service.do(http, lambda: make(records), heavy=heavy)
     return Response(as_json(value), media_type="application/json")

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from ...errors import InvalidRequest
 from ...types import Rows
+from ..desk import HEAVY
 from ..own.forms import check_query
 from ..service import service_of
 from . import models, narrowing
@@ -100,7 +101,7 @@ async def bulk(http: HttpRequest, asked: Annotated[Bulk, Query()]) -> Response:
         page = page_of(records.index, asked.query, narrowing.rows_of(records.index, asked), asked.sort, asked.token)
         return {"total": page.total, "token": page.token, "data": records.papers(page.rows, wanted)}
 
-    return await answered(http, make)
+    return await answered(http, make, heavy=True)
 
 
 @router.get("/paper/search/match", operation_id="get_graph_paper_title_search", responses={200: {"model": models.MatchList}})
@@ -129,7 +130,7 @@ async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) 
                 rows = others if rows is None else np.intersect1d(rows, others)
         return {"data": passages(records, asked.query, rows, limit, asked.fields), "retrievalVersion": "sciretrieve"}
 
-    return await answered(http, make)
+    return await answered(http, make, heavy=limit > HEAVY)
 
 
 def _depth(http: HttpRequest) -> int:
