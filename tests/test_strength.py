@@ -11,6 +11,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.choices import Metric
+from sciretrieve.matching import search
 from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.scale import scale
 from sciretrieve.matching.lexical.spelling import Correction
@@ -127,6 +128,37 @@ def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
     assert list(told.ids) == list(untold.ids)
     np.testing.assert_allclose(told.scores, untold.scores * max(told.strength, 0.01))
     assert (told.scores[:5] > 0).all()
+
+
+def test_a_short_query_is_as_strong_as_the_deciding_word_that_near_papers_have(
+    index: Index, searchers: dict[str, Searcher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`graph neural networks` is not answered by papers on networks of neurons, however near they are."""
+    monkeypatch.setattr(search, "AROUND", 10)
+    assert index.bm25 is not None
+    rarity = index.bm25.rarity
+
+    def strength(words: str, vector: Any) -> float:
+        ranking = searchers["told"].search([probe(index, words, vector)], 5, "hybrid", index.fusion(None, None))[0]
+        assert ranking.strength is not None
+        return ranking.strength
+
+    vectors = clustered()
+    assert strength("zeolite graph", vectors[5]) > 0.99  # whose papers have it
+    lacks = strength("zeolite graph", vectors[55])
+    assert lacks == pytest.approx((rarity("graph") / (rarity("graph") + rarity("zeolit"))) ** 2.5, rel=0.05)
+    assert lacks < 0.4
+    # one that no paper of the index has counts twice: none near has it, and none at all
+    unknown = strength("qqqq graph", vectors[5])
+    assert unknown == pytest.approx((rarity("graph") / (rarity("graph") + rarity("qqqq"))) ** 5, rel=0.05)
+    assert strength("qqqq zzzz", vectors[5]) > 0.99  # by another vocabulary, which meaning alone can tell
+    # a sentence says more than any paper has
+    sentence = "zeolite graph nodes edges molecules message passing neighbours networks"
+    assert strength(sentence, vectors[55]) > 0.99
+    # and from a few words on, a paper need not have all
+    assert strength("zeolite graph nodes edges molecules message passing neighbours", vectors[55]) > strength(
+        "zeolite graph nodes", vectors[55]
+    )
 
 
 @pytest.mark.parametrize("method", ["rrf", "convex"])

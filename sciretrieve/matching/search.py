@@ -36,6 +36,13 @@ FIRST = 10
 """Papers of an answer whose best match tells how strong it is."""
 FOREIGN = 0.3
 """The most strength of an answer to a query in a language that the index does not read: weak, for it shares but names with papers."""
+SHORT, LONG = 3, 8
+"""Words up to which one near paper should have all of what a query says, and from which on a query says more than it needs."""
+AROUND, NEAREST = 100, 2
+"""Papers nearest to a query in which its words are looked for; and those whose mean tells how near they are, for one may be by chance."""
+DECIDING = 2.5
+"""The power of the share of a short query's words that near papers have: what lacks one deciding word is on another subject, as papers on
+networks of neurons are for `graph neural networks`. Measured, see docs/search.md."""
 NEARER = 2.0
 """Standard deviations that some paper with a corrected word is nearer to the query than papers are on average: as near as one
 in forty. Of true slips 3 to 8 in a hundred bring no such paper, of right words of other fields a third to a half."""
@@ -285,8 +292,9 @@ class Searcher:
 
         By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
         the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
-        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. None without a scale: fused
-        scores are relative to the best candidate, however far that is.
+        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. Where a query is short, both count by
+        the words that no paper near it has, and those that none has at all (`DECIDING`), unless all are such. None without a scale:
+        fused scores are relative to the best candidate, however far that is.
         """
         scale = self.scale()
         if scale is None or self.bm25 is None or not len(first):
@@ -297,7 +305,14 @@ class Searcher:
         certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
         near = scale.strength(candidates.dense[first])
         covered = self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields) / total if total else np.zeros(len(first))
-        return float(np.maximum(near, covered if probe.fields else covered * (FAR + (1 - FAR) * near)).max())
+        by_words = covered if probe.fields else covered * (FAR + (1 - FAR) * near)
+        known = sum(weight * self.bm25.rarity(term) for term, weight in whole.items() if self.bm25.frequency(term))
+        if probe.fields or not known or len(whole) > LONG:
+            return float(np.maximum(near, by_words).max())
+        around = topk.best(candidates.dense, AROUND)
+        by_meaning = float(np.sort(scale.scaled(candidates.dense[around]))[-NEAREST:].mean())
+        had = float(self.bm25.covered_rarity(whole, candidates.rows[around]).max()) / total / min(1.0, (SHORT / len(whole)) ** 2)
+        return float(np.clip(max(by_meaning, by_words.max()) * (known / total * min(had, 1.0)) ** DECIDING, 0.0, 1.0))
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:
         """Whether a correction is worth looking for: not a doubted one where the dense half knows what the query, (dim,),

@@ -8,14 +8,16 @@ then both words are searched for. What this brings, and costs, is in docs/qualit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from ...papers.folding import fold
 from ...types import Rows
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
 from .name_terms import is_name
+from .words import WORD
 from .written import joined_forms
 
 SHORTEST_START, SHORTEST_SLIP = 4, 5
@@ -111,6 +113,12 @@ class Speller:
         joined = dict.fromkeys(term for term, _ in self.analyzer.joined(text, typed=True) if term not in typed)
         typed += self.bm25.known_terms(joined)
         return {correction.term: correction.weight for correction in corrections} | weigh_terms(typed)
+
+    def own(self, text: str, terms: Mapping[str, float]) -> dict[str, float]:
+        """The terms of a query without its compounds that no paper writes as one word, since their parts say the same."""
+        compounds = [words for compound in WORD.findall(fold(text)) if len(words := list(self.analyzer.words(compound))) > 1]
+        joined = {self.analyzer.term(words[-1]) for words in compounds}
+        return {term: weight for term, weight in terms.items() if term not in joined or self.bm25.frequency(term)}
 
     def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:
         """The commonest word that an unknown one may stand for.

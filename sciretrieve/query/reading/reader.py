@@ -166,7 +166,7 @@ class Reader:
         """A probe that was just read, with some of its corrections alone."""
         terms = self.speller.terms(probe.query.words, corrections)
         listing = probe.listing or (probe.without_terms and not terms)
-        return replace(probe, terms=terms, own_terms=terms, corrections=corrections, listing=listing)
+        return replace(probe, terms=terms, own_terms=self.speller.own(probe.query.words, terms), corrections=corrections, listing=listing)
 
     @once
     def speller(self) -> Speller:
