@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from ...papers.folding import fold
+from .single_characters import word_before
 from .words import STOPWORDS
 
 LETTERS = (
@@ -23,11 +24,11 @@ TABLE = {
 }
 """Names whose Greek letters are often written as Latin ones, as in the symbols of their genes (HGNC), with these letters: IFNG, IL1B."""
 WORDS_REMEMBERED = 65_536
+NOTHING = {"", *STOPWORDS}
 
 _ANY = "|".join(sorted(LETTERS, key=len, reverse=True))
 _GREEK = "\u00b5\u0251\u0263\u0370-\u03ff\u1f00-\u1fff\u2206\U0001d6a8-\U0001d7cb"
-_SYMBOLS = re.compile(rf"(?<![{_GREEK}])[{_GREEK}]{{1,2}}(?![{_GREEK}])")
-"""One or two Greek letters; more are a word of that language."""
+_SYMBOLS = re.compile(rf"[{_GREEK}]+")
 _SHARP_S = re.compile(r"(?<=[A-Z0-9-])ß(?![^\W_])")
 """It is no German word's, but a beta."""
 _FOUR = "alpha|beta|gamma|kappa"
@@ -42,28 +43,27 @@ _AMYLOID = re.compile(rf"{_START}abeta{_END}")
 _MAY_HAVE = re.compile(
     rf"\d[-/_^]?[{''.join({name[0] for name in LETTERS})}]|(?:{_FOUR})(?![^\W\d_])|[-/_^](?:{_FOUR})|kb|{_STEMS}|ror|abeta"
 )
-_COMMON = "alpha|beta|gamma|delta|epsilon|kappa|zeta|theta"
+_COMMON = "alpha|beta|gamma|delta"
 _PART = re.compile(rf"(?:{_ANY})[bt]?\d*")
 _NO_STOP_WORD = rf"(?!(?:{'|'.join(STOPWORDS)})[ -])"
 _APART = re.compile(
     rf"{_START}(?:{_NO_STOP_WORD}[a-z]+[ -]\d+[ -]?(?:{_COMMON})|(?:nf|i)[ -]k(?:appa)?[ -]?b"
     rf"|(?:{_STEMS})[ -](?:{'|'.join(LATIN)}|[b-z])){_END}"
 )
-_BESIDE = re.compile(rf"{_START}{_NO_STOP_WORD}([^\W_]+(?:[-/_^][^\W_]+)*) ((?:{_FOUR}|delta)\d*)(?![\w/^-])")
+_NUMBERED = re.compile(rf"\d[ -]?(?:{_COMMON})")
+_ALONE = re.compile(rf" ((?:{_FOUR}|delta)\d*)(?![\w^])([-/]?)")
 _STARTS = {stem[:2] for stem in TABLE} | {"nf", "ik", "ro", "ab"}
-_BEFORE = (" alpha", " beta", " gamma", " delta", " kappa", "kappa b", "nf k", "ifn ")
-"""Something of this is in every text that has such a letter behind a blank, but for the rarest."""
 _OTHERS = {("nf", "kappab"), ("i", "kappab"), ("ror", "gammat")}
 
 
 def separated(text: str) -> str:
-    """A text with a hyphen before each Greek letter that follows a letter or digit, unless it is part of a Greek word."""
+    """A text with a hyphen before each Greek letter that follows a letter or digit; more than two in a row are a Greek word."""
     if "ß" in text:
         text = _SHARP_S.sub("β", text)
 
     def hyphened(match: re.Match[str]) -> str:
         is_after = match.start() > 0 and text[match.start() - 1].isalnum()
-        return "-" * is_after + "-".join(match[0])
+        return "-" * is_after + "-".join(match[0]) if len(match[0]) < 3 else match[0]
 
     return _SYMBOLS.sub(hyphened, text)
 
@@ -87,7 +87,18 @@ def _respelled(word: str) -> str:
 
 def together(plain: str) -> str:
     """A folded text with hyphens for the blanks in names with Greek letters that need none beside them: il 1 beta, nf kappa b, ifn g."""
-    return _APART.sub(lambda match: match[0].replace(" ", "-"), plain) if any(sign in plain for sign in _BEFORE) else plain
+    if not (
+        "kappa b" in plain
+        or "nf k" in plain
+        or "ifn " in plain
+        or (("alpha" in plain or "beta" in plain or "gamma" in plain or "delta" in plain) and _NUMBERED.search(plain))
+    ):
+        return plain  # as most are, which is seen at once
+    return _bound(plain)
+
+
+def _bound(plain: str) -> str:
+    return _APART.sub(lambda match: match[0].replace(" ", "-"), plain)
 
 
 def parts_apart(text: str) -> set[str]:
@@ -97,12 +108,16 @@ def parts_apart(text: str) -> set[str]:
 
 def respelled(plain: str) -> str:
     """A folded text that was typed, with its names with Greek letters in the one way in which they are compared: il1-beta is il-1-beta."""
-    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), together(plain))
+    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), _bound(plain))
 
 
 def beside(plain: str) -> list[tuple[str, str]]:
-    """The Greek letters' names of a folded text that stand alone behind a word, each with that word."""
-    return _BESIDE.findall(plain) if any(sign in plain for sign in _BEFORE) else []
+    """The commonest Greek letters' names of a folded text that stand alone behind a word, each with that word."""
+    if not (" alpha" in plain or " beta" in plain or " gamma" in plain or " delta" in plain or " kappa" in plain):
+        return []
+    found = ((word_before(plain, match.start(1)), *match.groups()) for match in _ALONE.finditer(plain))
+    # a compound may begin with the letter, unless that is the name's: Wnt beta-catenin, TNF alpha-induced
+    return [(word, letter) for word, letter, joint in found if word not in NOTHING and (not joint or word in TABLE or word[-1].isdigit())]
 
 
 def is_letter(part: str) -> bool:
@@ -123,7 +138,7 @@ def merged(parts: list[str]) -> list[str]:
         for start, place in names_in(parts)
         if (name := "-".join(parts[start:place])) in TABLE
         or (name, parts[place]) in _OTHERS
-        or (place - start > 1 and re.match(rf"(?:{_FOUR}|delta)", parts[place]))
+        or (place - start > 1 and re.match(_COMMON, parts[place]))
     }
     whole, place = [], 0
     while place < len(parts):

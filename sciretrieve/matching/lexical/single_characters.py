@@ -41,7 +41,7 @@ def joined(text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str
     pairs = list(_beside(plain, typed))
     if typed:
         return pairs
-    words = (_word_before(text, match.start() + 1) for match in _CAPITAL_A.finditer(text))
+    words = (word_before(text, match.start() + 1) for match in _CAPITAL_A.finditer(text))
     plain_words = (fold(word) for word in words if len(word) >= SHORTEST)
     return pairs + [(JOINT.sub("", word), "a") for word in plain_words if word not in STOPWORDS]
 
@@ -54,7 +54,7 @@ def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
             yield single, ""
         if len(single) > 1 or (single == "a" and not typed):
             continue
-        before = _word_before(plain, match.start(1))
+        before = word_before(plain, match.start(1))
         if before and before not in STOPWORDS and (single != "a" or len(before) >= SHORTEST):
             yield JOINT.sub("", before), single
         # of two single characters, the second has the first before it
@@ -62,7 +62,7 @@ def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
             yield single, JOINT.sub("", after)
 
 
-def _word_before(text: str, place: int) -> str:
+def word_before(text: str, place: int) -> str:
     """The word that a blank or an equals sign divides from what stands at a place of a text; none for a number beside a number."""
     end = place
     for mark in (" ", "=", " "):

@@ -30,7 +30,7 @@ _UNSPACED = (
     # beyond: the stand-ins for the marks of these, see `folding`; and further Han
     "\U00017700-\U000177ff\U00017900-\U0001799f\U00018080-\U000180ff\U00020000-\U0003ffff"
 )
-UNSPACED = re.compile(rf"(?:(?=[^\W_])[{_UNSPACED}])+")
+UNSPACED = re.compile(rf"(?:[{_UNSPACED}](?<=[^\W_]))+")
 """What is written without blanks between words: Han, kana, Thai, Lao, Khmer and Burmese, folded."""
 _WRITTEN_UNSPACED = re.compile(rf"[{_UNSPACED}]+")
 SEAM = re.compile(rf"(?<=[{_UNSPACED}])(?=[^\W_])(?![{_UNSPACED}])|(?<=[^\W_])(?<![{_UNSPACED}])(?=[{_UNSPACED}])(?=[^\W_])")
