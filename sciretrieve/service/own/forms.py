@@ -17,7 +17,11 @@ from ..service import Service
 MOST_NAMED = 500
 """Papers that a request may name, and values that any of its lists may have."""
 
-Names = Annotated[list[str], Field(default_factory=list, max_length=MOST_NAMED)]
+LONGEST = 20_000
+"""Characters of any text that a request has; conditions have their own bound, since a list of ids may be longer."""
+
+Text = Annotated[str, Field(max_length=LONGEST)]
+Names = Annotated[list[Text], Field(default_factory=list, max_length=MOST_NAMED)]
 IndexName = Annotated[str | None, Field(description="One of the service's indexes, by name; without it all of them answer as one.")]
 
 
@@ -27,7 +31,11 @@ class Narrowed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     index: IndexName = None
-    filter: Names = Field(description='Conditions that papers must meet, such as: year >= 2018 and venue == "ACL"; all of them hold.')
+    filter: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_NAMED,
+        description='Conditions that papers must meet, such as: year >= 2018 and venue == "ACL"; all of them hold.',
+    )
     since: int | None = Field(None, description="Only papers of that year or later.")
     until: int | None = Field(None, description="Only papers of that year or earlier.")
 
@@ -89,7 +97,7 @@ class Similar(Views):
     """A search for papers like given ones."""
 
     id: Names = Field(description="Papers to be like: an id, a DOI, a title.")
-    not_: Annotated[list[str], Field(default_factory=list, max_length=MOST_NAMED, alias="not", description="Papers to be unlike.")]
+    not_: Annotated[list[Text], Field(default_factory=list, max_length=MOST_NAMED, alias="not", description="Papers to be unlike.")]
     text: str | None = Field(None, description="Title and abstract of one more paper to be like, which need not be in an index.")
     by: SimilarBy | None = Field(None, description="By what papers are similar: text, citations or both.")
 
@@ -102,22 +110,22 @@ class Similar(Views):
 class Counted(Narrowed):
     """A query whose papers are counted."""
 
-    q: str = Field("", description="A query, with its operators; without one, all papers that pass the filter.")
+    q: Text = Field("", description="A query, with its operators; without one, all papers that pass the filter.")
 
 
 class Faceted(Counted):
     """A query among whose papers the values of columns are counted."""
 
     column: Annotated[
-        list[str], Field(min_length=1, max_length=MOST_NAMED, description="A column, with how many values are kept: year:50.")
+        list[Text], Field(min_length=1, max_length=MOST_NAMED, description="A column, with how many values are kept: year:50.")
     ]
 
 
 class WhyNot(Narrowed):
     """A paper that was expected among the first of an answer."""
 
-    id: str = Field(description="The paper: an id, a DOI, a title.")
-    q: str = Field(description="The query.")
+    id: Text = Field(description="The paper: an id, a DOI, a title.")
+    q: Text = Field(description="The query.")
     k: int = Field(10, ge=1, description="Among how many papers it was expected.")
     mode: Mode | None = Field(None, description="How to search.")
 

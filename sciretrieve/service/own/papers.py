@@ -17,7 +17,7 @@ from ...types import Hit
 from ..exports import FILES, ExportFormat, as_file, text_of
 from ..parameters import Known
 from ..service import service_of
-from .forms import MOST_NAMED, IndexName, Json
+from .forms import MOST_NAMED, IndexName, Json, Names, Text
 from .schemas import returns
 
 ITEMS = {"type": "array", "items": {"type": "object"}}
@@ -34,8 +34,8 @@ class Export(BaseModel):
 
     index: IndexName = None
     format: ExportFormat = Field("bibtex", description="A format of references, or a table.")
-    id: list[str] = Field(default_factory=list, max_length=MOST_NAMED, description="The papers: an id, a DOI, a title.")
-    q: str = Field("", description="Instead of names: a query, all of whose words and demands the papers meet.")
+    id: Names = Field(description="The papers: an id, a DOI, a title.")
+    q: Text = Field("", description="Instead of names: a query, all of whose words and demands the papers meet.")
     filter: list[str] = Field(default_factory=list, max_length=MOST_NAMED, description="Conditions that they meet.")
 
 

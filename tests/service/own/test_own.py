@@ -19,6 +19,7 @@ from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
 
 LEFT_OUT = {"total_time_ms"}
+LONG = "graph " * 4000
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +208,29 @@ def test_what_is_wrong_is_said_in_a_line(client: TestClient, index: sr.Index, pa
 def test_a_body_that_is_no_request_is_refused(client: TestClient, body: bytes) -> None:
     response = client.post("/v1/search", content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, sorted(response.json())) == (400, ["error", "hint", "message"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("search", {"q": LONG}),
+        ("search", {"q": "graph", "like": [LONG]}),
+        ("similar", {"text": LONG}),
+        ("similar", {"id": [LONG]}),
+        ("similar", {"id": ["p0001"], "not": [LONG]}),
+        ("export", {"id": [LONG]}),
+        ("export", {"q": LONG}),
+    ],
+)
+def test_every_text_has_a_bound(client: TestClient, path: str, body: dict[str, Any]) -> None:
+    response = client.post(f"/v1/{path}", json=body)
+    assert response.status_code == 400, response.text
+    assert len(response.text) < 500
+
+
+@pytest.mark.parametrize("path", ["count?q=", "facets?column=year&q=", "facets?column=", "why-not?id=p0001&q=", "why-not?q=graph&id="])
+def test_every_parameter_has_a_bound(client: TestClient, path: str) -> None:
+    assert client.get(f"/v1/{path}{LONG}").status_code == 400
 
 
 def test_the_description_has_the_published_schema(client: TestClient) -> None:
