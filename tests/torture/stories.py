@@ -174,7 +174,7 @@ STORIES: dict[str, tuple[Step, ...]] = {
     "sync, deleted from meanwhile": (build(), interrupted(sync_later, 15), delete_papers("p0005", "p0006"), sync_later),
     "delete": (build(), add_more, delete_papers("p0001", "p0005", "p0009")),
     "merge": (build(), add_more, delete_papers("p0001", "p0005", "p0009"), merge_shards),
-    "merge, HNSW": (build("hnsw"), sync_later, merge_shards),
+    "merge, HNSW": (build("hnsw"), sync_later, delete_papers("p0005"), merge_shards),
     "merge after another was interrupted": (
         build(),
         add_more,
