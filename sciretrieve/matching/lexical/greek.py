@@ -117,7 +117,11 @@ def beside(plain: str) -> list[tuple[str, str]]:
         return []
     found = ((word_before(plain, match.start(1)), *match.groups()) for match in _ALONE.finditer(plain))
     # a compound may begin with the letter, unless that is the name's: Wnt beta-catenin, TNF alpha-induced
-    return [(word, letter) for word, letter, joint in found if word not in NOTHING and (not joint or word in TABLE or word[-1].isdigit())]
+    return [
+        (word, letter)
+        for word, letter, joint in found
+        if word not in NOTHING and not is_letter(word) and (not joint or word in TABLE or word[-1].isdigit())
+    ]
 
 
 def is_letter(part: str) -> bool:
