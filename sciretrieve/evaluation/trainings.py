@@ -80,6 +80,11 @@ class TrainingsReport:
         return self.systems[0].cells[0]
 
     @property
+    def partial(self) -> list[str]:
+        """What of the benchmark is not there, see `wholeness.lacking`."""
+        return list(dict.fromkeys(lack for system in self.systems for cell in system.cells for lack in cell.report.get("partial", ())))
+
+    @property
     def tested(self) -> list[TrainedSystem]:
         """The systems that a test can compare: those of two trainings or more."""
         return [system for system in self.systems if len(system.cells) > 1]
@@ -113,6 +118,7 @@ class TrainingsReport:
                 for column, analysis in self.variances.items()
             },
             "notes": self.notes(),
+            "partial": self.partial,
         }
 
     def _facts(self, system: TrainedSystem, column: Column) -> dict[str, Any]:
@@ -143,6 +149,7 @@ class TrainingsReport:
         out += ["", *aligned(costs), caption] if costs else []
         times = repeated_lines({system.name: [cell.report.get("times", {}) for cell in system.cells] for system in self.systems})
         out += ["", "run times", *(f"  {line}" for line in times)] if times else []
+        out += [f"note: {lack}: does not compare with published figures" for lack in self.partial]
         return [*out, *(f"note: {note}" for note in self.notes())]
 
     def _table(self, columns: Sequence[Column]) -> list[str]:
@@ -180,8 +187,7 @@ class TrainingsReport:
 
     def notes(self) -> list[str]:
         """What was not tested, and what may be one training counted twice."""
-        lacks = dict.fromkeys(lack for system in self.systems for cell in system.cells for lack in cell.report.get("partial", ()))
-        notes = [f"{lack}: does not compare with published figures" for lack in lacks]
+        notes = []
         single = [system.name for system in self.systems if len(system.cells) == 1]
         if single and len(self.systems) > 1:
             notes.append(f"not tested, as there is one training only: {', '.join(single)}")
