@@ -269,17 +269,17 @@ def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
         yield csv_row(_cells(hit, fields))
 
 
-def csv_row(values: Sequence[Any]) -> str:
+def csv_row(values: Sequence[Any], separator: str = ",") -> str:
     """A line of CSV, of which a spreadsheet computes nothing: see `wording.guarded`."""
-    return _row([guarded(value) if isinstance(value, str) else value for value in values], ",")
+    return _row([guarded(value) if isinstance(value, str) else value for value in values], separator)
 
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """The same with tabs: a line is a paper, since tabs and line breaks within a value become blanks."""
     fields = fields or _usual_fields(hits)
-    yield _row(fields, "\t")
+    yield csv_row(fields, "\t")
     for hit in hits:
-        yield _row([_line(cell) for cell in _cells(hit, fields)], "\t")
+        yield csv_row([_line(cell) for cell in _cells(hit, fields)], "\t")
 
 
 def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
