@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from ..types import Paper
 from . import identifiers
-from .folding import fold
+from .folding import fold, fold_name, without_digraphs
 
 MARKS = re.compile(r"[\W_]+")
 BLANKS = re.compile(r"[\s.]+")
@@ -234,6 +234,6 @@ def _family(author: str) -> str:
     written = before.split()
     if not comma and len(written) > 1 and INITIALS.fullmatch(written[-1]) and not any(word.isupper() for word in written[:-1]):
         author = " ".join(written[:-1])
-    words = [bare for word in BLANKS.split(fold(author).partition(",")[0]) if (bare := MARKS.sub("", word))]
+    words = [bare for word in BLANKS.split(fold_name(author).partition(",")[0]) if (bare := without_digraphs(MARKS.sub("", word)))]
     full = (word for word in reversed(words) if len(word) > 1 and word not in SUFFIXES)
     return next(full, words[-1] if words else "")

@@ -79,6 +79,29 @@ class _Folded(dict[int, str]):
 FOLDED, FOLDED_BEFORE = _Folded(marks=True), _Folded(marks=False)
 
 
+IN_NAMES = {"β": "ß", "ι": "ı"}
+"""Greek letters that stand for Latin ones within a name."""
+_IN_NAME = re.compile(r"(?<=[^\W\d_\u0370-\u03ff])[βι]|[βι](?=[^\W\d_\u0370-\u03ff])")
+_DIGRAPH = re.compile(r"(?<=[aou])e")
+
+
+def fold_name(text: str) -> str:
+    """`fold` of a person's name, in which a Greek letter within a Latin word is the Latin one that it looks like: Strauβ is strauss."""
+    return fold(text if text.isascii() else _IN_NAME.sub(lambda match: IN_NAMES[match[0]], text))
+
+
+def without_digraphs(word: str) -> str:
+    """A folded word of a name, the same however its umlauts are written: Müller, Mueller and Muller are muller."""
+    return _DIGRAPH.sub("", word)
+
+
+def spellings(word: str) -> list[str]:
+    """The ways in which a folded word of a name may be spelled with umlauts, as it is first: muller, mueller."""
+    plain = without_digraphs(word)
+    places = [place for place, letter in enumerate(plain, 1) if letter in "aou"]
+    return list(dict.fromkeys([word, plain, *(f"{plain[:place]}e{plain[place:]}" for place in places)]))
+
+
 def fold(text: str, *, marks: bool = True) -> str:
     """A text in lower case, spelled in plain letters; without `marks` as indexes built before 2026-11-25 have it, in which the vowel signs
     of Hindi part words, and Japanese has none of its marks."""

@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import InvalidRequest
 from ...once import once
 from ...options import Bm25Parameters
+from ...papers.folding import spellings
 from ...types import Mask, Rows
 from ...waiting import check
 from .. import topk
@@ -228,7 +229,10 @@ class Bm25:
         for shard in self.shards if words else ():
             if shard.fields is None:
                 raise InvalidRequest("the index does not have the words of authors, venues and keywords; `sciretrieve reindex` adds them")
-            rarest, *others = sorted((shard.fields.rows_with(word, field) for word in words), key=len)
+            lists = [
+                [shard.fields.rows_with(form, field) for form in (spellings(word) if field == "authors" else [word])] for word in words
+            ]
+            rarest, *others = sorted((forms[0] if len(forms) == 1 else np.unique(np.concatenate(forms)) for forms in lists), key=len)
             rows = rarest
             for word_rows in others:
                 rows = rows[are_among(rows, word_rows)]

@@ -23,7 +23,7 @@ import pyarrow as pa
 from ...errors import CorruptData
 from ...files.schema import mapped_columns
 from ...once import once
-from ...papers.folding import fold
+from ...papers.folding import fold_name
 from .analysis import Analyzer, cut
 from .lists import by_term, lists, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary
@@ -67,7 +67,7 @@ def in_words(term: str) -> str:
 
 def name_words(text: str) -> list[str]:
     """The words of an author's name or of a venue, in order: Jean-Pierre gives jean, pierre and jeanpierre; O'Brien o, brien and obrien."""
-    folded = fold(text)
+    folded = fold_name(text)
     words = [*cut(folded)]
     joined = folded.translate(APOSTROPHES)
     if joined != folded:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from ...papers.folding import spellings
 from .analysis import Analyzer
 from .bm25 import Bm25, FieldTerms
 from .fields import field_term, name_words
@@ -34,18 +35,25 @@ def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
     # neither a stop word is taken for a name nor a number, which a venue may well have
     known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
     for word, term in known:
-        as_name = {} if word.isdigit() else {field: bm25.frequency(field_term(field, word)) for field in WEIGHTS}
+        as_name = {} if word.isdigit() else {field: names_of(bm25, field, word) for field in WEIGHTS}
         as_word = bm25.frequency(term) if any(as_name.values()) else 0
-        for field, papers in as_name.items():
+        for field, names in as_name.items():
+            papers = sum(names.values())
             share = papers / max(papers + as_word, 1)
             if share >= LEAST_SHARES[field]:
-                terms.setdefault(term, {})[field_term(field, word)] = WEIGHTS[field] * share
+                terms.setdefault(term, {}).update(dict.fromkeys(names, WEIGHTS[field] * share))
     for word, term in known if terms else ():
         if YEARS.fullmatch(word) and bm25.frequency(key := field_term("year", word)):
             terms.setdefault(term, {})[key] = YEAR
     return terms
 
 
+def names_of(bm25: Bm25, field: str, word: str) -> dict[str, int]:
+    """The words that a field has for a name, in each spelling of an author's, as terms, and how many papers have each."""
+    terms = [field_term(field, form) for form in (spellings(word) if field == "authors" else [word])]
+    return {term: papers for term in terms if (papers := bm25.frequency(term))}
+
+
 def is_name(bm25: Bm25, word: str) -> bool:
     """Whether any paper has an author or a venue of that name."""
-    return any(bm25.frequency(field_term(field, word)) for field in WEIGHTS)
+    return any(names_of(bm25, field, word) for field in WEIGHTS)

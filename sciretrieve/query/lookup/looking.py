@@ -14,13 +14,12 @@ from ...characters import typed
 from ...files.schema import papers_of
 from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25
-from ...matching.lexical.fields import field_term
-from ...matching.lexical.name_terms import YEARS
+from ...matching.lexical.name_terms import YEARS, names_of
 from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
 from ...once import once
-from ...papers.folding import fold
+from ...papers.folding import fold_name
 from ...storage.shards import Shard
 from ...types import NO_MATCH, Match, Paper, Rows
 from ..opened import Opened
@@ -242,7 +241,7 @@ class _Look:
     def by_an_author_on(self) -> list[int]:
         """The few papers by an author that the text names, of the year that it names, whose titles have all of its other words; none for
         words that a title has with the name."""
-        words = WORD.findall(fold(self.typed.text))
+        words = WORD.findall(fold_name(self.typed.text))
         years = [word for word in words if YEARS.fullmatch(word)]
         subject = [word for word in words if word not in years]
         if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or not self.bm25.has_fields or len(self._whole.rows):
@@ -261,7 +260,7 @@ class _Look:
 
     def _share_of_names(self, word: str) -> float:
         """How often a word is a name: of the papers that have it as an author's name or in their text, the share of the former."""
-        as_name, term = self.bm25.frequency(field_term("authors", word)), self.analyzer.term(word)
+        as_name, term = sum(names_of(self.bm25, "authors", word).values()), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)
 

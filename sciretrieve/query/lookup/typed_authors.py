@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ...matching.lexical.fields import name_words
 from ...matching.lexical.name_terms import YEARS
+from ...papers.folding import without_digraphs
 
 BETWEEN = re.compile(r"\bet\s+al\b\.?|[&;()]|\b(?:and|und|et|y)\b", re.IGNORECASE)
 """What stands between names."""
@@ -31,16 +32,20 @@ class TypedNames:
 
     def are_of_one(self, authors: Iterable[str]) -> bool:
         """Whether they all are of one author's name."""
-        return any(self._are_of(set(name_words(name))) for name in authors)
+        return any(self._are_of(_plain(name_words(name))) for name in authors)
 
     def are_of(self, authors: Iterable[str]) -> bool:
         """Whether each of the words is of some author's name, and all initials begin words of the names that have these."""
-        names = [name for name in (set(name_words(author)) for author in authors) if name & self.words]
+        names = [name for name in (_plain(name_words(author)) for author in authors) if name & _plain(self.words)]
         return self._are_of(set().union(*names))
 
     def _are_of(self, name: set[str]) -> bool:
-        others = {word[0] for word in name - self.words}
-        return self.words <= name and self.initials <= others
+        others = {word[0] for word in name - _plain(self.words)}
+        return _plain(self.words) <= name and self.initials <= others
+
+
+def _plain(words: Iterable[str]) -> set[str]:
+    return set(map(without_digraphs, words))
 
 
 def typed_names(text: str) -> TypedNames | None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ...matching.lexical.fields import APOSTROPHES, name_words
 from ...matching.lexical.words import JOINT, WORD
-from ...papers.folding import fold
+from ...papers.folding import fold_name, without_digraphs
 from ...types import Mask
 
 NAMED = ("authors", "venue")
@@ -23,7 +23,7 @@ AND_OTHERS = re.compile(r",?\s*\bet\.?\s+al\b\.?\s*$|,?\s*\band others\s*$", re.
 
 def typed_names(text: str) -> list[list[str]]:
     """The words of a typed name, in each of the ways to read its compounds: in parts (Jean-Pierre is jean and pierre), and joined."""
-    words = [word.replace(",", "") for word in WORD.findall(fold(AND_OTHERS.sub("", text)).translate(APOSTROPHES))]
+    words = [word.replace(",", "") for word in WORD.findall(fold_name(AND_OTHERS.sub("", text)).translate(APOSTROPHES))]
     parts = [part for word in words for part in JOINT.split(word)]
     joined = [JOINT.sub("", word) for word in words]
     return [parts] if parts == joined else [parts, joined]
@@ -86,4 +86,5 @@ def _fits(column: str, name: str, typed: Sequence[Sequence[str]]) -> bool:
     words = name_words(name)
     if column == "venue":
         return any(set(way) <= set(words) for way in typed)
-    return any(is_author(words, way, family_of(name)) for way in typed)
+    own, family = ([*map(without_digraphs, each)] for each in (words, family_of(name)))
+    return any(is_author(own, [*map(without_digraphs, way)], family) for way in typed)
