@@ -23,14 +23,21 @@ LEAST_SHARES = {"authors": 0.3, "venue": 0.8}
 """The least share of a word's papers that have it as a name. Venues are named after what they are about, which a query is about, too."""
 LONGEST_QUERY = 100
 """Words that a query may have for any of them to be a name: what is longer is a text."""
+CITED = re.compile(r"\b([A-Z][^\W\d_]+)(?:\s+(?:and|&)\s+([A-Z][^\W\d_]+)\b|,?\s+et\s+al\b)")
+"""Names as prose has them: Randall and Sundrum showed, Smith et al."""
+MOST_CITED = 200
+"""Papers that may be by those whom a text names so; what more are by says little."""
 YEARS = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
 def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
     """Of a query's terms those that may be names: each with the words in fields that it may be, and their weights."""
     words = list(dict.fromkeys(name_words(text)))
-    if not bm25.has_fields or len(words) > LONGEST_QUERY:
+    if not bm25.has_fields:
         return {}
+    cited = cited_names(bm25, text)
+    if len(words) > LONGEST_QUERY:
+        words = [word for word in words if word in cited]
     terms: dict[str, dict[str, float]] = {}
     # neither a stop word is taken for a name nor a number, which a venue may well have
     known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
@@ -39,13 +46,24 @@ def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
         as_word = bm25.frequency(term) if any(as_name.values()) else 0
         for field, names in as_name.items():
             papers = sum(names.values())
-            share = papers / max(papers + as_word, 1)
+            # names of methods are in texts, too: where authors are meant, that does not tell against them
+            share = 1.0 if field == "authors" and word in cited else papers / max(papers + as_word, 1)
             if share >= LEAST_SHARES[field]:
                 terms.setdefault(term, {}).update(dict.fromkeys(names, WEIGHTS[field] * share))
     for word, term in known if terms else ():
         if YEARS.fullmatch(word) and bm25.frequency(key := field_term("year", word)):
             terms.setdefault(term, {})[key] = YEAR
     return terms
+
+
+def cited_names(bm25: Bm25, text: str) -> set[str]:
+    """The words of authors whom a text names as prose does, who wrote papers, and those that are named together the same papers."""
+    names: set[str] = set()
+    for match in CITED.finditer(text):
+        words = [word for name in match.groups("") for word in name_words(name)]
+        if 0 < len(bm25.rows_with(words, "authors")) <= MOST_CITED:
+            names.update(words)
+    return names
 
 
 def names_of(bm25: Bm25, field: str, word: str) -> dict[str, int]:

@@ -51,3 +51,37 @@ def test_greek_words_stay_greek() -> None:
     assert fold_name("β-catenin αβ") == "beta-catenin alphabeta"
     assert without_digraphs("mueller") == without_digraphs("muller") == "muller"
     assert spellings("muller") == ["muller", "mueller"]
+
+
+@pytest.fixture(scope="module")
+def gravity(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """Papers that say much of a model, which has the names of two authors who do not say them."""
+    papers = [
+        {"id": f"on{number}", "title": f"Randall-Sundrum gravity on a brane, part {number}", "authors": ["Ada Lovelace"]}
+        for number in range(20)
+    ]
+    papers += [
+        {
+            "id": "own",
+            "title": "An alternative to compactification",
+            "abstract": "Gravity and a brane.",
+            "authors": ["L. Randall", "R. Sundrum"],
+        },
+        {"id": "one", "title": "Gravity and a brane of one", "authors": ["Lisa Randall"]},
+        {"id": "other", "title": "Whales at sea", "authors": ["Al Sundrum", "Bo Brane"]},
+    ]
+    return sr.build(papers, tmp_path_factory.mktemp("gravity") / "index", encoder=None)
+
+
+@pytest.mark.parametrize(
+    "text", ["Randall and Sundrum showed that gravity lives on a brane", "gravity on a brane, as Sundrum & Randall say"]
+)
+def test_those_whom_prose_names_have_written_what_is_meant(gravity: sr.Index, text: str) -> None:
+    assert gravity.search(text, 1)[0].ids == ["own"]
+    assert gravity.search(f"{text}. " + "The brane is thick and gravity weak. " * 20, 1)[0].ids == ["own"]  # a whole paragraph
+
+
+def test_other_words_in_prose_are_no_names(gravity: sr.Index) -> None:
+    assert gravity.search("the Randall-Sundrum model of gravity on a brane", 1)[0].ids != ["own"]
+    assert gravity.search("Randall and Lovelace on gravity and a brane", 1)[0].ids != ["own"]  # who wrote nothing together
+    assert gravity.search("Lisa Randall et al. on gravity", 2)[0].ids[0] in ("one", "own")
