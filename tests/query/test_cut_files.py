@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import Effort
+
 SCRIPT = """
 import os, sys
 from pathlib import Path
@@ -29,7 +31,8 @@ for file in sorted(path.rglob("*")):
     if not file.is_file() or file.suffix == ".json" or file.name == ".lock":
         continue
     data = file.read_bytes()
-    for change in (lambda: os.truncate(file, 0), lambda: file.write_bytes(data[::-1])):
+    changes = (lambda: os.truncate(file, 0), lambda: file.write_bytes(data[::-1]), lambda: os.truncate(file, len(data) // 2))
+    for change in changes[: int(sys.argv[2])]:
         with sr.open(path, encoder=vectors) as index:
             use(index)
             run = index.search("star dust", 20, mode="bm25")
@@ -47,8 +50,10 @@ for file in sorted(path.rglob("*")):
 """
 
 
-def test_every_file_that_is_open_may_be_cut(tmp_path: Path) -> None:
-    result = subprocess.run([sys.executable, "-c", SCRIPT, tmp_path / "index"], capture_output=True, text=True, check=False)
+def test_every_file_that_is_open_may_be_cut(tmp_path: Path, effort: Effort) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT, tmp_path / "index", str(effort(1, 3))], capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stderr) == (0, "")
     outcomes = [line.split() for line in result.stdout.splitlines()]
     names = {name for name, _ in outcomes}
