@@ -131,6 +131,12 @@ def test_a_name_finds_all_papers_that_have_it(index: sr.Index, name: str) -> Non
             assert having(index, query) == expected, query
 
 
+def test_texts_are_read_once_for_a_phrase_without_terms(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert index.count("癌") == 1
+    monkeypatch.setattr("sciretrieve.query.narrowing.masks.having", None)
+    assert (index.count("癌"), index.count('"癌" AND transformer'), index.count('cells -"癌"')) == (1, 1, index.count("cells"))
+
+
 def test_a_title_is_known_in_every_spelling(index: sr.Index) -> None:
     for name, form in [(name, form) for name, forms in NAMES.items() for form in forms]:
         ids = set(index.ids(index.lookup.named(f"Levels of {form} in mice").rows))

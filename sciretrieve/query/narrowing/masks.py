@@ -17,6 +17,7 @@ from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
 from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
+from ...once import once
 from ...storage.shards import Shard
 from ...types import Mask, Rows
 from ..opened import Opened
@@ -28,6 +29,8 @@ from .operators import TEXT_COLUMNS
 from .phrases import Either, Phrase, Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
 
+PHRASES_REMEMBERED = 64
+"""Phrases without terms of which an index remembers the papers, as long as it is open."""
 READ_TOGETHER = 32
 """Phrases that are looked for in one pass over the texts: the compiled form of all has to fit into Arrow's memory for it."""
 
@@ -290,14 +293,36 @@ class Narrower:
     def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
         """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
         bm25, terms = self.index.bm25, self._terms_of(looked_for)
+        if not terms and isinstance(looked_for, Phrase):
+            key = ("".join(piece[0] for piece in looked_for.pieces), *columns)
+            if key in self._remembered or 2 * len(among) > len(self.index.scope):
+                return among.among(self._with_phrase(looked_for, columns, key))
         rows = among.places
         if bm25 is not None and terms:
             rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])
             rows = rows[among.has(rows)]
+        return among.among(self._rows_having(looked_for, columns, rows))
+
+    def _with_phrase(self, phrase: Phrase, columns: Sequence[str], key: tuple[str, ...]) -> Rows:
+        """The rows of all papers that have a phrase which has no terms, such as a single character; these are remembered."""
+        rows = self._remembered.pop(key, None)
+        if rows is None:
+            rows = self._rows_having(phrase, columns, self.index.scope.places)
+        self._remembered[key] = rows
+        for oldest in list(self._remembered)[:-PHRASES_REMEMBERED]:
+            self._remembered.pop(oldest, None)
+        return rows
+
+    @once
+    def _remembered(self) -> dict[tuple[str, ...], Rows]:
+        return {}
+
+    def _rows_having(self, looked_for: Sought, columns: Sequence[str], rows: Rows) -> Rows:
+        """Those of the given rows whose papers have what is sought in one of the columns."""
         parts = [NO_ROWS]
         for table_rows, table in self._texts(rows, columns):
             parts.append(table_rows[np.any([having(looked_for, table[name]) for name in columns], axis=0)])
-        return among.among(np.concatenate(parts))
+        return np.concatenate(parts)
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[Rows, pa.Table]]:
         """Columns of the papers at some rows, ascending, part after part, with the rows of each."""
