@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
     from .encoders import load_encoder
-    from .errors import SciretrieveError
+    from .errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
     from .evaluation import evaluate
     from .lifecycle import add, build, build_part, delete, estimate, join, merge, reindex, restore, sync
     from .lifecycle.distributed import DistributedIndex, RayWorkers
@@ -63,12 +63,16 @@ __all__ = [
     "Citations",
     "ColumnMap",
     "Corpus",
+    "CorruptData",
     "DistributedIndex",
     "Fusion",
     "Hit",
     "Index",
+    "IndexBusy",
     "Indexes",
+    "InvalidRequest",
     "News",
+    "NotFound",
     "Paper",
     "Query",
     "Ranking",
@@ -79,6 +83,7 @@ __all__ = [
     "SciretrieveError",
     "Screening",
     "SearchOptions",
+    "Unavailable",
     "__version__",
     "add",
     "answer",
@@ -125,12 +130,16 @@ _HOMES = {
     "Citations": "answers.citing",
     "ColumnMap": "papers.corpora",
     "Corpus": "papers.corpora",
+    "CorruptData": "errors",
     "DistributedIndex": "lifecycle.distributed",
     "Fusion": "matching.fusion",
     "Hit": "types",
     "Index": "query.index",
+    "IndexBusy": "errors",
     "Indexes": "query.indexes",
+    "InvalidRequest": "errors",
     "News": "answers.saved",
+    "NotFound": "errors",
     "Paper": "types",
     "Query": "types",
     "Ranking": "runs",
@@ -141,6 +150,7 @@ _HOMES = {
     "SciretrieveError": "errors",
     "Screening": "screening",
     "SearchOptions": "options",
+    "Unavailable": "errors",
     "add": "lifecycle",
     "answer": "answers.answering",
     "bench": "studies.dense_types",

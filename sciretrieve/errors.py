@@ -5,6 +5,7 @@
     │   ├── UnknownName     says which names are similar
     │   ├── Ambiguous       lists the papers that are meant
     │   ├── IndexExists     says how to resume or overwrite
+    │   ├── IndexClosed     says to open it again
     │   ├── EncoderMismatch names both encoders
     │   └── BadPaper        a row of a corpus that --strict refuses
     ├── NotFound            no such index, file or paper         exit 2
@@ -17,7 +18,8 @@
         ├── ResultAwaited   says how another program computes it
         └── TimedOut        nobody waits for the result any more
 
-The command line and every other front end map the four classes directly under the root, and only those.
+The command line and every other front end map the four classes directly under the root, and only those. Python catches them, and IndexBusy,
+as `sr.InvalidRequest` and so on.
 Constructor arguments stay in `args`, so that errors survive pickling between processes.
 """
 
@@ -101,6 +103,13 @@ class IndexExists(InvalidRequest):
     def __str__(self) -> str:
         path, what, offer = self.args
         return f"{path} {what}; {offer}choose another folder, or pass `overwrite` to rebuild it"
+
+
+class IndexClosed(InvalidRequest):
+    """An index was used after it was closed."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} is closed; open it again to use it, and close it after its last search, when its runs have been read"
 
 
 class BadPaper(InvalidRequest):

@@ -68,11 +68,13 @@ def _text(stream: io.TextIOWrapper) -> str:
 @contextmanager
 def _logging_as_at_the_start() -> Iterator[None]:
     """No handler that pytest, or a command before, has set up; and none is left behind."""
-    ours = logging.getLogger("sciretrieve")
-    level = ours.level
-    ours.setLevel(logging.NOTSET)
+    ours = [logging.getLogger(name) for name in ("sciretrieve", "sciretrieve.papers.corpora.rejections")]
+    levels = [logger.level for logger in ours]
+    for logger in ours:
+        logger.setLevel(logging.NOTSET)
     try:
         with mock.patch.object(logging.getLogger(), "handlers", []):
             yield
     finally:
-        ours.setLevel(level)
+        for logger, level in zip(ours, levels, strict=True):
+            logger.setLevel(level)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from pathlib import Path
 
 import pytest
 
+import sciretrieve as sr
 from sciretrieve import errors
 
 SAMPLES = {
@@ -16,6 +18,7 @@ SAMPLES = {
     "NoSuchPaper": ("there is no paper 'a' in indexes/a",),
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
+    "IndexClosed": ("indexes/a",),
     "IndexBusy": ("indexes/a", "process 7 on a machine"),
     "ResultAwaited": ("run S2AND's own code first",),
     "TimedOut": ("it took longer than 30 seconds",),
@@ -36,6 +39,13 @@ def test_each_error(kind: type[errors.SciretrieveError]) -> None:
     assert kind.exit_code == (FAMILIES[family] if family else 1)
     if kind.__name__ not in {"SciretrieveError", *FAMILIES}:
         assert kind.__name__ in SAMPLES
+
+
+@pytest.mark.parametrize("name", ["SciretrieveError", *FAMILIES, "IndexBusy"])
+def test_what_is_caught_is_a_name_of_the_package(name: str) -> None:
+    assert getattr(sr, name) is getattr(errors, name)
+    assert name in sr.__all__
+    assert f"`sr.{name}`" in (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 def test_unknown_names_say_what_is_near_or_what_there_is() -> None:

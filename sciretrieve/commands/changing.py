@@ -68,7 +68,7 @@ def add(
     """
     from ..lifecycle import add as put
 
-    console = Console(quiet)
+    console = Console(quiet, tells_of_rejected=True)
     target = index_to_change(index, console)
     _update(put, corpus, target, encoder, device, columns, strict, resume, format, console)
 
@@ -114,7 +114,7 @@ def sync(
     """
     from ..lifecycle import sync as equalise
 
-    console = Console(quiet)
+    console = Console(quiet, tells_of_rejected=True)
     target = _index_of(corpus, console) if index is None else index_to_change(index, console)
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")

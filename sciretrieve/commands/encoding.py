@@ -64,7 +64,7 @@ def encode(
     from ..encoders import EncoderRequest, open_encoder
     from ..lifecycle.vector_files import encode as run
 
-    console = Console(quiet)
+    console = Console(quiet, tells_of_rejected=True)
     request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
     model = open_encoder(request, precision, device)
     start = time.perf_counter()

@@ -93,7 +93,7 @@ def index(
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
     target = output or Path("indexes") / opened_corpus.name
-    console = Console(quiet)
+    console = Console(quiet, tells_of_rejected=True)
     which = f"part {part} of " if part else ""
     console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()

@@ -27,7 +27,8 @@ from ..matching.lexical import Analyzer
 from ..matching.sharding import ALL, Share
 from ..once import once
 from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
-from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus
+from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus, warn_of
+from ..papers.corpora.rejections import REJECTED
 from ..progress import Silent, shown
 from ..protocols import Encoder, Progress, Workers
 from ..query.index import Index
@@ -77,7 +78,8 @@ def build(
         changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
-        The finished index, opened. An existing index of the same corpus and settings is just opened.
+        The finished index, opened. An existing index of the same corpus and settings is just opened. Rows that were not indexed are in its
+        `rejected` and `rejections`.
 
     Raises:
         IndexExists: the directory has another index or partial build.
@@ -91,7 +93,9 @@ def build(
         work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
         with write_lock(directory):
             work.run(resume, overwrite)
-        return Index(directory, encoder=work.own)
+        index = Index(directory, encoder=work.own)
+    warn_of(index.rejected, index.rejections, str(directory), directory / REJECTED)
+    return index
 
 
 def check_place(directory: Path) -> None:

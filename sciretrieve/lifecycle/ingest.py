@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,8 @@ from ..files.writing import remove, sync_file
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
 from ..matching.sharding import ALL, divided
-from ..papers.corpora import Batch, Corpus, Reading, Rejections
+from ..papers.corpora import Batch, Corpus, Reading, Rejected, Rejections
+from ..papers.corpora.rejections import REJECTED
 from ..protocols import Encoder, Progress, Workers
 from ..storage.manifest import ShardFacts, encoder_file
 from ..storage.pending import Pending
@@ -104,15 +105,14 @@ class Ingest:
         if corpus.has_columns and papers_read:
             self.progress.note(str(reading.coverage))
         if rejections.count:
-            sync_file(rejections.path)
-            sync_file(rejections.path.parent)  # or the mark below may be on disk, which counts them, and their list not
-        first = rejections.first
+            sync_file(self.pending.rejected)
+            sync_file(self.pending.rejected.parent)  # or the mark below may be on disk, which counts them, and their list not
         cut = {
             "shards": shards,
             **ends,
             "papers": papers_read,
             "rejected": rejections.count,
-            "first_rejected": first and f"row {first.row}: {first.reason}",
+            "first_rejected": [asdict(row) for row in rejections.first],
             **finished(),
         }
         return replace(self, pending=self.pending.noting(cut=cut))
@@ -255,7 +255,7 @@ def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
 
 def publish_rejections(pending: Pending) -> int:
     """Put the list of rejected rows in its place; returns how many there were."""
-    report = pending.directory / "rejected.jsonl"
+    report = pending.directory / REJECTED
     count = int((pending.cut or {}).get("rejected", 0))
     if count and pending.rejected.exists():
         pending.rejected.replace(report)
@@ -264,12 +264,18 @@ def publish_rejections(pending: Pending) -> int:
     return count
 
 
+def first_rejected(pending: Pending) -> tuple[Rejected, ...]:
+    """The first of the rows that were rejected when the corpus was cut; none of one that an earlier version cut."""
+    noted = (pending.cut or {}).get("first_rejected")
+    return tuple(Rejected(**row) for row in noted) if isinstance(noted, list) else ()
+
+
 def why_none(pending: Pending) -> str:
     """Why a corpus gave no paper."""
     cut = pending.cut or {}
-    if not cut.get("first_rejected"):
+    if not (first := first_rejected(pending)):
         return "; it is empty"
-    return f"; rejected rows: {cut['rejected']:,}, the first ({cut['first_rejected'].replace(': ', ') for: ', 1)}"
+    return f"; rejected rows: {cut['rejected']:,}, the first (row {first[0].row}) for: {first[0].reason}"
 
 
 def plain_json(value: Any) -> Any:

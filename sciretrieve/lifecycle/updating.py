@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,13 +18,14 @@ import numpy as np
 from ..choices import Device, Filter, conditions
 from ..encoders import late, opened_encoder, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import BadPaper, CorruptData, InvalidRequest, NotFound, SciretrieveError
+from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
 from ..files.schema import integers
 from ..files.verified import Verified
 from ..files.writing import write_lock
 from ..matching.sharding import by_shard
 from ..once import once
-from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..papers.corpora import ColumnMap, Corpus, Rejected, Sources, Tally, open_corpus, warn_of
+from ..papers.corpora.rejections import REJECTED, SHOWN
 from ..progress import shown
 from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
@@ -37,7 +39,7 @@ from ..types import Rows
 from ..wording import counted, listed
 from .building import LIBRARIES
 from .comparison import Comparison, IdTable
-from .ingest import Ingest, probed, publish_rejections, ran_in, shards_of
+from .ingest import Ingest, first_rejected, probed, publish_rejections, ran_in, shards_of
 from .merging import tidied
 
 NAMED = 5
@@ -59,7 +61,8 @@ class Update:
         papers: how many papers it has now.
         added, replaced, unchanged, deleted: how many of the corpus were new, were there with other contents, and were there;
             and how many of the index were removed.
-        rejected: how many rows of the corpus were not indexed.
+        rejected: how many rows of the corpus were not indexed; rejected.jsonl lists them.
+        rejections: the first 100 of these: `source`, `row`, `reason`, and `id` where it is known.
         generation: the index's generation now.
         kept: how many papers `sync` found in no row of the corpus, and did not delete, since they may be in one that could not be read.
         examples: the ids of the first few papers that were `added`, `replaced`, `deleted` and `kept` by `add` or `sync`.
@@ -74,6 +77,7 @@ class Update:
     generation: int = 0
     kept: int = 0
     examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rejections: Sequence[Rejected] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,9 @@ def sync(
     if not callable(allow_deletions) and not isinstance(allow_deletions, bool):
         raise InvalidRequest(f"`allow_deletions` is True, False or a function that answers one of these, not {allow_deletions!r}")
     if dry_run:
-        return _dry_run(corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), index, strict, progress, allow_deletions)
+        update = _dry_run(corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), index, strict, progress, allow_deletions)
+        warn_of(update.rejected, update.rejections, str(index))
+        return update
     return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress, allow_deletions)
 
 
@@ -165,13 +171,11 @@ def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress
     with shown(progress) as listener, Snapshot(index) as snapshot:
         old = snapshot.manifest
         if corpus.fingerprint() == old.whole and not old.is_limited:
-            return Update(old.papers, unchanged=old.papers, generation=old.generation)
-        comparison, rejected = Comparison(snapshot), 0
+            return _up_to_date(snapshot, corpus)
+        comparison, rejections = Comparison(snapshot), Tally(strict=strict)
         listener.start(corpus.count(), unit="papers read")
         for batch in corpus.batches():
-            if strict and batch.rejected:
-                raise BadPaper(batch.rejected[0].source, batch.rejected[0].row, batch.rejected[0].reason)
-            rejected += len(batch.rejected)
+            rejections(batch.rejected)
             comparison.chosen(batch)
             listener.advance(len(batch.papers))
         replaced = len(comparison.replaced_rows)
@@ -184,11 +188,20 @@ def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress
             replaced,
             comparison.unchanged,
             len(gone_rows),
-            rejected,
+            rejections.count,
             old.generation,
             len(kept_rows),
             comparison.examples(deleted=gone_rows, kept=kept_rows),
+            rejections.first,
         )
+
+
+def _up_to_date(snapshot: Snapshot, corpus: Corpus) -> Update:
+    """What is said of a corpus that an index has whole. Its rejected rows are read again where the list of them is gone."""
+    manifest, first = snapshot.manifest, snapshot.rejections
+    if snapshot.rejected and not first:
+        first = tuple(islice((row for batch in corpus.batches() for row in batch.rejected), SHOWN))
+    return Update(manifest.papers, unchanged=manifest.papers, rejected=snapshot.rejected, generation=manifest.generation, rejections=first)
 
 
 def delete(
@@ -335,6 +348,7 @@ def _update(
             with Snapshot(directory) as snapshot:
                 update = _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).run(strict, resume)
             sweep(directory, listener)
+        warn_of(update.rejected, update.rejections, str(directory), directory / REJECTED)
         return update
 
 
@@ -418,7 +432,7 @@ class _Update:
         """Take in what is new, delete what is to go, and commit."""
         if self.fingerprint == self.old.whole and not self.old.is_limited:
             self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
-            return Update(self.old.papers, unchanged=self.old.papers, generation=self.old.generation)
+            return _up_to_date(self.snapshot, self.corpus)
         pending = Pending.take_up(self.directory, self.plan, self.progress, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
@@ -493,6 +507,7 @@ class _Update:
             rejected=publish_rejections(pending),
             kept=cut["kept"],
             examples=cut["examples"],
+            rejections=first_rejected(pending),
         )
         whole = self.fingerprint if cut["is_whole"] else None
         generation = next_generation(self.directory)

@@ -22,7 +22,7 @@ from ..encoders.ahead import make_ahead
 from ..errors import IndexExists, InvalidRequest, SciretrieveError
 from ..files.schema import texts_of
 from ..files.writing import read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
-from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries
+from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries, warn_of
 from ..progress import shown
 from ..protocols import AnyEncoder, Counted, Encoder, Progress
 from ..types import Paper, Query, Vectors
@@ -103,6 +103,7 @@ def encode(
             run.remove()
             if rejections.count:
                 listener.note(f"rejected rows: {rejections.count:,}, see {rejections.path}")
+    warn_of(rejections.count, rejections.first, str(path), rejections.path)
     return count
 
 

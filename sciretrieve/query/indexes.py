@@ -98,8 +98,7 @@ class Indexes(Index):
                 return
             self._scales.append(found)
 
-    def close(self) -> None:
-        """Let go of all of them; see `Index.close`."""
+    def _let_go(self) -> None:
         for member in self.members:
             member.close()
 
@@ -337,9 +336,10 @@ class Indexes(Index):
 def _opened(index: str | Path | Index, encoder: AnyEncoder | None) -> Index:
     if not isinstance(index, Index):
         return Index(index, encoder=encoder)
+    given = index._given  # which one that is closed has no more
     if type(index) is not Index:
         raise InvalidRequest(f"{index.path} cannot be one of several indexes: they are opened here, each by itself; give its folder")
-    return same(Index(index.path, encoder=index._given, generation=index.manifest.generation, query_encoder=index.query_encoder), index)
+    return same(Index(index.path, encoder=given, generation=index.manifest.generation, query_encoder=index.query_encoder), index)
 
 
 def _names(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,9 +41,13 @@ from ..storage.shards import Shard, open_shards, scope_of
 from ..types import Paper, Rows, Scores, Vectors
 from ..wording import counted
 from .citations import CitationGraph, reference_columns
+from .closing import closed
 from .lookup import Lookup
 from .lookup.copies import possible_copies
 from .narrowing.masks import Narrower
+
+if TYPE_CHECKING:
+    from ..papers.corpora import Rejected
 
 Opened = TypeVar("Opened", bound="Snapshot")
 
@@ -91,7 +95,11 @@ class Snapshot:
         self.shards = open_shards(self._verified, self.manifest.shards)
 
     def close(self) -> None:
-        """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
+        """Let go of the generation: from then on a writer may remove its files, and every use raises IndexClosed. Closing twice is fine."""
+        self._let_go()
+        self.__class__ = closed(type(self))
+
+    def _let_go(self) -> None:
         self._release()
 
     def check_files(self) -> None:
@@ -108,8 +116,6 @@ class Snapshot:
         """Whether the index is as this snapshot has it, and not another one that was built in its place. Raises as opening it."""
         if read_manifest(self.path).checksum != self.manifest.checksum:
             return False
-        if not self._release.alive:
-            return True
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
         return False
@@ -164,6 +170,18 @@ class Snapshot:
         has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
         has["hybrid"] = has["dense"] and has["bm25"]
         return tuple(mode for mode in MODES if has[mode])
+
+    @property
+    def rejected(self) -> int:
+        """How many rows of the corpus that was last taken in were not indexed."""
+        return self.manifest.rejected
+
+    @once
+    def rejections(self) -> tuple[Rejected, ...]:
+        """The first 100 of these, with their reasons; none where rejected.jsonl, which lists all, is gone or of another corpus since."""
+        from ..papers.corpora.rejections import REJECTED, read_rejections  # a search needs none of it
+
+        return read_rejections(self.path / REJECTED, self.rejected)
 
     @once
     def scope(self) -> Scope:

@@ -13,7 +13,7 @@ from ..errors import InvalidRequest, UnknownName
 from ..evaluation.builders.cited_corpus import FIELDS, fields_in
 from ..files.schema import letters
 from ..papers.bibliographies import keywords
-from ..papers.corpora import Corpus
+from ..papers.corpora import Corpus, Tally, warn_of
 from ..types import Mask
 from .held_out import HeldOut
 
@@ -121,7 +121,9 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
     tested: list[bool] = []
     found: dict[str, list[Any]] = {}
     columns: dict[str, None] = {}
+    rejections = Tally()
     for batch in corpus.batches():
+        rejections(batch.rejected)
         table = batch.papers
         columns |= dict.fromkeys(table.column_names if len(table) else ())
         first = len(ids)
@@ -134,6 +136,7 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
                 values = found.setdefault(name, [])
                 values += [None] * (first - len(values))
                 values += [attribute.read(value) for value in table[name].to_pylist()] if attribute else []
+    warn_of(rejections.count, rejections.first, corpus.name)
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     values, name = _best(found, attribute, column, list(columns)) if attribute else ([], "")

@@ -242,9 +242,9 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
 def test_refreshed_keeps_the_encoder_that_was_given(folder: Path) -> None:
     given = LetterEncoder()
     index = sr.open(folder, encoder=given)
-    index.close()
     sr.merge(folder)
     assert index.refreshed().encoder is given
+    index.close()
     assert opened(folder, generation=3).refreshed().manifest.generation == 3
 
 

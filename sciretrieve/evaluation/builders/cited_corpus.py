@@ -16,7 +16,7 @@ from ...errors import InvalidRequest, NotFound, UnknownName
 from ...files.schema import letters
 from ...files.streams import bare_name
 from ...once import once
-from ...papers.corpora import Corpus
+from ...papers.corpora import Corpus, Tally, warn_of
 from ...papers.corpora.formats import format_of
 from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
 from ...types import Rows
@@ -65,7 +65,9 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     field_columns: dict[str, list[tuple[str, ...]]] = {}
     columns: dict[str, None] = {}
     named: list[tuple[Rows, pa.Table]] = []
+    rejections = Tally()
     for batch in corpus.batches():
+        rejections(batch.rejected)
         table = batch.papers
         columns |= dict.fromkeys(table.column_names if len(table) else ())
         first = len(ids)
@@ -78,6 +80,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
                 values = field_columns.setdefault(name, [])
                 values += [()] * (first - len(values))
                 values += [fields_in(value) for value in table[name].to_pylist()]
+    warn_of(rejections.count, rejections.first, corpus.name)
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     if settings.field is not None and settings.field not in columns:

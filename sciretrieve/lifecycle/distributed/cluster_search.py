@@ -84,10 +84,9 @@ class DistributedIndex(Index):
         """See `Snapshot.match`."""
         return self._groups.match(tokens, rows)
 
-    def close(self) -> None:
-        """Let go of the generation, here and on the nodes."""
+    def _let_go(self) -> None:
         self._groups.close()
-        super().close()
+        super()._let_go()
 
     @once
     def searcher(self) -> Searcher:

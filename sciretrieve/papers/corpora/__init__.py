@@ -11,7 +11,7 @@ from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
 from .papers import Batch
 from .query_files import read_queries
 from .raw import CutOff, Rejected, Withdrawn
-from .rejections import Rejections
+from .rejections import Rejections, Tally, read_rejections, warn_of
 
 __all__ = [
     "Batch",
@@ -24,7 +24,10 @@ __all__ = [
     "Rejections",
     "Sources",
     "TableCorpus",
+    "Tally",
     "Withdrawn",
     "open_corpus",
     "read_queries",
+    "read_rejections",
+    "warn_of",
 ]

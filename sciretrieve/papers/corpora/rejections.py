@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from ...errors import BadPaper
+from ...wording import counted
 from .raw import Rejected
 
+LOG = logging.getLogger(__name__)
+REJECTED = "rejected.jsonl"
+"""The file of an index with the rows of the last corpus that were rejected."""
+SHOWN = 100
+"""How many of the rejected rows are handed to whoever gave the corpus; the file has all."""
 
-class Rejections:
+
+class Tally:
     """Is called with a corpus's bad rows.
 
     Attributes:
-        path: the file that they are written to, one JSON object per line; created with the first.
         count: how many there were.
-        first: the first of them.
+        first: the first `SHOWN` of them.
     """
 
-    def __init__(self, path: Path, strict: bool) -> None:
-        self.path, self._strict = path, strict
+    def __init__(self, *, strict: bool = False) -> None:
+        self._strict = strict
         self.count = 0
-        self.first: Rejected | None = None
+        self.first: list[Rejected] = []
 
-    def __call__(self, rejected: list[Rejected]) -> None:
-        """Write them to the file. Raises BadPaper for the first if the run is strict."""
-        if not rejected:
-            return
-        if self._strict:
+    def __call__(self, rejected: Sequence[Rejected]) -> None:
+        """Count them. Raises BadPaper for the first if the run is strict."""
+        if rejected and self._strict:
             raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
-        # ids, reasons and paths may hold bytes that are not UTF-8 as lone surrogates, which such escapes stand for in JSON, too
-        if not self.count:
-            self.path.unlink(missing_ok=True)  # which may be a link to another file
-        with self.path.open("a" if self.count else "x", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
         self.count += len(rejected)
-        self.first = self.first or rejected[0]
+        self.first += rejected[: SHOWN - len(self.first)]
+
+
+class Rejections(Tally):
+    """Such a tally that also writes the rows to a file, `path`, one JSON object per line; it is created with the first."""
+
+    def __init__(self, path: Path, strict: bool) -> None:
+        super().__init__(strict=strict)
+        self.path = path
+
+    def __call__(self, rejected: Sequence[Rejected]) -> None:
+        """Write them to the file. Raises BadPaper for the first if the run is strict."""
+        is_first = not self.count
+        super().__call__(rejected)
+        if rejected:
+            if is_first:
+                self.path.unlink(missing_ok=True)  # which may be a link to another file
+            # ids, reasons and paths may hold bytes that are not UTF-8 as lone surrogates, which such escapes stand for in JSON, too
+            with self.path.open("x" if is_first else "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
+
+
+def read_rejections(path: Path, count: int) -> tuple[Rejected, ...]:
+    """The first `SHOWN` rows of such a file, if it has as many as are expected; it may be of another corpus since, or gone."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1] if count else []
+        return tuple(Rejected(**json.loads(line)) for line in lines[:SHOWN]) if len(lines) == count else ()
+    except (OSError, TypeError, ValueError):
+        return ()
+
+
+def warn_of(count: int, first: Sequence[Rejected], what: str, path: Path | None = None) -> None:
+    """Warn, through `logging`, of the rows of `what` that were left out, so that none vanishes in silence."""
+    if count:
+        example = f", the first, row {first[0].row} of {first[0].source}, for {first[0].reason}" if first else ""
+        LOG.warning("%s: rejected %s%s%s", what, counted(count, "row"), example, f"; {path} lists them" if path else "")
