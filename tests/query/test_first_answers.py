@@ -165,11 +165,11 @@ def test_the_first_papers_of_an_answer_are_the_same(part: int, tmp_path: Path, e
                 name: opened.enter_context(sr.open_many(paths, encoder=WORDS) if len(paths) > 1 else sr.open(paths[0], encoder=WORDS))
                 for name, paths in variants(papers, chance, folder).items()
             }
-            for number in range(effort(25, 80)):
+            for number in range(effort(10, 80)):
                 search, facts = asked(chance, papers)
                 facts |= {"seed": seed, "number": number}
                 whole = search(plain, len(papers) + 5)
-                for k in chance.sample(range(1, len(papers) + 5), 4):
+                for k in chance.sample(range(1, len(papers) + 5), 3):
                     assert told(search(plain, k)) == told(whole)[:k], facts | {"k": k}
                 for name, index in others.items():
                     ranking = search(index, len(papers) + 5)
