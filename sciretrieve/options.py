@@ -447,7 +447,7 @@ class EvaluationKeywords(TypedDict, total=False):
     pooling: PoolingName | None
     template: str | None
     query_template: str | None
-    index: str | Path | None
+    index: Any  # a name, a folder, or an `Index`, which stands above here
     mode: Mode
     fusion: FusionMethod | None
     alpha: float | None

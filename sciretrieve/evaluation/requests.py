@@ -30,6 +30,7 @@ from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
 from ..query.index import Index
+from ..query.indexes import Indexes
 from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..storage.manifest import MANIFEST
 from ..wording import counted
@@ -77,17 +78,27 @@ def evaluate(
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
         workers: a cluster whose nodes search the `index`; the figures are those of one machine.
-        options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is run, and what is
-            measured: the other fields of `sciretrieve.evaluation.evaluation_options.Request`, which has their defaults.
+        options: the system (an `encoder` by name, an `index` by name or open, or a file of `embeddings` or `scores`), how it is run, and
+            what is measured: the other fields of `sciretrieve.evaluation.evaluation_options.Request`, which has their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
         ResultAwaited: S2AND's own code is to be run first; the message says how.
     """
+    opened: Any = options.get("index")
+    if isinstance(opened, Index):
+        if workers is not None or isinstance(opened, Indexes):
+            raise InvalidRequest(
+                f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and several are no system"
+            )
+        options = {**options, "index": opened.path}
+    if not isinstance(options.get("encoder"), str | None):
+        raise InvalidRequest("`encoder` is a name here; build an index of the benchmark's papers with yours, and give that: `index=index`")
     request = make_request(benchmark, data, options)
     with shown(progress) as listener:
-        return evaluate_request(request, Path(output) if output is not None else None, listener, workers)
+        target = Path(output) if output is not None else None
+        return evaluate_request(request, target, listener, workers, opened if isinstance(opened, Index) else None)
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
@@ -128,13 +139,15 @@ def _digest(file_facts: str | dict[str, Any]) -> str:
     return file_facts if isinstance(file_facts, str) else str(file_facts["sha256"])
 
 
-def evaluate_request(request: Request, output: Path | None, progress: Progress, workers: RayWorkers | None = None) -> Report:
-    """Carry out a request; see `evaluate`."""
+def evaluate_request(
+    request: Request, output: Path | None, progress: Progress, workers: RayWorkers | None = None, opened: Index | None = None
+) -> Report:
+    """Carry out a request; see `evaluate`. `opened` is its index, if that is open."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
     spec = find_benchmark(request.benchmark)
     materials = read(spec, request.data, request.split or spec.splits[0], request.task)
-    return measure(request, spec, materials, output, progress, workers)
+    return measure(request, spec, materials, output, progress, workers, opened=opened)
 
 
 def measure(
@@ -145,6 +158,7 @@ def measure(
     progress: Progress,
     workers: RayWorkers | None = None,
     shared: SharedWork | None = None,
+    opened: Index | None = None,
 ) -> Report:
     """Carry out a request whose benchmark has been read. Raises as `evaluate`.
 
@@ -160,7 +174,7 @@ def measure(
         _check_prediction(request, spec, "clicks" if isinstance(predictions[0], Clicks) else "")
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
-    with _opened(request.index, workers) as index:
+    with nullcontext(opened) if opened is not None else _opened(request.index, workers) as index:
         report = _measured(request, spec, split, materials, index, output, progress, shared)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if shared is not None:
