@@ -102,7 +102,8 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     names = {*(column.lower() for column in columns), *ALIASES, *KNOWN_ELSEWHERE} if columns else set()
     if (pasted := prose(text, lambda name: name.lower() in names)) is not None:
         end = _Reading(pasted.operators, columns, groups=False)
-        words = " ".join(f"{pasted.text} {end.words}".replace('"', "").split())  # which an encoder would read
+        plain = pasted.text.replace('"', "") if pasted.quotations else pasted.text  # an encoder would read the marks
+        words = " ".join(f"{plain} {end.words}".split())
         perhaps = Demand(None, pasted.text, exact=True) if pasted.is_quotation and len(pasted.text) <= LONGEST_PHRASE else None
         return TypedQuery(words, end.demands, free=words, liked=pasted.quotations, ignored=pasted.signs, perhaps=perhaps)
     reading = _Reading(text, columns, groups=bool(GROUPING.search(text)))

@@ -6,7 +6,7 @@ A text is prose where more stands beside such signs than anybody types there:
   among them; a question of four; NOT behind a verb ("is NOT"); a dash between words ("Self -dual fields in …"); all in capitals, seven;
 - where quotation marks, and stars behind names, are its only signs: four words, with one that sentences have, an article or punctuation;
   six, with another small word (of, in, for); or a full stop or a question mark at the end;
-- a single quotation of four words with a small one or a full stop. It is demanded where any paper has it, and else it is prose.
+- a single quotation of four words with a small one, or of three with a full stop. It is demanded where any paper has it.
 
 What is all in one pair of parentheses, with AND, OR or NOT in it, is none: `(what is known AND mice)`.
 Fields, and what is left out, are operators at the end of prose, too: `how do transformers read tables? year:2020- -survey`.
@@ -112,7 +112,10 @@ def _is_prose(pieces: Sequence[_Piece], text: str) -> bool:
     if not words:
         phrase = pieces[0].phrase if len(pieces) == 1 and not pieces[0].is_sign and not pieces[0].is_field else ""
         quoted = phrase.lower().split()
-        return len(quoted) > LONGEST_SIDE or (len(quoted) >= FEW and (END.search(quoted[-1]) is not None or not SMALL.isdisjoint(quoted)))
+        if not quoted:
+            return False
+        least = FEW - 1 if END.search(quoted[-1]) else FEW
+        return len(quoted) > LONGEST_SIDE or (len(quoted) >= least and (least < FEW or not SMALL.isdisjoint(quoted)))
     is_in_capitals = not re.search("[a-z]", text) and any(piece.chunk.isupper() for piece in words)
     if is_in_capitals:
         for piece in words:

@@ -36,6 +36,7 @@ SENTENCES = [
     'I AM INTERESTED IN "ONLINE" SYSTEMS AND NETWORKS (IN THE UK)',
     'OBJECTIVE: x. DESIGN AND METHODS: we asked "all" who came (in two towns), (or a nurse',
     '"Why should I trust you?"',
+    '"Caffeine decreases sleep."',
     '"Aspirin inhibits the production of prostaglandins in platelets"',
 ]
 TITLES = [
