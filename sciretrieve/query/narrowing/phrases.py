@@ -197,7 +197,7 @@ def _written(pieces: Sequence[re.Match[str]], place: int) -> str:
 def phrase(text: str) -> Phrase:
     """A typed phrase; false where nothing of it can be looked for."""
     plain = greek.respelled(folded(text).strip(" \t\n\r\f\v-"))
-    return Phrase(tuple(PIECE.finditer(plain if plain.isascii() else SEAM.sub("-", plain))))
+    return Phrase(tuple(PIECE.finditer(plain)))
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ def exactly(word: str) -> Sought | None:
 def folded(text: str) -> str:
     """A text as phrases are compared with it."""
     text = fold(text if text.isascii() else greek.separated(text))
-    return text if text.isascii() else BEYOND_ASCII.sub(lambda match: match[0].translate(SIGNS), text)
+    return text if text.isascii() else SEAM.sub("-", BEYOND_ASCII.sub(lambda match: match[0].translate(SIGNS), text))
 
 
 def having(sought: Sought, texts: pa.ChunkedArray) -> Mask:
