@@ -84,12 +84,12 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
             with suppress(OSError):  # there is none, or the file system has no rights
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             if is_ours:
                 temporary.unlink()
         raise
-    temporary.replace(path)
     sync_file(path.parent)
 
 
@@ -344,7 +344,11 @@ def _locked(directory: Path) -> IO[str]:
 
 
 def remove_lock(directory: Path) -> None:
-    """Remove the lock that this process holds, and the directory if nothing else is in it. Then others may write there."""
+    """Remove the lock that this process holds, and the directory if nothing is in it but what was not written to its end. Then others may
+    write there."""
+    for path in listed(directory, ".*.tmp"):
+        if TEMPORARY.fullmatch(path.name):
+            remove(path)
     (directory / LOCK).unlink()
     with suppress(OSError):
         directory.rmdir()
