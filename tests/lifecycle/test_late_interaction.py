@@ -153,11 +153,23 @@ def test_an_interrupted_build_goes_on_to_the_same_bytes(
     assert contents(resumed) == contents(whole)
 
 
-def test_parts_are_joined_to_the_same_bytes(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
-    for share in ("1/2", "2/2"):
-        sr.build_part(corpus, tmp_path / "index", share, encoder="minilm", shard_size=40)
-    sr.join(tmp_path / "index")
-    assert contents(sr.open(tmp_path / "index")) == contents(built)
+def in_parts(corpus: Path, index: Path, of: int) -> sr.Index:
+    for number in range(1, of + 1):
+        sr.build_part(corpus, index, f"{number}/{of}", encoder="minilm", shard_size=40)
+    sr.join(index)
+    return sr.open(index)
+
+
+def test_parts_of_whole_shards_are_joined_to_the_same_bytes(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    assert contents(in_parts(corpus, tmp_path / "index", of=3)) == contents(built)
+
+
+def test_parts_of_smaller_shards_have_the_same_token_vectors(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    joined = in_parts(corpus, tmp_path / "index", of=2)
+    assert [shard.papers for shard in joined.manifest.shards] == [40, 5, 35, 10]  # 80 and 10 papers would be too uneven
+    assert joined.live_ids() == built.live_ids()
+    assert same(by_id(joined), by_id(built))
+    assert not sr.verify(joined.path).faults
 
 
 def test_parts_with_and_without_are_not_joined(corpus: Path, tmp_path: Path) -> None:
