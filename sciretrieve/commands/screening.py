@@ -254,21 +254,24 @@ def _print(session: Screening, ids: Sequence[str], format: str) -> None:
 
 
 def _table(session: Screening, papers: Sequence[Paper]) -> Iterator[str]:
-    """A table to be filled in; a column has what each decided, where several did."""
+    """A table to be filled in, which says by whom if the session does, so that what comes back is that person's; a column has what each
+    decided, where several did."""
     from ..answers.outputs import csv_row
     from ..papers.bibliographies.author_names import all_authors
     from ..screening import votes_in_words
 
     has_votes = any(paper.id in session.votes for paper in papers)
-    yield csv_row(
-        ("id", "relevant", "reason", "note", *["votes"] * has_votes, "title", "year", "venue", "authors", "abstract", "doi", "url")
-    )
+    has_by = bool(session.reviewer)
+    about_paper = ("title", "year", "venue", "authors", "abstract", "doi", "url")
+    yield csv_row(("id", "relevant", "reason", "note", *["by"] * has_by, *["votes"] * has_votes, *about_paper))
     for paper in papers:
         decision = session.decisions.get(paper.id)
         label, why = (CELLS[decision.verdict], decision.reason) if decision else ("", "")
+        is_settled = decision is not None and decision.verdict in ("include", "exclude")
+        by = [session.reviewer if decision is None or not is_settled else decision.by[0] if len(decision.by) == 1 else ""] * has_by
         votes = [votes_in_words(session.votes.get(paper.id, {}))] * has_votes
         about = (paper.title, paper.year, paper.venue, all_authors(paper), paper.abstract, paper.doi, paper.url)
-        yield csv_row((paper.id, label, why, session.notes.get(paper.id, ""), *votes, *about))
+        yield csv_row((paper.id, label, why, session.notes.get(paper.id, ""), *by, *votes, *about))
 
 
 def _said_of(session: Screening, id: str) -> Iterator[str]:

@@ -80,6 +80,20 @@ def test_a_table_goes_out_and_comes_back(index: sr.Index) -> None:
     assert (status["read"], status["relevant"]) == (5, 2)
 
 
+def test_a_table_that_comes_back_is_the_reviewers(index: sr.Index) -> None:
+    there = ("screen", "-d", "review.jsonl", "-i", index.path)
+    assert "by" not in answer(*BEGUN, "-i", index.path, "--next", "2", "-f", "csv").splitlines()[0].split(",")
+    sheet = list(csv.DictReader(io.StringIO(answer(*there, "--reviewer", "Ada", "--next", "2", "-f", "csv"))))
+    assert [row["by"] for row in sheet] == ["Ada", "Ada"]
+    with Path("sheet.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, sheet[0])
+        table.writeheader()
+        table.writerows(row | {"relevant": "1"} for row in sheet)
+    answer(*there, "--import", "sheet.csv", "--next", "0")
+    with sr.Screening(index, "review.jsonl") as session:
+        assert [session.decisions[row["id"]].by for row in sheet] == [("Ada",)] * 2
+
+
 def test_ids_that_look_like_formulas_come_back(tmp_path: Path) -> None:
     wanted = ["=A1", "@smith2020", "-x", "'=A1", "-5"]
     sr.build([{"id": id, "title": f"=Stars and {place}"} for place, id in enumerate(wanted)], tmp_path / "index", encoder=None)

@@ -170,8 +170,7 @@ Answers = dict[str, list[tuple[str, float]]]
 def answers(index: Path) -> Answers:
     """What an index answers in every mode: the ids of all papers found, and their scores."""
     with sr.open(index) as opened_index:
-        runs = {mode: opened_index.search(QUERY, 50, mode=mode) for mode in opened_index.modes}
-    return {mode: [(hit.id, hit.score) for hit in run.hits] for mode, run in runs.items()}
+        return {mode: [(hit.id, hit.score) for hit in opened_index.search(QUERY, 50, mode=mode).hits] for mode in opened_index.modes}
 
 
 def answers_if_any(index: Path) -> Answers | None:
