@@ -45,6 +45,12 @@ CALLS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def heard(caplog: pytest.LogCaptureFixture) -> None:
+    """Warnings are heard, whatever commands before have set."""
+    caplog.set_level(logging.WARNING, "sciretrieve.papers.corpora.rejections")
+
+
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("before", ["as it is", "more", "less", "without the list", "another list"])
 def test_they_are_said_each_time(call: str, before: str, folder: Path, caplog: pytest.LogCaptureFixture) -> None:

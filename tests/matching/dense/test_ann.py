@@ -123,7 +123,7 @@ def test_on_a_full_disk_the_old_index_stays(tmp_path: Path, monkeypatch: pytest.
             return super().write(data)
 
     monkeypatch.setattr(
-        Path, "open", lambda self, mode="r", **options: Full(self, mode) if "w" in mode else plain_open(self, mode, **options)
+        Path, "open", lambda self, mode="r", **options: Full(self, mode) if mode[0] in "wx" else plain_open(self, mode, **options)
     )
     with pytest.raises(OSError, match="No space left on device"):
         build_ann(path, VECTORS, "HNSW4,SQ8", "l2")

@@ -110,7 +110,10 @@ def test_newest_first(sea: Server) -> None:
 def test_what_a_search_should_be_known_to_lack_is_a_note(sea: Server) -> None:
     answer = found(sea, "search", query="whale title:volcano")
     assert answer["papers"] == []
-    assert answer["notes"] == ["the query demands what no paper of the index has: title:volcano"]
+    assert answer["notes"] == [
+        "the query demands what no paper of the index has: title:volcano",
+        "without its operators the query is: whale volcano",
+    ]
 
 
 def test_similar_finds_papers_like_a_paper_or_a_text(sea: Server) -> None:

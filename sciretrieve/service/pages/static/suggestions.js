@@ -77,10 +77,13 @@ async function ask() {
   }
 }
 
-box.addEventListener("input", () => {
+function askSoon() {
   clearTimeout(pause);
   pause = setTimeout(ask, PAUSE);
-});
+}
+
+box.addEventListener("input", askSoon);
+if (document.activeElement === box && box.value !== box.defaultValue) askSoon(); // typed before this script came
 
 box.addEventListener("keydown", (event) => {
   if (list.hidden) return;
