@@ -83,6 +83,8 @@ IN_NAMES = {"β": "ß", "ι": "ı"}
 """Greek letters that stand for Latin ones within a name."""
 _IN_NAME = re.compile(r"(?<=[^\W\d_\u0370-\u03ff])[βι]|[βι](?=[^\W\d_\u0370-\u03ff])")
 _DIGRAPH = re.compile(r"(?<=[aou])e")
+LONGEST_NAME = 60
+"""Letters of a word that may be of a person's name."""
 
 
 def fold_name(text: str) -> str:
@@ -96,7 +98,10 @@ def without_digraphs(word: str) -> str:
 
 
 def spellings(word: str) -> list[str]:
-    """The ways in which a folded word of a name may be spelled with umlauts, as it is first: muller, mueller."""
+    """The ways in which a folded word of a name may be spelled with umlauts, as it is first: muller, mueller; of what is too long for a
+    name, the one."""
+    if len(word) > LONGEST_NAME:
+        return [word]
     plain = without_digraphs(word)
     places = [place for place, letter in enumerate(plain, 1) if letter in "aou"]
     return list(dict.fromkeys([word, plain, *(f"{plain[:place]}e{plain[place:]}" for place in places)]))

@@ -72,25 +72,25 @@ OWNED = {
 }
 """The folders and modules of the root that may import a heavy library."""
 
-ROOT_NAMES = 32
-ARROWS = 225
+ROOT_NAMES = 31
+ARROWS = 224
 LINES = {
-    "answers": 3150,
-    "commands": 5800,
-    "encoders": 6120,
+    "answers": 2940,
+    "commands": 5620,
+    "encoders": 6100,
     "evaluation": 9680,
     "files": 1760,
-    "lifecycle": 3850,
-    "matching": 5500,
+    "lifecycle": 3720,
+    "matching": 5460,
     "metrics": 700,
-    "papers": 5700,
-    "query": 6800,
-    "screening": 2480,
-    "service": 7300,
-    "storage": 2950,
-    "strategies": 1980,
-    "studies": 2050,
-    "training": 6000,
+    "papers": 5620,
+    "query": 6720,
+    "screening": 2380,
+    "service": 6980,
+    "storage": 2840,
+    "strategies": 1840,
+    "studies": 2040,
+    "training": 5780,
 }
 """How large the house may be: names in the root, pairs of these of which one imports the other, and lines a folder. Who needs more,
 writes more here, so that growth is a decision."""
