@@ -5,7 +5,6 @@ The oracles are NumPy's cosines of letter counts, and indexes that were built wi
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -255,11 +254,12 @@ def test_queries_and_papers_in_their_place_keep_their_order(kinds: list[str]) ->
     np.testing.assert_array_equal(vectors, np.array(expected, np.float32).reshape(len(kinds), 26))
 
 
-def test_nothing_of_it_is_remembered_under_its_name(own: sr.Index) -> None:
+def test_nothing_of_it_is_remembered_under_its_name(own: sr.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another index may have another encoder of the same identity, whose queries' vectors would be taken for its."""
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path))  # other tests have the toy's remembered
     vectors = own.encode([Query("q", "star")], remember=True)
     np.testing.assert_array_equal(vectors, [letter_counts("starz")])
-    assert not list(Path(os.environ["SCIRETRIEVE_CACHE"]).glob("vectors/letters*"))
+    assert not list(tmp_path.glob("vectors/letters*"))
 
 
 # vectors by id
