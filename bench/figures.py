@@ -29,6 +29,7 @@ from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.demo import CORPUS
+from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.types import Query
 
 HERE = Path(__file__).parent / ".figures"
@@ -121,9 +122,11 @@ def built(name: str, count: int, **settings: Any) -> sr.Index:
 
 
 def is_current(folder: Path) -> bool:
-    """Whether an index has the files that this version writes; one that is not there is as good."""
-    shards = list((folder / "shards").glob("*")) if folder.is_dir() else []
-    return all((shard / "names.arrow").exists() for shard in shards)
+    """Whether an index is as this version builds it; one that is not there is as good."""
+    if not folder.is_dir():
+        return True
+    with sr.open(folder) as index:
+        return index.manifest.analyzer in (None, Analyzer()) and all("names.arrow" in shard.files for shard in index.manifest.shards)
 
 
 def building(source: Path) -> None:
