@@ -29,6 +29,8 @@ YEARS_APART = 1
 """Years that records of one paper may differ by: it appears online, and in an issue of the next year."""
 
 By: TypeAlias = Literal["DOI", "title and author"]
+Key: TypeAlias = tuple[str, str]
+"""What papers of one work share, see `key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class SameWork:
     by: By
 
 
-def key(title: str, authors: Sequence[str]) -> tuple[str, str] | None:
+def key(title: str, authors: Sequence[str]) -> Key | None:
     """The key that papers of one work share: the title and the first author's family name, both as plain letters and digits.
 
     Case, accents, LaTeX marks, punctuation and white space make no difference, and a Greek letter is its name. The family
@@ -62,10 +64,13 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     have several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
     without a key, is alone.
     """
+    return _by_key(_keys(papers))
+
+
+def _by_key(keys: Sequence[Key | None]) -> list[list[int]]:
     singles: list[list[int]] = []
-    members: dict[tuple[str, str], list[int]] = {}
-    for place, paper in enumerate(papers):
-        work_key = key(paper.title, paper.authors)
+    members: dict[Key, list[int]] = {}
+    for place, work_key in enumerate(keys):
         if work_key is None:
             singles.append([place])
         else:
@@ -87,8 +92,12 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
 def works(papers: Sequence[Paper]) -> list[list[int]]:
     """Positions of papers that an answer shows as one: those that `groups` puts together, and those with one DOI, unless both
     title and first author differ. Every position once, in order of their first member."""
-    joined = _Works(len(papers))
-    for group in (*groups(papers), *_with_one_doi(papers, _dois(papers))):
+    return _shown_as_one(_keys(papers), _dois(papers))
+
+
+def _shown_as_one(keys: Sequence[Key | None], dois: Sequence[str | None]) -> list[list[int]]:
+    joined = _Works(len(keys))
+    for group in (*_by_key(keys), *_with_one_doi(keys, dois)):
         joined.join(group)
     return joined.groups()
 
@@ -96,17 +105,20 @@ def works(papers: Sequence[Paper]) -> list[list[int]]:
 def works_down(papers: Sequence[Paper]) -> list[list[int]]:
     """`works` of a ranking: whether a paper is one of an earlier work depends on the papers before it alone, so that a longer ranking
     begins with the same works."""
+    keys, dois = _keys(papers), _dois(papers)
     touching = _Works(len(papers))  # only papers of one title or DOI can be one work
     first_with: dict[tuple[str, str], int] = {}
-    for place, (paper, doi) in enumerate(zip(papers, _dois(papers), strict=True)):
-        for name in (("title", MARKS.sub("", fold(paper.title))), ("doi", doi or "")):
-            if name[1]:
-                touching.join([first_with.setdefault(name, place), place])
+    for place, (work_key, doi) in enumerate(zip(keys, dois, strict=True)):
+        for name, value in (("title", work_key and work_key[0]), ("doi", doi)):
+            if value:
+                touching.join([first_with.setdefault((name, value), place), place])
     found: list[list[int]] = []
     for places in touching.groups():
         work_of: dict[int, list[int]] = {}
         for count, place in enumerate(places, 1):
-            earlier = next(work for work in works([papers[other] for other in places[:count]]) if count - 1 in work)[0]
+            before = places[:count]
+            alike = _shown_as_one([keys[other] for other in before], [dois[other] for other in before])
+            earlier = next(work for work in alike if work[-1] == count - 1)[0]
             if earlier == count - 1:
                 found.append(work_of.setdefault(place, [place]))
             else:
@@ -123,11 +135,11 @@ def same_works(papers: Sequence[Paper]) -> list[SameWork]:
     (`DISTINCTIVE_LENGTH`), as that of an editorial, different DOIs contradict it. Which records are one work does not depend on their
     order.
     """
-    dois = _dois(papers)
+    keys, dois = _keys(papers), _dois(papers)
     works = _Works(len(papers))
-    for group in _with_one_doi(papers, dois):
+    for group in _with_one_doi(keys, dois):
         works.join(group)
-    for group in groups(papers):
+    for group in _by_key(keys):
         if len(group) > 1:
             for alike in _compatible(group, papers, dois):
                 works.join(alike)
@@ -139,11 +151,15 @@ def same_works(papers: Sequence[Paper]) -> list[SameWork]:
     return found
 
 
+def _keys(papers: Sequence[Paper]) -> list[Key | None]:
+    return [key(paper.title, paper.authors) for paper in papers]
+
+
 def _dois(papers: Sequence[Paper]) -> list[str | None]:
     return [identifiers.doi(paper.doi) if paper.doi else None for paper in papers]
 
 
-def _with_one_doi(papers: Sequence[Paper], dois: Sequence[str | None]) -> list[list[int]]:
+def _with_one_doi(keys: Sequence[Key | None], dois: Sequence[str | None]) -> list[list[int]]:
     """The papers with the same DOI, but for those of which title and first author differ: they are parts of what has the DOI. A paper
     without title or author joins the others if none of them differ."""
     places_with: dict[str, list[int]] = {}
@@ -152,8 +168,7 @@ def _with_one_doi(papers: Sequence[Paper], dois: Sequence[str | None]) -> list[l
             places_with.setdefault(doi, []).append(place)
     sets: list[list[int]] = []
     for places in places_with.values():
-        keys = {place: key(papers[place].title, papers[place].authors) for place in places} if len(places) > 1 else {}
-        known = {place: work_key for place, work_key in keys.items() if work_key is not None and work_key[1]}
+        known = {place: work_key for place in places if (work_key := keys[place]) is not None and work_key[1]}
         works, first_with = _Works(len(known)), dict[tuple[int, str], int]()
         for number, words in enumerate(known.values()):
             for word in enumerate(words):

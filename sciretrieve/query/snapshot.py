@@ -305,6 +305,9 @@ class Snapshot:
         marks = np.empty(len(rows), np.uint64)
         for shard, positions, shard_rows in by_shard(rows, self.shards):
             marks[positions] = shard.marks[shard_rows]
+        if len(rows) > count > 0:
+            least = np.flatnonzero(marks <= np.partition(marks, count - 1)[count - 1])  # all papers are too many to be sorted
+            rows, marks = rows[least], marks[least]
         drawn: Rows = rows[np.argsort(marks, kind="stable")[:count]]
         return drawn
 

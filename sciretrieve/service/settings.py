@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+LONGEST = 20_000
+"""Characters of a text in a request. Conditions have their own bound, since a list of ids may be longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
@@ -29,7 +32,7 @@ class ServiceSettings:
     seconds: float = 30.0
     rate: int | None = None
     body: int = 1 << 20
-    query: int = 20_000
+    query: int = LONGEST
     most: int = 1000
     token_file: Path | None = None
     following: float = 2.0

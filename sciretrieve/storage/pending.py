@@ -68,9 +68,8 @@ class Pending:
             case {"plan": {"command": str(command)} as plan, "first_shard": int(first_shard), "state": dict(state)} if (
                 command in KINDS[kind] and plan.get("format") == FORMAT
             ):
-                pending = cls(
-                    directory, plan, first_shard, state, str(mark.get("id") or uuid4().hex)
-                )  # those of earlier versions have none
+                own_id = str(mark.get("id") or uuid4().hex)  # marks of earlier versions have none
+                pending = cls(directory, plan, first_shard, state, own_id)
             case _:
                 raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
         with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards

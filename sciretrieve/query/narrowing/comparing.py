@@ -258,7 +258,7 @@ def _by_one(parts: Split, texts: Any, chosen: Any, read: Callable[[str], Any], w
     sides = []
     values = [read(text) for text in texts.take(pa.array(rows)).to_pylist()]
     for part, is_below in zip(parts, (True, False), strict=True):
-        side = pa.nulls(len(texts), pa.bool_()).to_numpy(zero_copy_only=False)
+        side = np.full(len(texts), None)
         side[rows] = [None if value is None else value < wanted if is_below else value > wanted for value in values]
         sides.append(pc.coalesce(pa.array(side, pa.bool_()), part))
     return sides[0], sides[1]

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from ...choices import Mode, SimilarBy
+from ..settings import LONGEST
 from . import results
 
-LONGEST = 20_000
-"""Characters of a query."""
 MOST = 1000
 """Papers that an answer may have over all of its pages, and that may be named."""
 BUDGET = 4000

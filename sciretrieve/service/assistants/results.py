@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -24,9 +25,9 @@ class Model(BaseModel):
 class Item(Model):
     """One of the things that an answer lists, and that a page has whole or not at all."""
 
+    @abstractmethod
     def text(self) -> str:
         """It as a language model reads it, one line or several."""
-        raise NotImplementedError
 
 
 class Result(Model):
@@ -35,9 +36,9 @@ class Result(Model):
     notes: list[str] = Field(default=[], description="What to know of this answer.")
     cursor: str = Field(default="", description="Where the answer goes on: call again with the same arguments and this. Empty at its end.")
 
+    @abstractmethod
     def head(self) -> Iterator[str]:
         """Lines before the items."""
-        raise NotImplementedError
 
     def items(self) -> Sequence[Item]:
         """What it lists."""

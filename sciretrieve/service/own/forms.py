@@ -13,12 +13,10 @@ from ...errors import InvalidRequest
 from ...options import SearchOptions
 from ...wording import as_json
 from ..service import Service
+from ..settings import LONGEST
 
 MOST_NAMED = 500
 """Papers that a request may name, and values that any of its lists may have."""
-
-LONGEST = 20_000
-"""Characters of any text that a request has; conditions have their own bound, since a list of ids may be longer."""
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 Names = Annotated[list[Text], Field(default_factory=list, max_length=MOST_NAMED)]

@@ -14,6 +14,7 @@ from ...answers.profiles import profile
 from ...errors import InvalidRequest
 from ...query.index import Index
 from ...types import Hit
+from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
 from ..parameters import Known
 from ..service import service_of
@@ -68,7 +69,8 @@ async def exported(http: HttpRequest, asked: Export) -> Response:
         raise InvalidRequest("no papers are named; give their ids as `id`, or a query as `q`")
     if asked.id and (asked.q or asked.filter):
         raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
-    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format), heavy=True)
+    is_heavy = not 0 < len(asked.id) <= HEAVY  # a query may match any number
+    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format), heavy=is_heavy)
     return as_file(text, asked.format)
 
 

@@ -18,6 +18,7 @@ from ...answers.saved import LEAST_SEEN
 from ...errors import InvalidRequest, NotFound
 from ...query.index import Index
 from ...types import Hit
+from ..desk import HEAVY
 from ..exports import as_file, text_of
 from ..service import service_of
 from .asking import index_of, state_of
@@ -49,7 +50,7 @@ async def shelf(http: HttpRequest) -> Response:
         # what an address names was sent by someone; what a browser keeps comes in a body
         return page(http, "shelf.html", cards=cards, missing=missing, names=known, is_shared=http.method == "GET" and bool(names))
 
-    return await service.do(http, shown)
+    return await service.do(http, shown, heavy=len(names) > HEAVY)
 
 
 @router.api_route("/export", methods=["GET", "POST"])
@@ -65,7 +66,7 @@ async def export(http: HttpRequest) -> Response:
     if not names:
         raise InvalidRequest("no paper was chosen; put some on the shelf, and export that")
     index = service.library.index()
-    text = await service.do(http, lambda: _exported(index, names, form))
+    text = await service.do(http, lambda: _exported(index, names, form), heavy=len(names) > HEAVY)
     response = as_file(text, form)
     response.headers["Cache-Control"] = ANEW
     return response

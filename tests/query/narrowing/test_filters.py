@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from sciretrieve import waiting
 from sciretrieve.errors import InvalidRequest, TimedOut
 from sciretrieve.query.narrowing import filters
+from tests.column_types import OPERATORS
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "year": 1999, "impact": 1.5, "venue": "ACL", "open": True, "authors": ["Ada Lovelace"], "day": "1999-05-01"},
@@ -149,14 +149,6 @@ def test_what_people_write_after_a_field(column: str, text: str, ids: str) -> No
     assert "".join(row["id"] for row, ok in zip(ROWS, mask, strict=True) if ok) == ids
 
 
-OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 Oracle = tuple[str, Callable[[dict[str, Any]], bool]]
 
 
