@@ -51,7 +51,10 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("of", [2, 3, 7, 20])
 def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Path, of: int) -> None:
     rows = made_up_papers(20)
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", [*rows[:11], {"id": "textless"}, *rows[11:]])
+    corpus = tmp_path / "corpus"  # of several files, which are read one by one
+    corpus.mkdir()
+    for number, share in enumerate(([*rows[:6]], [*rows[6:11], {"id": "textless"}], rows[11:])):
+        write_jsonl(corpus / f"{number}.jsonl", share)
     settings = BuildSettings(encoder=None, shard_size=1000 if of % 2 else 8)
     built = [sr.build_part(corpus, tmp_path / "parts", f"{number}/{of}", settings) for number in range(1, of + 1)]
     ends = np.cumsum([part.papers for part in built])

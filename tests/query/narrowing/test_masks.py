@@ -667,3 +667,10 @@ def test_texts_that_are_no_numbers_are_not_compared_with_any(tmp_path: Path) -> 
 def test_an_unknown_column_names_the_near_ones(made: dict[str, sr.Index]) -> None:
     with pytest.raises(UnknownName, match="unknown column in the filter 'yeer'; did you mean 'year'"):
         made["one"].search("star", filter="yeer >= 2018")
+
+
+def test_an_unknown_field_within_objects_names_the_near_ones(tmp_path: Path) -> None:
+    rows = [{"id": "a", "title": "graphs", "grants": [{"funder": {"country": "NL"}, "number": 3}]}]
+    expected = pytest.raises(UnknownName, match=r"'grants\.funder\.contry'; did you mean 'grants\.funder\.country'")
+    with sr.build(pa.Table.from_pylist(rows), tmp_path / "index", encoder=None) as index, expected:
+        index.search("graphs", filter='grants.funder.contry == "NL"')

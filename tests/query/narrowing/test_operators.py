@@ -181,6 +181,7 @@ CHILDREN, A_NEAR_B = exact("child*"), Near(None, ("a",), ("b",), 3)
         ("title:(a NEAR/3 b)", "a b", [replace(A_NEAR_B, column="title")]),
         ("a NEAR/3 b OR c", "a b c", [either(A_NEAR_B, Words("c"))]),
         ('(a OR "b c" OR d*) NEAR/0 ef*', "a b c d*", [Near(None, ("a", "b c", "d*"), ("ef*",), 0)]),
+        ('(a) NEAR/3 ("b c")', "a b c", [Near(None, ("a",), ("b c",), 3)]),
         ("title:(a OR b)", "a b", [either(Demand("title", "a"), Demand("title", "b"))]),
         ("-title:(a OR b) c", "c", [none(either(Demand("title", "a"), Demand("title", "b")))]),
         ('title:(a b NOT "c d" -e)', "a b", [Demand("title", "a"), Demand("title", "b"), exact("c d", "title", absent=True), NO_E]),

@@ -109,6 +109,7 @@ def titles(page: Page) -> list[str]:
 
 def test_someone_finds_and_exports_three_papers_by_keyboard(opened: Callable[..., Page]) -> None:
     page = opened("/", accept_downloads=True)
+    expect(page.locator("#q")).to_be_focused()  # a moment after the page is there
     page.keyboard.type("graph networks")
     page.keyboard.press("Enter")
     expect(page.locator(".hits > .hit")).to_have_count(20)
@@ -334,6 +335,7 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(opened: Callable[..., Page], 
         assert [(path, fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"], path
     page.goto(address)
+    expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("graph")
     expect(page.get_by_role("option").first).to_be_visible()
     page.keyboard.press("ArrowDown")
