@@ -176,41 +176,51 @@ def _json(value: Any) -> bytes:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
-    return _read_json(path)[0]
-
-
-def _read_json(path: Path) -> tuple[dict[str, Any], bytes]:
-    """A JSON object, and the bytes that say it."""
-    try:
-        data = path.read_bytes()
-        value = json.loads(data)
-    except (ValueError, RecursionError, IsADirectoryError) as error:
-        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with `sciretrieve index --overwrite`") from error
+    with _as_json(path):
+        value = json.loads(path.read_bytes())
     if not isinstance(value, dict):
         raise CorruptData(f"{path} holds no JSON object; rebuild the index with `sciretrieve index --overwrite`")
-    return value, data
+    return value
+
+
+@contextmanager
+def _as_json(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, RecursionError, IsADirectoryError) as error:
+        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with `sciretrieve index --overwrite`") from error
 
 
 def write_sealed(path: Path, value: dict[str, Any]) -> str:
     """Write `value` as JSON with its checksum, so that `read_sealed` sees any change. Returns the checksum."""
-    checksum = _checksum(value)
-    write_json(path, {"checksum": checksum, **value})
+    data, checksum = sealed(value)
+    write_whole(path, data)
     return checksum
+
+
+def sealed(value: dict[str, Any]) -> tuple[bytes, str]:
+    """What `write_sealed` writes, and its checksum, which tells it from all others."""
+    checksum = _checksum(value)
+    return _json({"checksum": checksum, **value}), checksum
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
-    return read_seal(path)[0]
+    value: dict[str, Any] = json.loads(sealed_bytes(path))
+    del value["checksum"]
+    return value
 
 
-def read_seal(path: Path) -> tuple[dict[str, Any], str]:
-    """Read what `write_sealed` wrote, and its checksum, which tells it from all others. Raises as `read_sealed`."""
-    value, data = _read_json(path)
-    if not _is_sealed(data):
+def sealed_bytes(path: Path) -> bytes:
+    """The bytes that `write_sealed` wrote. Raises as `read_sealed`."""
+    with _as_json(path):
+        data = path.read_bytes()
+        is_sealed = _is_sealed(data)
+    if not is_sealed:
         raise CorruptData(
             f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with `sciretrieve index --overwrite`"
         )
-    return value, value.pop("checksum")
+    return data
 
 
 SEAL = re.compile(rb'\{\s*"checksum": "([0-9a-f]{64})"')
@@ -239,7 +249,7 @@ def _is_sealed(data: bytes) -> bool:
     lines = [line.lstrip(b" ") for line in data.split(b"\n")]
     plain = json.dumps(value, ensure_ascii=False, separators=(",", ": ")).encode("utf-8", "surrogatepass")
     is_as_written = all(lines[:-1]) and not lines[-1] and b"".join(lines) == plain
-    return is_as_written and bool(value.pop("checksum", None) == _checksum(value))
+    return is_as_written and isinstance(value, dict) and bool(value.pop("checksum", None) == _checksum(value))
 
 
 def _checksum(value: Any) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from ..choices import Metric
 from ..errors import CorruptData
 from ..files.verified import Verified
-from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file
+from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file, write_whole
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
@@ -136,10 +136,12 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
     )
     path = generation_file(directory, generation)
     path.parent.mkdir(exist_ok=True)
-    manifest.write(path)
+    data, manifest = manifest.sealed()
+    write_whole(path, data)
     for place in (directory / SHARDS, directory):
         sync_file(place)  # a process that was killed may have named shards, and not come so far
-    return manifest.write(directory / MANIFEST)
+    write_whole(directory / MANIFEST, data)
+    return manifest
 
 
 def next_generation(directory: Path) -> int:

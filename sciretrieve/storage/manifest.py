@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ..choices import METRICS, Metric
 from ..errors import CorruptData, InvalidRequest, NotFound
-from ..files.writing import describe, listed, read_json, read_seal, seal_of, write_sealed, write_vectors
+from ..files.writing import describe, listed, read_json, seal_of, sealed, sealed_bytes, write_vectors
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
 from ..matching.lexical import Analyzer
@@ -152,9 +153,13 @@ class Manifest:
     trial: Trial | None = None
     checksum: str = ""
 
-    def write(self, path: Path) -> Manifest:
-        """Write it to a file, atomically; returns it with its checksum."""
-        return replace(self, checksum=write_sealed(path, {name: value for name, value in asdict(self).items() if name != "checksum"}))
+    def sealed(self) -> tuple[bytes, Manifest]:
+        """The bytes of its file, and itself with its checksum."""
+        facts = _facts(self)
+        del facts["checksum"]
+        facts |= {name: [*map(_facts, facts[name])] for name in ("shards", "sources", "log")}
+        data, checksum = sealed(facts | {"trial": None if self.trial is None else asdict(self.trial)})
+        return data, replace(self, checksum=checksum)
 
     def logs(self, generation: int, checksum: str | None = None) -> bool:
         """Whether a generation is this one or came before it: its log has the number, and this checksum if one is given, where it says one.
@@ -225,6 +230,11 @@ class Manifest:
     def late(self) -> Mapping[str, Any] | None:
         """The facts on the file that says how token vectors are packed; None without late interaction."""
         return (self.encoder or {}).get("late")
+
+
+def _facts(value: Manifest | ShardFacts | Source | Record) -> dict[str, Any]:
+    """Its attributes, as they are: `asdict` copies all that is in them, which takes longer than all else."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def encoder_file(directory: Path, name: str, generation: int, vectors: Vectors) -> dict[str, Any]:
@@ -309,17 +319,27 @@ def _checked(directory: Path, path: Path, generation: int | None, current: Manif
 
 
 def _read(directory: Path, path: Path) -> Manifest:
-    index_format = read_json(path).get("format")
-    if index_format == 1:
-        raise CorruptData(
-            f"{directory} is an index of format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"
-        )
-    if isinstance(index_format, int) and index_format > FORMAT:
-        raise CorruptData(
-            f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT}; update sciretrieve"
-        )
-    value, checksum = read_seal(path)
-    return replace(_manifest(value), checksum=checksum)
+    try:
+        return _of_sealed(sealed_bytes(path))
+    except (CorruptData, KeyError, TypeError, ValueError, AttributeError):
+        index_format = read_json(path).get("format")
+        if index_format == 1:
+            raise CorruptData(
+                f"{directory} is an index of format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"
+            ) from None
+        if isinstance(index_format, int) and index_format > FORMAT:
+            raise CorruptData(
+                f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT};"
+                " update sciretrieve"
+            ) from None
+        raise
+
+
+@lru_cache(maxsize=32)
+def _of_sealed(data: bytes) -> Manifest:
+    """What the bytes of a manifest say: a change of an index reads those of all its generations, of which one is new."""
+    value: dict[str, Any] = json.loads(data)
+    return _manifest(value)
 
 
 def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:

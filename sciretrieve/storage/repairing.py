@@ -19,7 +19,7 @@ from ..encoders.query_encoder import QueryEncoder
 from ..errors import CorruptData, NotFound
 from ..files.schema import concat
 from ..files.verified import Verified
-from ..files.writing import copy, remove, write_lock
+from ..files.writing import copy, remove, write_lock, write_whole
 from ..matching.fusion import Fusion
 from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
@@ -133,7 +133,7 @@ def _check_lost(directory: Path, manifest: Manifest) -> None:
 def _write_manifest(path: Path, manifest: Manifest) -> None:
     if path.is_dir():
         remove(path)
-    manifest.write(path)
+    write_whole(path, manifest.sealed()[0])
 
 
 def made_anew(
