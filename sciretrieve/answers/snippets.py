@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..matching.lexical import Analyzer
 from ..matching.lexical.sentences import sentences
@@ -16,6 +17,8 @@ from ..query.index import Index
 from .answering import Answer
 
 TOKEN = re.compile(r"\S+")
+LETTER = re.compile(r"([^\W_])[^\w\s]*")
+"""A letter or a digit that stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,12 @@ class QueryWords:
     Attributes:
         analyzer: what makes terms of text in the index.
         rarities: the query's terms, each with how rare it is in the index, its inverse document frequency.
+        letters: its letters and digits that stand alone, which are no terms, each with a term of the word before it: vitamin D.
     """
 
     analyzer: Analyzer
     rarities: Mapping[str, float]
+    letters: frozenset[tuple[str, str]] = frozenset()
 
     def marks(self, text: str) -> list[tuple[int, int]]:
         """Where a text has words of the query, in any form that is the same to the search: (start, end), rising.
@@ -36,8 +41,12 @@ class QueryWords:
         Of a compound only the parts that are words of the query are marked, unless the whole is one: IL-6 for "il6".
         """
         spans: list[tuple[int, int]] = []
+        terms: set[str] = set()
         for token in TOKEN.finditer(text):
-            if not (terms := self.rarities.keys() & self.analyzer.terms(token[0])):
+            terms_before, terms = terms, self.rarities.keys() & self.analyzer.terms(token[0])
+            if not terms:  # a small letter is more often a word of its own
+                letters = {letter for term, letter in self.letters if term in terms_before}
+                spans += [span for span in parts_as_written(text, *token.span()) if text[slice(*span)] in letters] if letters else []
                 continue
             parts = list(parts_as_written(text, *token.span()))
             terms_of = {span: self.rarities.keys() & self.analyzer.terms(text[slice(*span)]) for span in parts}
@@ -64,5 +73,12 @@ def query_words(index: Index, answer: Answer) -> QueryWords:
     else:
         texts = [answer.ranking.query.words, *answer.ranking.corrections.values()]
     terms = {term for text in texts for term in index.analyzer.terms(text)}
+    letters = frozenset(
+        (term, match[1].upper())
+        for text in texts
+        for before, word in pairwise(TOKEN.findall(text))
+        if (match := LETTER.fullmatch(word))
+        for term in index.analyzer.terms(before)
+    )
     bm25 = index.bm25
-    return QueryWords(index.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in terms})
+    return QueryWords(index.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in terms}, letters)

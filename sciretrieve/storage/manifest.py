@@ -155,10 +155,10 @@ class Manifest:
 
     def sealed(self) -> tuple[bytes, Manifest]:
         """The bytes of its file, and itself with its checksum."""
-        facts = _facts(self)
+        facts = _facts(self) | {name: [*map(_facts, getattr(self, name))] for name in ("shards", "sources", "log")}
+        facts["trial"] = self.trial and asdict(self.trial)
         del facts["checksum"]
-        facts |= {name: [*map(_facts, facts[name])] for name in ("shards", "sources", "log")}
-        data, checksum = sealed(facts | {"trial": None if self.trial is None else asdict(self.trial)})
+        data, checksum = sealed(facts)
         return data, replace(self, checksum=checksum)
 
     def logs(self, generation: int, checksum: str | None = None) -> bool:
@@ -323,23 +323,18 @@ def _read(directory: Path, path: Path) -> Manifest:
         return _of_sealed(sealed_bytes(path))
     except (CorruptData, KeyError, TypeError, ValueError, AttributeError):
         index_format = read_json(path).get("format")
+        what = f"{directory} is an index of format version {index_format}"
         if index_format == 1:
-            raise CorruptData(
-                f"{directory} is an index of format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"
-            ) from None
+            raise CorruptData(f"{what}, which is no longer read; build it anew with `sciretrieve index --overwrite`") from None
         if isinstance(index_format, int) and index_format > FORMAT:
-            raise CorruptData(
-                f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT};"
-                " update sciretrieve"
-            ) from None
+            raise CorruptData(f"{what}, and this version of sciretrieve reads {FORMAT}; update sciretrieve") from None
         raise
 
 
 @lru_cache(maxsize=32)
 def _of_sealed(data: bytes) -> Manifest:
     """What the bytes of a manifest say: a change of an index reads those of all its generations, of which one is new."""
-    value: dict[str, Any] = json.loads(data)
-    return _manifest(value)
+    return _manifest(json.loads(data))
 
 
 def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -67,6 +68,18 @@ def test_the_words_of_an_answer(index: sr.Index) -> None:
     assert terms(Request(text="Planets. Dust around a star.")) == {"planet", "dust", "around", "star"}
 
 
+def test_letters_that_stand_alone_are_marked_behind_the_word_before_them(built: Callable[..., sr.Index]) -> None:
+    texts = ["Vitamin D (cholecalciferol), vitamin B, and a D: vitamin D.", "Type 2 diabetes, in 2 of 3", "Training a model: a training a"]
+    index = built(lexical=None)
+    for query, expected in (
+        ("vitamin d", [["Vitamin", "D", "vitamin", "vitamin", "D"], [], []]),
+        ('"vitamin D", type 2', [["Vitamin", "D", "vitamin", "vitamin", "D"], ["Type", "2"], []]),
+        ("training a model", [[], [], ["Training", "model", "training"]]),
+    ):
+        words = query_words(index, answer(index, Request(query)))
+        assert [[text[slice(*span)] for span in words.marks(text)] for text in texts] == expected
+
+
 def test_rare_words_weigh_more(index: sr.Index) -> None:
     words = query_words(index, answer(index, Request("graph zebra")))
     assert index.bm25 is not None
@@ -74,6 +87,6 @@ def test_rare_words_weigh_more(index: sr.Index) -> None:
     assert words.rarities["zebra"] > words.rarities["graph"]
 
 
-def test_an_index_without_words_marks_them_all_the_same(built: object) -> None:
-    index = built(lexical=None)  # type: ignore[operator]
+def test_an_index_without_words_marks_them_all_the_same(built: Callable[..., sr.Index]) -> None:
+    index = built(lexical=None)
     assert query_words(index, answer(index, Request("graph networks"))).rarities == {"graph": 1.0, "network": 1.0}

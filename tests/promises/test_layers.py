@@ -87,7 +87,7 @@ LINES = {
     "query": 6720,
     "screening": 2380,
     "service": 6980,
-    "storage": 2840,
+    "storage": 2850,
     "strategies": 1840,
     "studies": 2040,
     "training": 5780,

@@ -23,6 +23,8 @@ from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 from .seen import SeenIds
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
+ROW_NUMBERS = re.compile(r"__index_level_\d+__")
+"""The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
 
@@ -115,7 +117,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         for field, columns in fields.items()
         if columns[0] == INVERTED or not (_is_object(table, columns[0]) or _is_shortened(table, columns[0], out, field))
     }
-    other_columns = [name for name in table.column_names if name not in source_columns]
+    other_columns = [name for name in table.column_names if name not in source_columns and not ROW_NUMBERS.fullmatch(name)]
     used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *names.values()}, set(other_columns)
     for name in other_columns:
         if name not in names:

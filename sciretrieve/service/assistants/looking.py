@@ -118,7 +118,7 @@ def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
     papers = [replace(paper, abstract="") if paper.title else paper for paper in papers]
     if format == "bibtex":
         return list(zip(bibtex_entries.keys(papers), (f"{entry}\n" for entry in bibtex_entries.entries(papers)), strict=True))
-    if format == "csl":
+    if format == "csl-json":
         return [(str(item["id"]), as_json(item)) for item in csl_items.items(papers)]
     if format == "ris":
         return [("", record) for record in ris_records.records(papers)]

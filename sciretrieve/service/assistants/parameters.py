@@ -85,7 +85,7 @@ Columns: TypeAlias = Annotated[
     Field(min_length=1, max_length=20, description="Columns whose values are counted: year, venue, authors …; venue:50 shows 50 values."),
 ]
 EntryFormat: TypeAlias = Annotated[
-    results.Format, Field(description="csl is CSL-JSON; markdown and text are references to read: authors (year). title. venue. address.")
+    results.Format, Field(description="markdown and text are references to read: authors (year). title. venue. address.")
 ]
 Directions: TypeAlias = Annotated[
     Literal["both", "cites", "cited_by"], Field(description="cites: what the paper cites; cited_by: which papers cite it.")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...wording import counted, without_controls
 
 Direction = Literal["cites", "cited_by"]
-Format = Literal["bibtex", "ris", "csl", "markdown", "text"]
+Format = Literal["bibtex", "ris", "csl-json", "markdown", "text"]
 
 PAPER_ID = "The paper's id, for the other tools."
 

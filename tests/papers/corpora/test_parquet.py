@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.files.schema import PAPER_FIELDS
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus
 
@@ -53,6 +55,13 @@ def test_broken_utf8_costs_its_row_alone(tmp_path: Path) -> None:
     papers, rejected = read_corpus(tmp_path / "p.parquet")
     assert papers["title"].to_pylist() == ["fine", "naïve", "fine too"]
     assert [(item.row, item.reason) for item in rejected] == [(2, "broken UTF-8")]
+
+
+def test_row_numbers_of_pandas_are_no_column(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": ["a", "b", "c", "d"], "title": ["A", "B", "C", "D"], "year": [2001, 2003, 1999, 2004]})
+    table[table.year > 2000].to_parquet(path := tmp_path / "recent.parquet")
+    assert "__index_level_0__" in pq.ParquetFile(path).schema_arrow.names
+    assert [batch.papers.column_names for batch in open_corpus(path).batches()] == [[field.name for field in PAPER_FIELDS]]
 
 
 def test_float_ids_of_pandas_are_whole_numbers_again(tmp_path: Path) -> None:

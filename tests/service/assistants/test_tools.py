@@ -159,12 +159,12 @@ def test_long_values_are_cut_and_say_so(tmp_path: Path) -> None:
 
 def test_entries_are_those_of_exports(sea: Server, folder: Path) -> None:
     papers = sr.open(folder / "sea").papers(["tides", "salt"])
-    entries = {name: found(sea, "cite", papers=["tides", "salt"], format=name)["entries"] for name in ("bibtex", "ris", "csl", "text")}
+    entries = {name: found(sea, "cite", papers=["tides", "salt"], format=name)["entries"] for name in ("bibtex", "ris", "csl-json", "text")}
     assert [entry["key"] for entry in entries["bibtex"]] == sr.cite(papers).keys
     for entry in entries["bibtex"]:
         assert f"{{{entry['key']}," in entry["entry"]
     assert entries["ris"][0]["entry"].splitlines()[0] == "TY  - JOUR"
-    assert json.loads(entries["csl"][0]["entry"])["DOI"] == "10.1000/tides"
+    assert json.loads(entries["csl-json"][0]["entry"])["DOI"] == "10.1000/tides"
     assert entries["text"][1]["entry"] == "Salt in the sea (2001). Oceans."
     assert "abstract" not in text(call(sea, "cite", papers="tides"))
 
