@@ -1,7 +1,7 @@
 """Whether anybody still waits for what is being computed: long work looks at each of its steps, and stops where nobody does.
 
-Python cannot stop a thread from outside, so what takes long calls `check` between its steps. It costs next to nothing, and where nobody
-said who waits, as on the command line, it does nothing.
+Python cannot stop a thread from outside, so what takes long calls `raise_if_abandoned` between its steps. It costs next to nothing,
+and where nobody said who waits, as on the command line, it does nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def for_all() -> Iterator[None]:
         _is_over.reset(token)
 
 
-def check() -> None:
+def raise_if_abandoned() -> None:
     """Raise TimedOut if nobody waits for this thread's work any more."""
     is_over = _is_over.get()
     if is_over is not None and is_over():

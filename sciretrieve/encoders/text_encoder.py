@@ -19,7 +19,7 @@ from .artifact import Artifact, folder_for
 from .quickest import rates
 from .resolving import positions, resolve, settings_in
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
-from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, Part, Side, sides_from
+from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, ModelFiles, Side, sides_from
 from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
 from .weights import Hashes, hashes_of, obtain
@@ -311,7 +311,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
             about="",
             layout=identity["layout"],
             # the source is not needed to find the converted model in the cache
-            parts={role: Part("", tuple(hashes)) for role, hashes in identity["files"].items()},
+            parts={role: ModelFiles("", tuple(hashes)) for role, hashes in identity["files"].items()},
             sides=sides_from(identity["sides"]),
             pooling=identity["pooling"],
             normalise=identity["normalise"],

@@ -17,7 +17,7 @@ from ..errors import InvalidRequest
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
-from ..waiting import check
+from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
 from .tokens import Batch, TokenReader, Tokens, ignored
@@ -125,7 +125,7 @@ class TorchRuntime:
         with torch.inference_mode():
             parts = []
             for number, batch in enumerate(tokens.batches):
-                check()
+                raise_if_abandoned()
                 if number:
                     advance(len(tokens.batches[number - 1].places))
                 output = self._run_exclusively(model, *self._to_device(batch))

@@ -14,7 +14,7 @@ from typing import Any
 from ..choices import METRICS, POOLINGS
 from ..errors import CorruptData
 from .catalogue import ADAPTER_FILES, FUSION_FILES, MODEL_FILES, VOCABULARY_FILES
-from .specs import EncoderRequest, EncoderSpec, Layout, Part, sides_from
+from .specs import EncoderRequest, EncoderSpec, Layout, ModelFiles, sides_from
 
 ENCODER = "encoder.json"
 SCHEMA = 1
@@ -97,18 +97,18 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
         ) from error
 
 
-def _files(folder: Path, layout: Layout | None, tasks: Sequence[str], base: EncoderSpec | None) -> tuple[Layout, dict[str, Part]]:
+def _files(folder: Path, layout: Layout | None, tasks: Sequence[str], base: EncoderSpec | None) -> tuple[Layout, dict[str, ModelFiles]]:
     """The layout, and the parts that it needs: those in the folder, and the base's. Raises KeyError or ValueError."""
     if layout == "fusion" and base is not None:
-        fusions = {f"{task}_fusion": Part(str(folder / f"{task}_fusion"), FUSION_FILES) for task in tasks}
+        fusions = {f"{task}_fusion": ModelFiles(str(folder / f"{task}_fusion"), FUSION_FILES) for task in tasks}
         return layout, {"base": base.parts["base"], **{task: base.parts[task] for task in tasks}, **fusions}
     if (base is None) != (not tasks or layout is not None):
         raise ValueError("its adapters")
     if layout is not None:
         files = OF_AUTHORS[layout]
-        parts = {"base": Part(str(folder), tuple(file for file in files if file != CHECKPOINT))}
-        return layout, parts | ({"checkpoint": Part(str(folder), (CHECKPOINT,))} if CHECKPOINT in files else {})
+        parts = {"base": ModelFiles(str(folder), tuple(file for file in files if file != CHECKPOINT))}
+        return layout, parts | ({"checkpoint": ModelFiles(str(folder), (CHECKPOINT,))} if CHECKPOINT in files else {})
     if base is None:
-        return "transformers", {"base": Part(str(folder), MODEL_FILES)}
-    adapters = {task: Part(str(folder if len(tasks) == 1 else folder / task), ADAPTER_FILES) for task in tasks}
+        return "transformers", {"base": ModelFiles(str(folder), MODEL_FILES)}
+    adapters = {task: ModelFiles(str(folder if len(tasks) == 1 else folder / task), ADAPTER_FILES) for task in tasks}
     return "packed" if base.layout == "packed" else "adapters", {"base": base.parts["base"], **adapters}

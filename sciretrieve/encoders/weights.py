@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from .encoder_cache import models_directory
-from .specs import Part
+from .specs import ModelFiles
 
 LOG = logging.getLogger(__name__)
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -25,7 +25,7 @@ Hashes = dict[str, str]
 """Path within the folder -> SHA-256."""
 
 
-def locate(part: Part) -> Path | None:
+def locate(part: ModelFiles) -> Path | None:
     """The folder on this machine that has the part's files, or None. No network is used."""
     for folder in _places(part):
         if folder.is_dir() and not _missing_files(part, folder):
@@ -33,7 +33,7 @@ def locate(part: Part) -> Path | None:
     return None
 
 
-def obtain(part: Part, encoder: str) -> Path:
+def obtain(part: ModelFiles, encoder: str) -> Path:
     """The folder with the part's files, downloaded if need be.
 
     Raises:
@@ -58,13 +58,13 @@ def obtain(part: Part, encoder: str) -> Path:
     return _download(part, encoder)
 
 
-def files_of(part: Part, folder: Path) -> list[Path]:
+def files_of(part: ModelFiles, folder: Path) -> list[Path]:
     """The part's files in `folder`: of alternatives the first that exists."""
     present_files = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
     return list(dict.fromkeys(file for file in present_files if file is not None))
 
 
-def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
+def hashes_of(part: ModelFiles, folder: Path, encoder: str) -> Hashes:
     """The digests of the part's files in `folder`. Raises CorruptData if one differs from its known digest."""
     hashes: Hashes = {}
     for path in files_of(part, folder):
@@ -78,7 +78,7 @@ def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
     return hashes
 
 
-def _places(part: Part) -> list[Path]:
+def _places(part: ModelFiles) -> list[Path]:
     if part.source.startswith("package:"):
         from importlib.util import find_spec
 
@@ -93,7 +93,7 @@ def _places(part: Part) -> list[Path]:
     return places
 
 
-def _folders_in_hub_cache(part: Part) -> list[Path]:
+def _folders_in_hub_cache(part: ModelFiles) -> list[Path]:
     from huggingface_hub import try_to_load_from_cache
 
     for name in _names(part.files[0]):
@@ -107,11 +107,11 @@ def _names(entry: str) -> list[str]:
     return entry.removesuffix("?").split("|")
 
 
-def _missing_files(part: Part, folder: Path) -> list[str]:
+def _missing_files(part: ModelFiles, folder: Path) -> list[str]:
     return [entry for entry in part.files if not entry.endswith("?") and not any((folder / name).is_file() for name in _names(entry))]
 
 
-def _missing_error(part: Part, folder: Path) -> SciretrieveError:
+def _missing_error(part: ModelFiles, folder: Path) -> SciretrieveError:
     """NotFound for a folder that is not there or lacks files, InvalidRequest for one that holds something else."""
     if not folder.is_dir():
         return NotFound(f"there is no folder {folder}")
@@ -127,7 +127,7 @@ def _missing_error(part: Part, folder: Path) -> SciretrieveError:
     return NotFound(f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has")
 
 
-def _download(part: Part, encoder: str) -> Path:
+def _download(part: ModelFiles, encoder: str) -> Path:
     """Fetch the part's files, one by one."""
     from huggingface_hub import constants, get_session, hf_hub_download
     from huggingface_hub.utils import (
@@ -170,7 +170,7 @@ def _download(part: Part, encoder: str) -> Path:
     return folder
 
 
-def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
+def _unreachable_error(part: ModelFiles, encoder: str, entry: str, error: Exception) -> Unavailable:
     return Unavailable(
         f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
         f"put the files in {models_directory() / part.source}, or use granite as `encoder`, which needs no download"
@@ -190,7 +190,7 @@ def _silence() -> Iterator[None]:
 
 
 def _download_first(
-    fetch: Callable[..., Any], part: Part, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
+    fetch: Callable[..., Any], part: ModelFiles, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
 ) -> str | None:
     """The first of several files that the repository has, downloaded. A file that is only unreachable does not count as absent."""
     for name in names:

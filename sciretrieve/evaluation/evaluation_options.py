@@ -12,7 +12,7 @@ from ..storage.finding import chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Request(EvaluationOptions):
+class EvaluationRequest(EvaluationOptions):
     """A benchmark, one system, and how it is run.
 
     Attributes:
@@ -27,20 +27,20 @@ class Request(EvaluationOptions):
     data: str | Path | None = None
 
     def __post_init__(self) -> None:
-        super(Request, self).__post_init__()  # a class with slots is made anew, which super() does not know
+        super(EvaluationRequest, self).__post_init__()  # a class with slots is made anew, which super() does not know
         self.check_mode()
         for name in self.measures:
             parse_measure(name)
 
 
-def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> Request:
+def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> EvaluationRequest:
     """A request of keyword arguments, where an index may be named as commands name it, see `storage.finding.chosen`.
 
-    Raises UnknownName for an option that does not exist, NotFound for an index that there is not, and as `Request`.
+    Raises UnknownName for an option that does not exist, NotFound for an index that there is not, and as `EvaluationRequest`.
     """
-    names = [field.name for field in fields(Request)]
+    names = [field.name for field in fields(EvaluationRequest)]
     for name in options:
         check_choice("option", name, names)
     if (index := options.get("index")) is not None:
         options = {**options, "index": chosen(index).path}
-    return Request(benchmark, data, **options)
+    return EvaluationRequest(benchmark, data, **options)

@@ -21,7 +21,7 @@ from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read
 from .correlations import correlations
-from .evaluation_options import Request, make_request
+from .evaluation_options import EvaluationRequest, make_request
 from .modes import ALL, requests_in_modes, sensible_modes
 from .page import page
 from .reports import all_measures
@@ -35,7 +35,7 @@ from .systems import settings_of
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "self_matches", "measures"}
-OF_SYSTEMS = {field.name for field in fields(Request)} - OF_BENCHMARKS - {"benchmark", "cache"}
+OF_SYSTEMS = {field.name for field in fields(EvaluationRequest)} - OF_BENCHMARKS - {"benchmark", "cache"}
 
 
 Plan: TypeAlias = dict[tuple[str, str], "Planned"]
@@ -53,7 +53,7 @@ class Planned:
         settings: which of its values these are, of those settings that have several.
     """
 
-    request: Request
+    request: EvaluationRequest
     if_sensible: bool = False
     row: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -116,7 +116,7 @@ def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[s
     return planned
 
 
-def _name(system: str, request: Request) -> str:
+def _name(system: str, request: EvaluationRequest) -> str:
     """What a system is called in one of its modes: plain BM25 is the same for all encoders, unless its answers are reranked."""
     is_plain = request.mode == "bm25" and request.index is None and request.rerank is None and not settings_of(request.searching())
     return "bm25" if is_plain else f"{system}-{request.mode}"
@@ -208,7 +208,7 @@ def _per_query(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-def _recall(request: Request, folder: Path) -> dict[int, float]:
+def _recall(request: EvaluationRequest, folder: Path) -> dict[int, float]:
     """Mean recall at increasing depths, if a whole corpus was ranked in one task; cached beside the run."""
     recall_file = folder / "recall.json"
     run = folder / "run.trec"

@@ -17,7 +17,7 @@ from ..protocols import Progress
 from ..query.index import Index
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
-from .evaluation_options import Request, make_request
+from .evaluation_options import EvaluationRequest, make_request
 from .material import Material
 from .reports import Column, Report, merged_notes, table
 from .requests import measure
@@ -94,7 +94,7 @@ def evaluate_modes(
     return report
 
 
-def requests_in_modes(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> dict[Mode, Request]:
+def requests_in_modes(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> dict[Mode, EvaluationRequest]:
     """`in_modes` of a benchmark and options, without their mode. Raises UnknownName, InvalidRequest."""
     for name in ("embeddings", "scores", "metric"):
         if options.get(name) is not None:
@@ -104,7 +104,7 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
     return in_modes(make_request(benchmark, data, {**options, "mode": "hybrid"}))  # the mode that has all settings
 
 
-def in_modes(request: Request) -> dict[Mode, Request]:
+def in_modes(request: EvaluationRequest) -> dict[Mode, EvaluationRequest]:
     """A request of hybrid search in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders."""
     usual = SearchOptions()
     of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *OF_RM3)))
@@ -116,7 +116,7 @@ def in_modes(request: Request) -> dict[Mode, Request]:
     return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}
 
 
-def sensible_modes(request: Request, materials: Sequence[Material]) -> tuple[Mode, ...]:
+def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) -> tuple[Mode, ...]:
     """The modes that the system has and the benchmark allows: labels, clusters and standardised vectors need vectors."""
     needs_vectors = all(task.standardise for material in materials for task in material.tasks)
     has: Sequence[Mode] = ORDER

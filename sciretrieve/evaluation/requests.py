@@ -39,7 +39,7 @@ from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
 from .costs import trainings_of
-from .evaluation_options import Request, make_request
+from .evaluation_options import EvaluationRequest, make_request
 from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
@@ -79,7 +79,7 @@ def evaluate(
         progress: what is told how far it is; by default a bar where a person looks, False for none.
         workers: a cluster whose nodes search the `index`; the figures are those of one machine.
         options: the system (an `encoder` by name, an `index` by name or open, or a file of `embeddings` or `scores`), how it is run, and
-            what is measured: the other fields of `sciretrieve.evaluation.evaluation_options.Request`, which has their defaults.
+            what is measured: the other fields of `sciretrieve.evaluation.evaluation_options.EvaluationRequest`, which has their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
@@ -109,7 +109,7 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     receipt_facts = read_json(receipt)
     try:
         options = {**receipt_facts["request"], "measures": tuple(receipt_facts["request"]["measures"])}
-        request, figures = Request(**options), receipt_facts["measures"]
+        request, figures = EvaluationRequest(**options), receipt_facts["measures"]
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
     with shown(progress) as listener:
@@ -140,7 +140,7 @@ def _digest(file_facts: str | dict[str, Any]) -> str:
 
 
 def evaluate_request(
-    request: Request, output: Path | None, progress: Progress, workers: RayWorkers | None = None, opened: Index | None = None
+    request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None = None, opened: Index | None = None
 ) -> Report:
     """Carry out a request; see `evaluate`. `opened` is its index, if that is open."""
     if workers is not None and request.index is None:
@@ -151,7 +151,7 @@ def evaluate_request(
 
 
 def measure(
-    request: Request,
+    request: EvaluationRequest,
     spec: Benchmark,
     materials: list[Material],
     output: Path | None,
@@ -184,7 +184,7 @@ def measure(
     return report
 
 
-def _of_self_matches(request: Request, report: Report, own_drop_self: bool) -> list[str]:
+def _of_self_matches(request: EvaluationRequest, report: Report, own_drop_self: bool) -> list[str]:
     """What is to be known of papers with a query's own id."""
     protocol, count = report.benchmark.protocol, sum(task.self_matches for task in report.result.tasks)
     if protocol.drop_self != own_drop_self:
@@ -206,7 +206,7 @@ def _opened(path: str | Path | None, workers: RayWorkers | None) -> AbstractCont
 
 
 def _measured(
-    request: Request,
+    request: EvaluationRequest,
     spec: Benchmark,
     split: str,
     materials: list[Material],
@@ -277,7 +277,7 @@ def _measured(
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json(), lacks)
 
 
-def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
+def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) -> None:
     """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
     what = what or ("clusters" if spec.protocol.metric is not None else "labels")
     if what == "labels":
@@ -291,7 +291,7 @@ def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
 
 
 def _system(
-    request: Request,
+    request: EvaluationRequest,
     spec: Benchmark,
     material: Material,
     opened_index: Index | None,
@@ -328,13 +328,13 @@ def _system(
     return IndexSearch(name, index, request.searching(), times)
 
 
-def _device(request: Request) -> str | None:
+def _device(request: EvaluationRequest) -> str | None:
     """Where a whole corpus is ranked: on the first GPU, if there is one and the request lets it. Raises InvalidRequest."""
     check_device(request.device)
     return "cuda" if request.device != "cpu" and has_cuda() else None
 
 
-def _reranker(request: Request, spec: Benchmark) -> Reranker:
+def _reranker(request: EvaluationRequest, spec: Benchmark) -> Reranker:
     """The reranker, with its task for this kind of benchmark if it has one."""
     assert request.rerank is not None
     precision = request.precision
@@ -397,7 +397,7 @@ def _cut(system: System, material: Material) -> list[str]:
     return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
-def _index(request: Request, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:
+def _index(request: EvaluationRequest, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:
     """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or DEFAULT_ENCODER
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
@@ -439,7 +439,7 @@ def _digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _keep(output: Path, request: Request, report: Report) -> None:
+def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
     output.mkdir(parents=True, exist_ok=True)
     as_json = report.as_json()
     write_json(output / "report.json", as_json)

@@ -16,7 +16,7 @@ from ..query.snapshot import same
 from ..types import Query, Rows, Vectors
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
-from .evaluation_options import Request
+from .evaluation_options import EvaluationRequest
 from .material import Material
 
 ROWS = 5_000_000
@@ -32,7 +32,7 @@ class SharedWork:
         self._materials: list[Material] | None = None
         self._indexes: dict[Path, RememberingIndex] = {}
 
-    def materials(self, request: Request, spec: Benchmark) -> list[Material]:
+    def materials(self, request: EvaluationRequest, spec: Benchmark) -> list[Material]:
         """The benchmark's files as read, once. Raises as `read`."""
         if self._materials is None:
             self._materials = read(spec, request.data, request.split or spec.splits[0], request.task)

@@ -24,7 +24,7 @@ from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
 from .costs import training_line, trainings_of
-from .evaluation_options import Request, make_request
+from .evaluation_options import EvaluationRequest, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, versions
@@ -198,7 +198,7 @@ def evaluate_suite(
         return evaluate_suite_request(request, Path(output) if output is not None else None, listener)
 
 
-def evaluate_suite_request(request: Request, output: Path | None, progress: Progress) -> SuiteReport:
+def evaluate_suite_request(request: EvaluationRequest, output: Path | None, progress: Progress) -> SuiteReport:
     """Carry out a request for a suite; see `evaluate_suite`."""
     suite = SUITES[request.benchmark]
     data = _checked_data(request, suite)
@@ -242,7 +242,7 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     return suite_report
 
 
-def _checked_data(request: Request, suite: Suite) -> Path:
+def _checked_data(request: EvaluationRequest, suite: Suite) -> Path:
     """The folder of a request that goes with the suite. Raises NotFound, InvalidRequest."""
     if request.data is None:
         raise InvalidRequest(f"{suite.name} needs its files: name their folder with `data`; see `sciretrieve benchmarks show {suite.name}`")
@@ -271,7 +271,7 @@ def _checked_data(request: Request, suite: Suite) -> Path:
     return folder
 
 
-def _system_name(request: Request) -> str:
+def _system_name(request: EvaluationRequest) -> str:
     """The system as it was asked for: what reads papers may differ between the benchmarks."""
     if request.embeddings is not None:
         return Path(request.embeddings).name
@@ -280,12 +280,14 @@ def _system_name(request: Request) -> str:
     return str(EncoderRequest(request.encoder or DEFAULT_ENCODER, *adapters, False, request.pooling, *templates))
 
 
-def done(folder: Path, request: Request) -> dict[str, Any] | None:
+def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
     """The report in a folder, if it is of this request."""
     receipt = folder / "receipt.json"
     if not receipt.exists():
         return None
-    usual = {field.name: field.default for field in fields(Request) if field.default is not MISSING}  # what earlier versions did not know
+    usual = {
+        field.name: field.default for field in fields(EvaluationRequest) if field.default is not MISSING
+    }  # what earlier versions did not know
     if {**usual, **read_json(receipt).get("request", {})} != json.loads(json.dumps(asdict(request))):
         return None
     stored: dict[str, Any] = read_json(folder / "report.json")

@@ -25,7 +25,7 @@ from .building import PLAN, Build, check_place, publish, shard_differences
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """A part of an index that is built.
 
     Attributes:
@@ -56,7 +56,7 @@ def build_part(
     progress: Progress | bool = True,
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
-) -> Part:
+) -> IndexPart:
     """Build a part of an index, such as "3/8", the third of eight, or resume it; `join` makes an index of all.
 
     Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`. Each part is a range of the
@@ -73,7 +73,7 @@ def build_part(
         with write_lock(folder):
             pending = work.filled(resume, overwrite, share)
         sizes, places = (pending.cut or {})["shards"], pending.places
-        return Part(folder, sum(sizes[places[0] : places[-1] + 1]), len(places), 1 + sum(sizes[: places[0]]), sum(sizes))
+        return IndexPart(folder, sum(sizes[places[0] : places[-1] + 1]), len(places), 1 + sum(sizes[: places[0]]), sum(sizes))
 
 
 @dataclass(frozen=True, slots=True)

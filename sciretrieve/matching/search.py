@@ -12,7 +12,7 @@ import numpy as np
 from ..choices import Mode
 from ..runs import WEAK, Ranking
 from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
-from ..waiting import check
+from ..waiting import raise_if_abandoned
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
@@ -163,7 +163,7 @@ class Searcher:
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
         """The nearest vectors of probes that the same papers may answer."""
-        check()
+        raise_if_abandoned()
         return self.near(np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:

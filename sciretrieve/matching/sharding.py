@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import InvalidRequest
 from ..types import Rows
-from ..waiting import check
+from ..waiting import raise_if_abandoned
 
 
-class Part(Protocol):
+class ShardRows(Protocol):
     """Anything that holds one shard's rows."""
 
     @property
@@ -25,12 +25,12 @@ class Part(Protocol):
         """How many rows it has."""
 
 
-AnyPart = TypeVar("AnyPart", bound=Part)
+AnyPart = TypeVar("AnyPart", bound=ShardRows)
 
 
 def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Rows, Rows]]:
     """For each part that has any of the rows: the shard, the positions of its rows in `rows`, and their numbers within the shard."""
-    check()
+    raise_if_abandoned()
     if len(parts) == 1:
         if len(rows):
             yield parts[0], np.arange(len(rows)), rows - parts[0].first
@@ -38,7 +38,7 @@ def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Ro
     for part in parts:
         positions = np.flatnonzero((rows >= part.first) & (rows < part.first + part.papers))
         if len(positions):
-            check()
+            raise_if_abandoned()
             yield part, positions, rows[positions] - part.first
 
 

@@ -61,7 +61,7 @@ RIS_ACCESSION = re.compile(r"^AN  - (.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ImportedRecord:
     """What a file says of a paper.
 
     Attributes:
@@ -99,7 +99,7 @@ class TakenOver:
     unmatched: tuple[str, ...]
 
 
-def records_of(path: Path) -> list[Record]:
+def records_of(path: Path) -> list[ImportedRecord]:
     """The records of a file on which something was decided or noted.
 
     Raises:
@@ -112,7 +112,7 @@ def records_of(path: Path) -> list[Record]:
     return [record for record in records if record.votes or record.note]
 
 
-def matched(records: Sequence[Record], index: Index, units: Units) -> list[int | None]:
+def matched(records: Sequence[ImportedRecord], index: Index, units: Units) -> list[int | None]:
     """The unit that each record is of; None where there is none, or where it may be of several.
 
     By id; else by PubMed id; else by DOI, or by title, first author and year, as `papers.duplicates.same_works` finds them. A record with
@@ -144,7 +144,7 @@ def matched(records: Sequence[Record], index: Index, units: Units) -> list[int |
     return places
 
 
-def _of_session(path: Path) -> Iterator[Record]:
+def _of_session(path: Path) -> Iterator[ImportedRecord]:
     file = DecisionFile(path)
     file.close()
     last = {decision.id: decision for decision in file.decisions}
@@ -153,10 +153,10 @@ def _of_session(path: Path) -> Iterator[Record]:
         votes: Mapping[str, Verdict] = {}
         if decision is not None:
             votes = dict.fromkeys(decision.by or ("",), decision.verdict) if decision.verdict else file.votes[id]
-        yield Record(Paper(id), votes, decision.reason if decision else "", file.notes.get(id, ""), f"paper {id}", decision)
+        yield ImportedRecord(Paper(id), votes, decision.reason if decision else "", file.notes.get(id, ""), f"paper {id}", decision)
 
 
-def _of_table(path: Path) -> Iterator[Record]:
+def _of_table(path: Path) -> Iterator[ImportedRecord]:
     suffix = path.suffix.lower()
     read = ris.read if suffix == ".ris" else spreadsheet.read if suffix == ".xlsx" else delimited.read
     is_empty = True
@@ -186,7 +186,7 @@ def _of_table(path: Path) -> Iterator[Record]:
         raise InvalidRequest(f"{path} has no rows; give a .csv, .tsv or .xlsx file with a header and decisions, or a .ris file")
 
 
-def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, where: str) -> Record:
+def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, where: str) -> ImportedRecord:
     """What a row says; `verdict` is what its column says, beside which its notes may say more."""
     authors = values.get("authors")
     year = re.search(r"\b[12]\d{3}\b", _text(values.get("year")))
@@ -212,7 +212,7 @@ def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, wher
         marks = re.findall(r"\bASReview_(?:relevant|irrelevant|not_seen)\b", notes)
         if marks and (marked := ASREVIEW[marks[-1]]):
             votes = {name: marked}
-    return Record(paper, votes, reason, note, where)
+    return ImportedRecord(paper, votes, reason, note, where)
 
 
 def _is_rayyan(notes: Sequence[Any] | None) -> bool:

@@ -32,7 +32,7 @@ STEPS = 100
 """At most so many steps of the optimiser; it begins where it ended the time before."""
 
 
-class Model:
+class RelevanceModel:
     """Scores papers by decisions on some of them."""
 
     def __init__(self, index: Index, rows: Rows, query: str) -> None:

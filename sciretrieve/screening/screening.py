@@ -18,7 +18,7 @@ from ..query.narrowing import operators
 from ..types import Paper, Scores
 from .importing import TakenOver, matched, records_of
 from .merging import merged_lines
-from .model import Model
+from .model import RelevanceModel
 from .prisma import Prisma, identified_by_column, identified_by_log
 from .report import write_report
 from .rules import dry_run
@@ -118,9 +118,9 @@ class Screening(Session):
         return write_report(self, folder, identified)
 
     @once
-    def _model(self) -> Model:
+    def _model(self) -> RelevanceModel:
         columns = self.index.columns.names if ":" in self.query else ()
-        return Model(self.index, self.units.rows, operators.parse(self.query, columns).words if self.query else "")
+        return RelevanceModel(self.index, self.units.rows, operators.parse(self.query, columns).words if self.query else "")
 
     def _scores(self) -> Scores:
         """How likely each paper is to be relevant, (papers,): as the search for the query ranks them, and from the first decision on as

@@ -30,7 +30,7 @@ from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
 from ..types import Rows
 from ..wording import counted
-from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations, said_generation
+from .manifest import LOGGED, MANIFEST, SHARDS, Commit, Manifest, ShardFacts, generation_file, generations, said_generation
 from .shards import Shard, open_shards, scope_of, write_deleted
 
 GROWN = 1.1
@@ -122,7 +122,7 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
     """Make a generation, of which all files are there, the current one in place of `old`; returns its manifest, with its number and log."""
     created_at = datetime.now(UTC).isoformat(timespec="seconds")
     papers = sum(facts.papers - facts.deleted for facts in new.shards)
-    record = Record(generation, created_at, papers=papers, **asdict(change))
+    record = Commit(generation, created_at, papers=papers, **asdict(change))
     before = [replace(made, checksum=old.checksum) if made.generation == old.generation else made for made in old.log] if old else []
     names = {facts.name for facts in new.shards}
     manifest = replace(

@@ -91,7 +91,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Commit:
     """One commit in an index's log: by which command, how many papers it added, replaced and deleted, how many there were then, which
     earlier generation it restored, if it did, and the id of the work that it finished, see `pending`. The commit after it adds the
     `checksum` of its manifest; those of earlier versions did not."""
@@ -148,7 +148,7 @@ class Manifest:
     replaced: tuple[str, ...]
     build: Mapping[str, Any]
     versions: Mapping[str, str]
-    log: tuple[Record, ...]
+    log: tuple[Commit, ...]
     fusion: Mapping[str, Any] | None = None
     trial: Trial | None = None
     checksum: str = ""
@@ -232,7 +232,7 @@ class Manifest:
         return (self.encoder or {}).get("late")
 
 
-def _facts(value: Manifest | ShardFacts | Source | Record) -> dict[str, Any]:
+def _facts(value: Manifest | ShardFacts | Source | Commit) -> dict[str, Any]:
     """Its attributes, as they are: `asdict` copies all that is in them, which takes longer than all else."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
@@ -393,7 +393,7 @@ def shard_facts(value: Mapping[str, Any]) -> ShardFacts:
 def _manifest(value: dict[str, Any]) -> Manifest:
     shards = tuple(shard_facts(shard) for shard in value.pop("shards"))
     sources = tuple(Source(**{**source, "corpus": tuple(source["corpus"])}) for source in value.pop("sources"))
-    log = tuple(Record(**record) for record in value.pop("log"))
+    log = tuple(Commit(**record) for record in value.pop("log"))
     trial = None if (facts := value.pop("trial", None)) is None else Trial.of(facts)
     manifest = Manifest(shards=shards, sources=sources, log=log, replaced=tuple(value.pop("replaced")), trial=trial, **value)
     if manifest.format != FORMAT:

@@ -11,7 +11,7 @@
 from .lists import write
 from .logs import as_table
 from .replaying import Replay, replay
-from .running import Duplicate, FoundPaper, Result, run
+from .running import Duplicate, FoundPaper, StrategyResult, run
 from .strategy import Strategy, parse, read, read_text
 from .translation import Syntax, Translation, translate
 
@@ -19,8 +19,8 @@ __all__ = [
     "Duplicate",
     "FoundPaper",
     "Replay",
-    "Result",
     "Strategy",
+    "StrategyResult",
     "Syntax",
     "Translation",
     "as_table",

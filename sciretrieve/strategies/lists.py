@@ -14,7 +14,7 @@ from ..papers.bibliographies import ris_records
 from ..papers.bibliographies.author_names import all_authors
 from ..wording import guarded
 from .logs import read_log
-from .running import Result
+from .running import StrategyResult
 from .strategy import Strategy
 
 LOG = "log.json"
@@ -25,7 +25,7 @@ SAME = ("strategy", "lines", "indexes", "result")
 """What logs of the same run have in common."""
 
 
-def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
+def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, which is made, and return them. Each is written
     whole or not at all, the log last: where it is, all are of its run.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import InvalidRequest
 from ..protocols import Progress
 from .logs import differences, read_log
-from .running import Result, run
+from .running import StrategyResult, run
 from .strategy import parse
 
 
@@ -24,7 +24,7 @@ class Replay:
     """
 
     date: str
-    result: Result
+    result: StrategyResult
     differences: tuple[str, ...]
 
 

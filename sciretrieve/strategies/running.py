@@ -65,7 +65,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class StrategyResult:
     """What a strategy found.
 
     Attributes:
@@ -95,7 +95,7 @@ def run(
     generations: Sequence[int] = (),
     translation: Translation | None = None,
     progress: Progress | bool = False,
-) -> Result:
+) -> StrategyResult:
     """Run a strategy over indexes.
 
     Args:
@@ -123,7 +123,7 @@ def run(
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)
-    return Result(log_of(strategy, runs, Counts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
+    return StrategyResult(log_of(strategy, runs, Counts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
 
 
 def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:

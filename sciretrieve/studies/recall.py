@@ -30,7 +30,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RecallPart:
     """What is found in some of an index's shards.
 
     Attributes:
@@ -66,8 +66,8 @@ class Recall:
     queries: int
     ef: int | None
     nprobe: int | None
-    whole: Part
-    parts: tuple[Part, ...]
+    whole: RecallPart
+    parts: tuple[RecallPart, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -101,7 +101,7 @@ def measure_recall(index: Snapshot, *, queries: int = QUERIES, seed: int = 0, pr
         scans = shard.scans(K + 1, scope.part(shard.first, shard.papers), effort)
         parts_of.setdefault(EXACT_TYPE if scans else index.manifest.dense, []).append(shard)
     if not parts_of.keys() - {EXACT_TYPE}:
-        return Recall(None, K, 0, None, None, Part(EXACT_TYPE, len(index.shards), len(index), 1.0, 1.0, 1.0), ())
+        return Recall(None, K, 0, None, None, RecallPart(EXACT_TYPE, len(index.shards), len(index), 1.0, 1.0, 1.0), ())
     chosen = np.random.default_rng(seed).choice(len(scope), min(queries, len(scope)), replace=False)
     rows = scope.places[np.sort(chosen)]
     with shown(progress) as listener:
@@ -115,7 +115,7 @@ def measure_recall(index: Snapshot, *, queries: int = QUERIES, seed: int = 0, pr
     return Recall(index.manifest.recall, K, len(rows), effort.ef, effort.nprobe, whole, tuple(parts))
 
 
-def _measured(name: str, index: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> Part:
+def _measured(name: str, index: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> RecallPart:
     """What some shards find of their best papers for the papers at these rows, which may be in other shards."""
     shares: list[float] = []
     for first in range(0, len(rows), AT_ONCE):
@@ -124,11 +124,11 @@ def _measured(name: str, index: Snapshot, shards: Sequence[VectorShard], effort:
         shares += questions.shares(search(shards, questions.vectors, questions.asked, index.scope, effort))
         progress.advance(len(queries))
     low, high = _interval(np.array(shares))
-    return Part(name, len(shards), _papers(index, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
+    return RecallPart(name, len(shards), _papers(index, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
 
 
-def _exact(index: Snapshot, shards: Sequence[VectorShard]) -> Part:
-    return Part(EXACT_TYPE, len(shards), _papers(index, shards), 1.0, 1.0, 1.0)
+def _exact(index: Snapshot, shards: Sequence[VectorShard]) -> RecallPart:
+    return RecallPart(EXACT_TYPE, len(shards), _papers(index, shards), 1.0, 1.0, 1.0)
 
 
 def _papers(index: Snapshot, shards: Sequence[VectorShard]) -> int:

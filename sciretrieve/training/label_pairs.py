@@ -20,9 +20,9 @@ from ..papers.corpora import Corpus
 from ..query.citations import Graph, reference_columns
 from ..types import Rows
 from .forms import LABEL
-from .library import LABELS, read_library
-from .pair_recipes import PAIR_RECIPES, Drawn, Pair, PairRecipe, Request
+from .pair_recipes import PAIR_RECIPES, Drawn, Pair, PairRecipe, PairRequest
 from .set_folder import Doc
+from .training_papers import LABELS, read_library
 
 MOST_PAIRS = 100
 """Pairs that a label is in at most, so that general labels do not overwhelm (Zhang et al. 2023, appendix A.1)."""
@@ -55,7 +55,7 @@ class Near:
             yield from ((other, kind) for other in islice(shuffled(sources[kind], chance), DRAWS) if other != row)
 
 
-def _read_near(corpus: Corpus, request: Request) -> Near:
+def _read_near(corpus: Corpus, request: PairRequest) -> Near:
     authors: list[tuple[str, ...]] = []
     venues: list[str] = []
     is_asked = request.settings.references is not None or request.settings.citations is not None
@@ -84,7 +84,7 @@ def _read_near(corpus: Corpus, request: Request) -> Near:
     return Near(graph, authors, venues, by_author, arrays)
 
 
-def _draw(request: Request, *, to_labels: bool) -> Drawn:
+def _draw(request: PairRequest, *, to_labels: bool) -> Drawn:
     """Pairs of a paper and a label of it, either of them the query. The negative is a label that a near paper has and the paper has not;
     or a near paper that has labels, but not this one."""
     corpus, seed = request.corpus(), request.settings.seed
@@ -136,8 +136,8 @@ def _draw(request: Request, *, to_labels: bool) -> Drawn:
     )
 
 
-def _recipe(*, to_labels: bool) -> Callable[[Request], Drawn]:
-    def draw(request: Request) -> Drawn:
+def _recipe(*, to_labels: bool) -> Callable[[PairRequest], Drawn]:
+    def draw(request: PairRequest) -> Drawn:
         return _draw(request, to_labels=to_labels)
 
     return draw

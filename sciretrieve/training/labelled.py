@@ -18,8 +18,8 @@ from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress
 from .held_out import HeldOut
-from .library import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, Library, read_library
 from .set_folder import Doc, write_facts, write_papers, write_table
+from .training_papers import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, TrainingPapers, read_library
 from .triplets import without_papers
 
 
@@ -142,14 +142,14 @@ def build_targets(
             _write(folder, "targets", library, rows, recipe, TARGET_RECIPES[recipe], settings, without, facts)
 
 
-def _read(corpus: Corpus, without: Sequence[str], attribute: Attribute | None, column: str | None, progress: Progress) -> Library:
+def _read(corpus: Corpus, without: Sequence[str], attribute: Attribute | None, column: str | None, progress: Progress) -> TrainingPapers:
     library = read_library(corpus, HeldOut.of(without), attribute, column)
     if without:
         progress.note(f"{library.left_out:,} papers of the corpus are test queries, and are left out")
     return library
 
 
-def _counted(corpus: Corpus, without: Sequence[str], settings: CiteSettings, progress: Progress) -> Library:
+def _counted(corpus: Corpus, without: Sequence[str], settings: CiteSettings, progress: Progress) -> TrainingPapers:
     """The papers, with how many papers of the corpus cite each, not counting those that are tested."""
     collection = read_collection(corpus, settings)
     progress.note(collection.notes[0])
@@ -158,7 +158,7 @@ def _counted(corpus: Corpus, without: Sequence[str], settings: CiteSettings, pro
     return replace(library, values=counts.tolist(), column=settings.references or Path(settings.citations or "").name)
 
 
-def _usable(library: Library) -> list[tuple[int, Any]]:
+def _usable(library: TrainingPapers) -> list[tuple[int, Any]]:
     """Rows of usable papers of which the column says something, with that."""
     rows = zip(library.values, library.is_usable.tolist(), strict=True)
     return [(row, value) for row, (value, is_usable) in enumerate(rows) if is_usable and value not in (None, ())]
@@ -174,7 +174,7 @@ def _some(values: Mapping[int, Any], settings: CiteSettings) -> dict[int, Any]:
 def _write(
     folder: Path,
     task: Literal["labels", "targets"],
-    library: Library,
+    library: TrainingPapers,
     rows: Sequence[tuple[str, str]],
     recipe: str,
     source: str,

@@ -22,9 +22,9 @@ from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..protocols import Progress
 from ..types import Paper
 from .held_out import TRAIN, HeldOut, folded
-from .library import KEYWORDS, Attribute, read_library
 from .scirepeval_files import read_searches
 from .set_folder import WITHOUT, Doc
+from .training_papers import KEYWORDS, Attribute, read_library
 
 FEWEST_WORDS = 5
 """Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""
@@ -69,7 +69,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Request:
+class PairRequest:
     """What pairs are asked for: the source, which of it, and what is held out."""
 
     source: Sources | Corpus
@@ -129,10 +129,10 @@ def _keywords(_title: str, _abstract: str, value: Any, _chance: Random) -> OwnTe
 
 def own_texts(
     text_of: Callable[[str, str, Any, Random], OwnText | None], attribute: Attribute | None = None, mined_form: str = ""
-) -> Callable[[Request], Drawn]:
+) -> Callable[[PairRequest], Drawn]:
     """A recipe: a text out of each paper, and the paper without that text. A text that several papers have names none of them."""
 
-    def draw(request: Request) -> Drawn:
+    def draw(request: PairRequest) -> Drawn:
         if attribute is None and request.column is not None:
             raise InvalidRequest("titles and sentences are of no column; leave it out")
         library = read_library(request.corpus(), request.held_out, attribute, request.column)
@@ -162,7 +162,7 @@ def own_texts(
     return draw
 
 
-def _judged(request: Request) -> Drawn:
+def _judged(request: PairRequest) -> Drawn:
     """One pair for each relevant paper of a query in a BEIR folder's train split; a paper judged irrelevant is its negative."""
     folder = request.path("BEIR folder")
     if not (folder / "qrels" / f"{TRAIN}.tsv").is_file():
@@ -199,7 +199,7 @@ def _judged(request: Request) -> Drawn:
     )
 
 
-def _shown(request: Request) -> Drawn:
+def _shown(request: PairRequest) -> Drawn:
     """One pair for each paper that was clicked; one by chance that was shown and not clicked is its negative (SciMult, section 3.4)."""
     searches, papers = read_searches(request.path("file of SciRepEval's searches"))
     tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
@@ -238,7 +238,7 @@ class PairRecipe:
 
     about: str
     source: str
-    draw: Callable[[Request], Drawn]
+    draw: Callable[[PairRequest], Drawn]
 
 
 OWN = "self-supervision on papers alone"

@@ -16,7 +16,7 @@ from ..types import Paper, Query
 from .held_out import HeldOut
 from .label_pairs import RECIPES
 from .mining import MINED, Mining, opened_miner
-from .pair_recipes import Drawn, Pair, Request
+from .pair_recipes import Drawn, Pair, PairRequest
 from .set_folder import Doc, write_facts, write_papers, write_queries, write_table
 from .triplets import listed_counts
 
@@ -65,7 +65,7 @@ def build_pairs(
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
     with shown(progress) as progress:
-        request = Request(source, settings, column, columns, HeldOut.of(without), progress)
+        request = PairRequest(source, settings, column, columns, HeldOut.of(without), progress)
         with new_folder(Path(to)) as folder:
             drawn = RECIPES[recipe].draw(request)
             if without:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sciretrieve.encoders import load_encoder, weights
-from sciretrieve.encoders.specs import Part
+from sciretrieve.encoders.specs import ModelFiles
 from sciretrieve.encoders.weights import files_of, hashes_of, locate, obtain
 from sciretrieve.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from tests.command_line import Result, process, sciretrieve
@@ -200,7 +200,7 @@ def test_the_rename_trap_on_disk(models: Path) -> None:
 
 
 def test_alternatives_and_optional_files(tmp_path: Path) -> None:
-    part = Part(str(tmp_path), ("a.json", "b.safetensors|b.bin", "c.txt?"))
+    part = ModelFiles(str(tmp_path), ("a.json", "b.safetensors|b.bin", "c.txt?"))
     (tmp_path / "a.json").write_text("{}")
     assert locate(part) is None
     with pytest.raises(NotFound, match=r"lacks b\.safetensors or b\.bin"):
@@ -211,4 +211,4 @@ def test_alternatives_and_optional_files(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("")
     assert set(hashes_of(part, tmp_path, "it")) == {"a.json", "b.safetensors", "c.txt"}
     with pytest.raises(CorruptData, match=r"a\.json has SHA-256"):
-        hashes_of(Part(str(tmp_path), part.files, sha256={"a.json": "0" * 64}), tmp_path, "it")
+        hashes_of(ModelFiles(str(tmp_path), part.files, sha256={"a.json": "0" * 64}), tmp_path, "it")

@@ -12,7 +12,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
-from sciretrieve.evaluation.evaluation_options import Request
+from sciretrieve.evaluation.evaluation_options import EvaluationRequest
 from sciretrieve.evaluation.modes import in_modes
 from sciretrieve.query.index import Index
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
@@ -168,9 +168,9 @@ def test_f1_of_classes_is_not_tested_by_queries(tmp_path: Path) -> None:
 
 def test_bm25_is_one_system_however_an_encoder_reads() -> None:
     readings: list[dict[str, Any]] = [{"pooling": "cls"}, {"template": "{title}"}, {"query_template": "{text}"}, {"adapter": "x"}]
-    plain = in_modes(Request("scidocs-cite", encoder=ENCODER))
+    plain = in_modes(EvaluationRequest("scidocs-cite", encoder=ENCODER))
     for options in readings:
-        modes = in_modes(Request("scidocs-cite", encoder="scibert", **options))
+        modes = in_modes(EvaluationRequest("scidocs-cite", encoder="scibert", **options))
         assert modes["bm25"] == plain["bm25"]
         assert modes["hybrid"] != plain["hybrid"]
 

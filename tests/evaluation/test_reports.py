@@ -13,7 +13,7 @@ import pytest
 
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
-from sciretrieve.evaluation.evaluation_options import Request
+from sciretrieve.evaluation.evaluation_options import EvaluationRequest
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.matrix import read_plan, run_matrix
 from sciretrieve.evaluation.readers.mdcr import FIELDS
@@ -160,7 +160,7 @@ def test_scidocs_scores_tie_from_the_sixth_decimal_on(tmp_path: Path) -> None:
 
 
 def test_an_option_that_there_is_not_is_named() -> None:
-    assert set(EvaluationKeywords.__annotations__) == {field.name for field in fields(Request)} - {"benchmark", "data"}
+    assert set(EvaluationKeywords.__annotations__) == {field.name for field in fields(EvaluationRequest)} - {"benchmark", "data"}
     with pytest.raises(UnknownName, match="unknown option 'encodr'; did you mean 'encoder'"):
         evaluate("mdcr", ".", encodr="minilm")  # type: ignore[call-arg]
     with pytest.raises(UnknownName, match="unknown mode 'hybird'; did you mean 'hybrid'"):

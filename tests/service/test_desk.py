@@ -16,7 +16,7 @@ from sciretrieve.errors import InvalidRequest, TimedOut
 from sciretrieve.service import desk as desk_module
 from sciretrieve.service.desk import Desk, TooBusy, Wait
 from sciretrieve.service.settings import ServiceSettings
-from sciretrieve.waiting import check
+from sciretrieve.waiting import raise_if_abandoned
 
 Value = TypeVar("Value")
 
@@ -105,7 +105,7 @@ def test_work_that_takes_too_long_is_told_and_stops_at_its_next_step() -> None:
         try:
             while True:
                 asked.wait(0.01)
-                check()
+                raise_if_abandoned()
         finally:
             stopped.set()
 

@@ -19,7 +19,7 @@ from sciretrieve.service import running
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
-from sciretrieve.waiting import check
+from sciretrieve.waiting import raise_if_abandoned
 from tests.service.served import served
 
 ASKED = b"GET /v1/search?q=graph HTTP/1.1\r\nHost: x\r\n"
@@ -158,7 +158,7 @@ def test_work_stops_when_the_client_goes_away(
         try:
             while True:
                 threading.Event().wait(0.005)
-                check()
+                raise_if_abandoned()
         except TimedOut:
             stopped.set()
             raise

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.storage.manifest import read_manifest
-from sciretrieve.strategies import Result, parse, run, write
+from sciretrieve.strategies import StrategyResult, parse, run, write
 from tests.strategies.libraries import WORDS, built, having, made_up
 
 MINE, LAB = made_up("mine", 60, 1), made_up("lab", 40, 2)
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found(folder: Path, text: str, *names: str) -> Result:
+def found(folder: Path, text: str, *names: str) -> StrategyResult:
     return run(parse(text), [folder / name for name in names or ("mine", "lab")])
 
 
@@ -73,7 +73,7 @@ def meant(tree: Tree, papers: list[dict[str, Any]], lines: dict[str, set[str]]) 
     return sets[0] & sets[1] if operator == "AND" else sets[0] | sets[1]
 
 
-def count_of(result: Result, line: str) -> dict[str, int]:
+def count_of(result: StrategyResult, line: str) -> dict[str, int]:
     (counts,) = (one["counts"] for one in result.log["lines"] if one["name"] == line)
     return dict(counts)
 

@@ -22,7 +22,7 @@ from ...errors import CorruptData
 from ...matching import topk
 from ...matching.dense import VectorShard, full_corpus
 from ...matching.dense.exact import RowScores
-from ...matching.dense.vectors import Request, answered
+from ...matching.dense.vectors import NearestRequest, answered
 from ...matching.dense.vectors import search as search_vectors
 from ...matching.late import QueryTokens, TokenShard, matches
 from ...matching.lexical import Bm25
@@ -136,7 +136,7 @@ class _Process:
             (self._vectors[number],) = self._snapshot.vectors_of([self._snapshot.shards[number]])
         return self._vectors[number]
 
-    def nearest(self, requests: Sequence[Request], k: int | None) -> list[list[RowScores]]:
+    def nearest(self, requests: Sequence[NearestRequest], k: int | None) -> list[list[RowScores]]:
         return answered({request.shard: self._shard(request.shard) for request in requests}, requests, k)
 
     def top(self, group: _Group, query_vectors: Vectors, k: int, metric: Metric) -> list[RowScores]:
@@ -188,7 +188,7 @@ class _Groups:
         self._groups = [_Group((first, end), (firsts[first], firsts[end])) for first, end in pairwise(edges)]
         self._live_before = [len(index.scope.part(0, group.rows[0])) for group in self._groups]
 
-    def nearest(self, requests: Sequence[Request], k: int | None) -> list[list[RowScores]]:
+    def nearest(self, requests: Sequence[NearestRequest], k: int | None) -> list[list[RowScores]]:
         """What the shards answer, see `matching.dense.vectors.answered`."""
         of_groups = [[request for request in requests if group.shards[0] <= request.shard < group.shards[1]] for group in self._groups]
         answers = self._asked([("nearest", (mine, k)) if mine else None for mine in of_groups])

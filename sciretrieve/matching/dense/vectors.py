@@ -14,7 +14,7 @@ from ...errors import CorruptData
 from ...files.writing import read_array
 from ...once import once
 from ...types import Rows, Scores, Vectors
-from ...waiting import check
+from ...waiting import raise_if_abandoned
 from ..effort import USUAL, Effort
 from ..scope import Scope
 from ..sharding import by_shard
@@ -104,7 +104,7 @@ def candidates(k: int) -> int:
 
 
 @dataclass(frozen=True)
-class Request:
+class NearestRequest:
     """What a shard is asked for: the k nearest papers of a scope of its rows for each of some vectors, (n, dim).
 
     Attributes:
@@ -119,7 +119,7 @@ class Request:
 
 
 def answered(
-    shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[Request], k: int | None = None
+    shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[NearestRequest], k: int | None = None
 ) -> list[list[RowScores]]:
     """What shards answer to requests: for each request and each of its vectors, see `VectorShard.search`.
 
@@ -138,7 +138,7 @@ def search(
     k: int,
     scope: Scope,
     effort: Effort = USUAL,
-    ask: Callable[[Sequence[Request], int | None], list[list[RowScores]]] | None = None,
+    ask: Callable[[Sequence[NearestRequest], int | None], list[list[RowScores]]] | None = None,
 ) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
 
@@ -150,13 +150,15 @@ def search(
     scopes = [scope.part(shard.first, shard.papers) for shard in shards]
     asked = [k if shard.scans(share, shard_scope, effort) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
     ask = ask or partial(answered, shards)
-    parts = ask([Request(number, query_vectors, count, scopes[number], effort) for number, count in enumerate(asked)], k)
+    parts = ask([NearestRequest(number, query_vectors, count, scopes[number], effort) for number, count in enumerate(asked)], k)
     edges = [_edge(answers, k) for answers in zip(*parts, strict=True)]
     short_queries = [
         [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
         for answers, count in zip(parts, asked, strict=True)
     ]
-    again = [Request(shard, query_vectors[queries], k, scopes[shard], effort) for shard, queries in enumerate(short_queries) if queries]
+    again = [
+        NearestRequest(shard, query_vectors[queries], k, scopes[shard], effort) for shard, queries in enumerate(short_queries) if queries
+    ]
     for request, answers in zip(again, ask(again, None), strict=True):
         for number, answer in zip(short_queries[request.shard], answers, strict=True):
             parts[request.shard][number] = answer
@@ -207,7 +209,7 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: 
     higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
-            check()
+            raise_if_abandoned()
             stop = min(start + exact.BLOCK_ROWS, shard.papers)
             block_scores = shard.score(query, slice(start, stop))
             block_scores = block_scores[scope.part(shard.first + start, stop - start).flags]

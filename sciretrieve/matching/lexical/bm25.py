@@ -15,7 +15,7 @@ from ...once import once
 from ...options import Bm25Parameters
 from ...papers.folding import spellings
 from ...types import Mask, Rows
-from ...waiting import check
+from ...waiting import raise_if_abandoned
 from .. import topk
 from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard
@@ -83,7 +83,7 @@ class Bm25:
         for shard, part in parts:
             if not len(part):
                 continue
-            check()
+            raise_if_abandoned()
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
             best = scoring.best(shard, k, edge, part.mask, others[positions] - shard.first if len(positions) else NO_ROWS)
             if len(positions):

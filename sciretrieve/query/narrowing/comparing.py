@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from ...characters import composed
 from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
 from ...types import Mask
-from ...waiting import check
+from ...waiting import raise_if_abandoned
 from .moments import DAY, UNITS, Span, span, time_span
 
 Value: TypeAlias = str | int | float | bool | Decimal
@@ -62,7 +62,7 @@ def compares(kind: pa.DataType, value: Value) -> bool:
 
 def split(array: Any, value: Value) -> Split | None:
     """How a value parts a column; None where values of its type do not compare."""
-    check()
+    raise_if_abandoned()
     kind = array.type
     if not compares(kind, value):
         return None
@@ -79,7 +79,7 @@ def split(array: Any, value: Value) -> Split | None:
 
 def equal(array: Any, values: Sequence[Value]) -> Any:
     """Where a column has one of some values; of another type is none. False where it has no value."""
-    check()
+    raise_if_abandoned()
     kind = array.type
     if is_text(kind):
         return _texts_equal(in_one_form(array), values)

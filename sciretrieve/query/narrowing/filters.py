@@ -39,7 +39,7 @@ from ...errors import InvalidRequest
 from ...files.schema import FIELD_NAMES, booleans, in_one_form, is_list, is_number, is_text
 from ...files.streams import checked_text
 from ...types import Mask, Paper
-from ...waiting import check
+from ...waiting import raise_if_abandoned
 from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
 from .nested import Elements, elements, listed, place_of, values_within
 
@@ -144,7 +144,7 @@ class Condition:
 
     def evaluate(self, columns: Columns) -> Any:
         """True where the condition holds, false where it does not or the value is missing, null where that cannot be told."""
-        check()
+        raise_if_abandoned()
         array = columns[self.column]
         if isinstance(array, Elements):
             return self._of_elements(array)
@@ -433,7 +433,7 @@ def _parser() -> Any:
     from lark import Lark
 
     def checked(token: Any) -> Any:
-        check()
+        raise_if_abandoned()
         return token
 
     grammar = GRAMMAR.replace("@LIST@", LIST)

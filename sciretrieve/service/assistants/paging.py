@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ...errors import InvalidRequest
-from .results import Item, Result
+from .results import Item, ToolResult
 
 UNITS = 3
 """Units of a text for a token, see `units_of`. Most models' vocabularies have a third fewer tokens for prose, and as many for tables: to be
@@ -32,7 +32,7 @@ LONGEST = "0" * 24
 CHANGED = "the indexes changed since the page before, so papers may be missing or come twice"
 
 AnyItem = TypeVar("AnyItem", bound=Item)
-AnyResult = TypeVar("AnyResult", bound=Result)
+AnyResult = TypeVar("AnyResult", bound=ToolResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def page(
     return result(taken).model_copy(update={"notes": notes, "cursor": cursor})
 
 
-def _sizes(value: Item | Result) -> tuple[int, int]:
+def _sizes(value: Item | ToolResult) -> tuple[int, int]:
     """The units of something as text and as JSON."""
     return units_of(value.text()), units_of(value.model_dump_json(exclude_defaults=True))
 

@@ -16,13 +16,13 @@ Format = Literal["bibtex", "ris", "csl-json", "markdown", "text"]
 PAPER_ID = "The paper's id, for the other tools."
 
 
-class Model(BaseModel):
+class ToolModel(BaseModel):
     """Part of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Item(Model):
+class Item(ToolModel):
     """One of the things that an answer lists, and that a page has whole or not at all."""
 
     @abstractmethod
@@ -30,7 +30,7 @@ class Item(Model):
         """It as a language model reads it, one line or several."""
 
 
-class Result(Model):
+class ToolResult(ToolModel):
     """What a tool answers."""
 
     notes: list[str] = Field(default=[], description="What to know of this answer.")
@@ -86,7 +86,7 @@ class FoundPaper(Item):
         return "\n".join(lines)
 
 
-class FoundPapers(Result):
+class FoundPapers(ToolResult):
     """The papers that answer a search, best first."""
 
     asked: str = Field(description="What was asked: for a query, or like papers.")
@@ -95,12 +95,12 @@ class FoundPapers(Result):
     papers: list[FoundPaper]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         matching = f" {self.matching[:1].upper()}{self.matching[1:]}." * bool(self.matching)
         yield f"{counted(self.count, 'paper') if self.count else 'No paper'} {self.asked}.{matching}"
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return self.papers
 
 
@@ -126,7 +126,7 @@ class PaperRecord(Item):
         return "\n".join(lines)
 
 
-class PaperRecords(Result):
+class PaperRecords(ToolResult):
     """Papers by their names."""
 
     count: int = Field(description="How many papers and names without one the whole answer has, over all of its pages.")
@@ -134,11 +134,11 @@ class PaperRecords(Result):
     missing: list[Missing]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return iter(())
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return [*self.papers, *self.missing]
 
 
@@ -154,7 +154,7 @@ class Entry(Item):
         return self.entry
 
 
-class Entries(Result):
+class Entries(ToolResult):
     """Entries for a bibliography, complete and unchanged."""
 
     format: Format
@@ -163,11 +163,11 @@ class Entries(Result):
     missing: list[Missing]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return iter(())
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return [*self.entries, *self.missing]
 
 
@@ -187,7 +187,7 @@ class Work(Item):
         return f"{self.direction.replace('_', ' ')}: {self.title}{f' · {about}' * bool(about)} · {name}"
 
 
-class Works(Result):
+class Works(ToolResult):
     """The citations of a paper."""
 
     id: str = Field(description=PAPER_ID)
@@ -198,17 +198,17 @@ class Works(Result):
     works: list[Work]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         yield f"{self.title} · id: {self.id}"
         indexed = f", {self.cites_indexed:,} of them in the index" * bool(self.cites)
         yield f"It cites {counted(self.cites, 'work')}{indexed}; {counted(self.cited_by, 'paper')} of the index cite it."
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return self.works
 
 
-class Absent(Result):
+class Absent(ToolResult):
     """Why a paper is not among the first of an answer."""
 
     id: str = Field(description=PAPER_ID)
@@ -219,7 +219,7 @@ class Absent(Result):
     remedies: list[str] = Field(description="What would bring it in, the smallest change first.")
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         yield f"{self.title} · id: {self.id}"
         yield "Its rank: " + ", ".join(f"{mode} {rank or 'none'}" for mode, rank in self.ranks.items())
         if self.why:
@@ -240,7 +240,7 @@ class Value(Item):
         return f"{self.column} {self.value}: {self.papers:,}"
 
 
-class Column(Model):
+class Column(ToolModel):
     """A column whose values are counted."""
 
     column: str
@@ -250,14 +250,14 @@ class Column(Model):
     missing: int = Field(default=0, description="How many of the papers have no value.")
 
 
-class Counts(Result):
+class Counts(ToolResult):
     """Counts of values."""
 
     columns: list[Column]
     values: list[Value]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         for column in self.columns:
             rest = ", ".join(
                 [
@@ -268,7 +268,7 @@ class Counts(Result):
             yield f"{column.column}: counted in {column.counted}{f'; {rest}' * bool(rest)}."
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return self.values
 
 
@@ -293,18 +293,18 @@ class IndexFacts(Item):
         )
 
 
-class IndexList(Result):
+class IndexList(ToolResult):
     """The indexes that are searched."""
 
     count: int = Field(description="How many there are.")
     indexes: list[IndexFacts]
 
     def head(self) -> Iterator[str]:
-        """See `Result`."""
+        """See `ToolResult`."""
         yield counted(self.count, "index", "indexes") + ":"
 
     def items(self) -> Sequence[Item]:
-        """See `Result`."""
+        """See `ToolResult`."""
         return self.indexes
 
 

@@ -69,7 +69,7 @@ class Tools:
         """
         ask = Ask(("search", query, limit, filter, mode, sort, tuple(like), tuple(unlike), index), budget, cursor)
 
-        def work(shelf: Shelf) -> results.Result:
+        def work(shelf: Shelf) -> results.ToolResult:
             options = SearchOptions(mode=_chosen(mode), filter=filter or None)
             request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort="year" if sort == "year" else None)
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
@@ -95,7 +95,7 @@ class Tools:
         """
         ask = Ask(("similar", tuple(papers), tuple(unlike), text, by, limit, filter, index), budget, cursor)
 
-        def work(shelf: Shelf) -> results.Result:
+        def work(shelf: Shelf) -> results.ToolResult:
             like = shelf.own(papers)
             request = Request(
                 like=like,
@@ -189,7 +189,7 @@ class Tools:
         """A paper with all that its index has of it, uncut, as JSON."""
         return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
 
-    async def _told(self, work: Callable[[Shelf], results.Result], name: str = "", budget: int = parameters.BUDGET) -> CallToolResult:
+    async def _told(self, work: Callable[[Shelf], results.ToolResult], name: str = "", budget: int = parameters.BUDGET) -> CallToolResult:
         """What a tool finds in the index of that name, or in all; where much is asked for, beside what others ask."""
         prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
         result = await self._do(lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=budget > LARGE)

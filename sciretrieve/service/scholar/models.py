@@ -11,19 +11,19 @@ MOST_PAPERS, MOST_AUTHORS = 500, 1000
 """Papers, and authors, that a request may name."""
 
 
-class Model(BaseModel):
+class ScholarModel(BaseModel):
     """What has names as JSON has them: paperId of paper_id."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
-class Record(Model):
+class ScholarRecord(ScholarModel):
     """Something of which the fields are answered that were asked for."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class AuthorRecord(Record):
+class AuthorRecord(ScholarRecord):
     """An author: a name, and the papers that have it."""
 
     author_id: str | None = None
@@ -40,7 +40,7 @@ class AuthorRecord(Record):
     papers: list[PaperRecord] | None = None
 
 
-class PaperRecord(Record):
+class PaperRecord(ScholarRecord):
     """A paper; in a list of references the id is null for a work that the index does not have."""
 
     paper_id: str | None
@@ -72,7 +72,7 @@ class PaperRecord(Record):
     match_score: float | None = None
 
 
-class Page(Model):
+class Page(ScholarModel):
     """A page of a list. `next` is where the next page begins, if there is one."""
 
     total: int = Field(description="How many entries the list has.")
@@ -92,7 +92,7 @@ class AuthorPage(Page):
     data: list[AuthorRecord]
 
 
-class LinkRecord(Record):
+class LinkRecord(ScholarRecord):
     """A citation, with the paper at its other end. Where and why it is cited is not known."""
 
     contexts: list[str] | None = None
@@ -125,7 +125,7 @@ class ReferencePage(Page):
     data: list[ReferenceRecord]
 
 
-class BulkPage(Model):
+class BulkPage(ScholarModel):
     """A thousand of the papers of a bulk search. `token` asks for those that follow; null after the last."""
 
     total: int = Field(description="How many papers there are in all.")
@@ -133,13 +133,13 @@ class BulkPage(Model):
     data: list[PaperRecord]
 
 
-class MatchList(Model):
+class MatchList(ScholarModel):
     """The paper whose title is nearest."""
 
     data: list[PaperRecord] = Field(min_length=1, max_length=1)
 
 
-class Suggested(Model):
+class Suggested(ScholarModel):
     """A paper that somebody who is typing may mean."""
 
     id: str
@@ -147,26 +147,26 @@ class Suggested(Model):
     authors_year: str
 
 
-class SuggestedList(Model):
+class SuggestedList(ScholarModel):
     """Papers that somebody who is typing may mean."""
 
     matches: list[Suggested]
 
 
-class SnippetList(Model):
+class SnippetList(ScholarModel):
     """Passages of papers, best first."""
 
     data: list[dict[str, Any]]
     retrieval_version: str
 
 
-class RecommendedList(Model):
+class RecommendedList(ScholarModel):
     """Papers like those that were given, the nearest first."""
 
     recommended_papers: list[PaperRecord]
 
 
-class Asked(Model):
+class Asked(ScholarModel):
     """The body of a request, which has nothing else: `fields` and `limit` stand in the address."""
 
     model_config = ConfigDict(extra="forbid")

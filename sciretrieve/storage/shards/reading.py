@@ -25,7 +25,7 @@ from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
 from ...once import once
 from ...types import Paper, Rows
-from ...waiting import check
+from ...waiting import raise_if_abandoned
 from ..manifest import SHARDS, ShardFacts
 from .names import NAMES, NAMES_FILE, read_names
 
@@ -245,7 +245,7 @@ class Shard:
 
     def _named_columns(self, names: Sequence[str], rows: Rows | None = None) -> pa.Table:
         """Columns of the file of names, and ids, of all papers or at the given rows."""
-        check()
+        raise_if_abandoned()
         columns = {name: self.ids if name == "id" else self._names[name].chunk(0) for name in dict.fromkeys(names)}
         self._check_again(*dict.fromkeys("ids.arrow" if name == "id" else NAMES_FILE for name in columns))
         if rows is not None:
@@ -264,7 +264,7 @@ class Shard:
 
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """What is read, which must be so many papers, or those at the given places of it."""
-        check()
+        raise_if_abandoned()
         with _named(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             reader = self._reader()
             table = read(reader)

@@ -54,7 +54,7 @@ class TextVectors:
 
 
 @dataclass(frozen=True)
-class Library:
+class PerturbedTexts:
     """What makes candidate sets of texts.
 
     Attributes:

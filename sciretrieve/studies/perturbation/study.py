@@ -29,7 +29,7 @@ from ...progress import shown
 from ...protocols import Encoder, Progress
 from ...query.index import Index
 from ...types import Paper, Rows, Scores, Vectors
-from .asking import Library, Texts, TextVectors, labelled
+from .asking import PerturbedTexts, Texts, TextVectors, labelled
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
 from .similarities import (
     Anisotropy,
@@ -282,7 +282,7 @@ class _Work:
         self.neighbours = {code: labelled(code, of_class) for code, of_class in made.items() if of_class}
         texts = [*self.papers, *self.titles, *(text for of_class in self.neighbours.values() for text in of_class)]
         vectors = TextVectors(encoder, texts, folder, progress) if encoder is not None else None
-        self.library = Library(folder, vectors, settings, options)
+        self.library = PerturbedTexts(folder, vectors, settings, options)
         self.vectors = vectors
         progress.start(len(self.neighbours) + 2, unit="sets of texts")
 

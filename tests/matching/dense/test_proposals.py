@@ -14,7 +14,7 @@ from sciretrieve.errors import CorruptData
 from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.exact import RowScores
 from sciretrieve.matching.dense.scale import Scale, ScaledShard
-from sciretrieve.matching.dense.vectors import Request, answered, search
+from sciretrieve.matching.dense.vectors import NearestRequest, answered, search
 from sciretrieve.matching.effort import EXACT, USUAL, Effort
 from sciretrieve.matching.scope import Scope
 
@@ -76,7 +76,7 @@ def test_a_shard_that_has_only_the_best_is_asked_again_for_its_own_queries(tmp_p
     vectors, queries = np.concatenate(parts), np.eye(DIM, dtype=np.float32)
     calls: list[tuple[list[tuple[int, list[int], int]], int | None]] = []
 
-    def ask(requests: Sequence[Request], known: int | None) -> list[list[RowScores]]:
+    def ask(requests: Sequence[NearestRequest], known: int | None) -> list[list[RowScores]]:
         asked = [(one.shard, [queries.tolist().index(query) for query in one.query_vectors.tolist()], one.k) for one in requests]
         calls.append((asked, known))
         return answered(shards, requests, known)

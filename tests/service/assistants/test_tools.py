@@ -291,7 +291,7 @@ def test_work_that_nobody_waits_for_ends(sea: Server, monkeypatch: pytest.Monkey
         begun.set()
         try:
             while True:
-                waiting.check()
+                waiting.raise_if_abandoned()
         except TimedOut:
             ended.set()
             raise
@@ -311,7 +311,7 @@ def test_work_that_nobody_waits_for_ends(sea: Server, monkeypatch: pytest.Monkey
 def test_work_has_its_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_: object) -> None:
         while True:
-            waiting.check()
+            waiting.raise_if_abandoned()
 
     monkeypatch.setattr(finding, "answer", endless)
     with server(folder / "sea", settings=ServiceSettings(seconds=0.01)) as one:

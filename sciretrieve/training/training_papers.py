@@ -70,7 +70,7 @@ NUMBER = Attribute("a number", (), _number)
 
 
 @dataclass(frozen=True)
-class Library:
+class TrainingPapers:
     """The papers of a corpus, by row.
 
     Attributes:
@@ -103,7 +103,7 @@ class Library:
                 row += 1
 
 
-def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None = None, column: str | None = None) -> Library:
+def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None = None, column: str | None = None) -> TrainingPapers:
     """Read a corpus once.
 
     Args:
@@ -142,7 +142,7 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
     values, name = _best(found, attribute, column, list(columns)) if attribute else ([], "")
     values += [None] * (len(ids) - len(values) if attribute else 0)
     is_tested = np.array(tested)
-    return Library(corpus, ids, np.array(full) & ~is_tested, is_tested, values, name)
+    return TrainingPapers(corpus, ids, np.array(full) & ~is_tested, is_tested, values, name)
 
 
 def _best(found: Mapping[str, list[Any]], attribute: Attribute, column: str | None, columns: Sequence[str]) -> tuple[list[Any], str]:
