@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ..encoders.specs import Kind
 from .material import Material, Protocol
 
-Load = Callable[[Path, str], Sequence[Material]]
-"""From a folder and a split to the benchmark's sets."""
 COUNT = re.compile(r"\b(?<!about )([\d,]+) (queries|pairs|candidates|patients|papers)\b")
 """A number in `Benchmark.sizes`, and of what it is."""
 
@@ -50,7 +50,8 @@ class Benchmark:
         files: what the folder holds: patterns with commas between, with remarks in round brackets; see `recognising`.
         source: the paper, and where the data come from.
         licence: as the source states it.
-        load: reads it.
+        reader: what reads it, as `module.function` of `readers`, and takes a folder, a split, the benchmark's name and `arguments`.
+        arguments: see `reader`.
         splits: the splits, the default first.
         downloads: the files for `benchmarks fetch`.
         hub: more of them, in data sets of the hub.
@@ -66,13 +67,21 @@ class Benchmark:
     files: str
     source: str
     licence: str
-    load: Load
+    reader: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     splits: tuple[str, ...] = ("test",)
     downloads: tuple[Download, ...] = ()
     hub: tuple[HubFiles, ...] = ()
     manual: str = ""
     note: str = ""
     whole: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def load(self, folder: Path, split: str) -> list[Material]:
+        """Read its sets. Raises NotFound, InvalidRequest."""
+        module, function = self.reader.split(".")
+        read = getattr(import_module(f"{__package__}.readers.{module}"), function)
+        sets: Material | list[Material] = read(folder, split, self.name, **self.arguments)
+        return [sets] if isinstance(sets, Material) else sets
 
     @property
     def published_sizes(self) -> Mapping[str, Mapping[str, int]]:

@@ -23,7 +23,6 @@ from sciretrieve.evaluation import fetching
 from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE
 from sciretrieve.evaluation.benchmark_specs import Download, HubFiles
 from sciretrieve.evaluation.fetching import fetch
-from sciretrieve.evaluation.scirepeval_benchmarks import ROWS
 from sciretrieve.progress import Silent
 
 DATA = bytes(range(256)) * 5000
@@ -166,7 +165,7 @@ def test_all_parts_of_a_hub_data_set_are_fetched(server: tuple[str, list[str]], 
         hub("drsm", "evaluation-")
     with pytest.raises(Unavailable, match="does not list files as expected"):
         hub("broken", "test-")
-    paths = [path for row in ROWS if row.hub and row.name != "drsm" for path in fetch(row, tmp_path, Silent())]
+    paths = [path for row in CATALOGUE.values() if row.hub and row.name != "drsm" for path in fetch(row, tmp_path, Silent())]
     assert {path.relative_to(tmp_path).as_posix() for path in paths} > {
         *("fos/evaluation-00000-of-00001.parquet", "fos/train-00000-of-00001.parquet", "fos/test-00000-of-00001.parquet"),
         *("hIndex/test-00000-of-00001.parquet", "peer_review_score_hIndex/evaluation-00000-of-00001.parquet"),

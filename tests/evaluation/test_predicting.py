@@ -23,7 +23,6 @@ from sklearn.svm import LinearSVC, LinearSVR
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, MissingExtra, NotFound
 from sciretrieve.evaluation import evaluate, predicting
-from sciretrieve.evaluation.material import FewShot
 from sciretrieve.evaluation.readers import scirepeval_labels
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors
 from tests.toy_weights import write_bert
@@ -166,7 +165,9 @@ def test_few_papers_of_each_of_several_classes(tmp_path: Path, monkeypatch: pyte
             chosen.update(np.random.choice(np.where(y_train[:, column] == 1)[0], 10, replace=False).tolist())
         rows = list(chosen)
         figures.append(f1(y_test, several(x_train[rows], x_test, y_train[rows]), "macro"))
-    material = scirepeval_labels.load(data, "fos", "fos", "fields-of-study", "classes", "macro-F1", (FewShot(10, 3),))
+    material = scirepeval_labels.load(
+        data, "test", "fields-of-study", texts="fos", configuration="fos", label="classes", measure="macro-F1", few_shot=[(10, 3)]
+    )
     monkeypatch.setattr(sr.evaluation.requests, "read", lambda *_: [material])
     report = evaluate("fields-of-study", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
     assert report["per_task"]["10-shot"]["measures"]["macro-F1"] == pytest.approx(np.mean(figures) / 100)

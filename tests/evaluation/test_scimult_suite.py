@@ -14,13 +14,16 @@ from sciretrieve.commands.app import app
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED, TABLES
-from sciretrieve.evaluation.published.scimult import COARSE, FINE, PAPER, RERANKING, RETRIEVAL, SEARCH
 from sciretrieve.evaluation.suites import SuiteReport
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 from tests.evaluation.test_published import PAPERS
 from tests.made_up import shared
 
 IDS = [f"p{number}" for number in range(30)]
+PAPER = "SciMult"
+FINE, COARSE = "Classification (Fine)", "Classification (Coarse)"
+RETRIEVAL, RERANKING = "Link Prediction (Retrieval)", "Link Prediction (Reranking)"
+SEARCH = "Search"
 GROUPS = {FINE: 12, COARSE: 4, RETRIEVAL: 9, RERANKING: 11, SEARCH: 5}
 TABLE_OF = {FINE: "3", COARSE: "4", RETRIEVAL: "5", RERANKING: "7", SEARCH: "8"}
 

@@ -93,7 +93,7 @@ def _patients(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
 
     SciMult does not say which text is the title: none is, as in PMC-Patients' own corpus.
     """
-    materials = [pmc_patients.load(sources[0], "PPR", split, name) for split in SPLITS]
+    materials = [pmc_patients.load(sources[0], split, name, task="PPR") for split in SPLITS]
     patients = [_line("patient", paper) for paper in materials[0].pool()]
     queries = []
     for task in (task for material in materials for task in material.tasks):

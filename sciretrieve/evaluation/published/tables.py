@@ -1,11 +1,18 @@
-"""How a published table is stored: its lines as printed, and where each column stands in our reports."""
+"""How a published table is stored: its lines as printed, and where each column stands in our reports.
+
+A file has the `paper`, if its source is one, and `tables`, each with the fields of `Table`. Its `columns` are groups of columns of one
+task: `measures`, one a column, and the other fields of `Column`; or `skip`, how many columns no report of ours has. A table of which a
+figure stands in two reports has the other columns in `also`.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from importlib.resources import files
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +96,21 @@ def _number(cell: str) -> Decimal:
     return Decimal(cell.rstrip("Mx")) * (1_000_000 if cell.endswith("M") else 1)
 
 
-def columns(benchmark: str, task: str, *measures: str, system: str = "{}") -> tuple[Column, ...]:
-    """The columns of several measures of one task."""
-    return tuple(Column(benchmark, task, measure, system) for measure in measures)
+def read_tables(*names: str) -> list[Table]:
+    """The tables of files of this package, in their order."""
+    tables = []
+    for name in names:
+        file = tomllib.loads((files(__package__) / f"{name}.toml").read_text(encoding="utf-8"))
+        for table in file["tables"]:
+            for groups in filter(None, (table["columns"], table.get("also"))):
+                columns = [column for group in groups for column in _columns(**group)]
+                tables.append(Table(file.get("paper", ""), table["number"], columns, table["text"], table.get("note", "")))
+    return tables
+
+
+def _columns(*, skip: int = 0, measures: Sequence[str] = (), task: str = "", **facts: Any) -> list[Column | None]:
+    """The columns of a group."""
+    return [None] * skip + [Column(task=task, measure=measure, **facts) for measure in measures]
 
 
 def rows_by_benchmark(tables: Sequence[Table]) -> Mapping[str, Sequence[Row]]:

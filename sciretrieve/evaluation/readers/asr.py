@@ -18,7 +18,7 @@ TITLE = "title of "
 """The prefix of a bare title's id."""
 
 
-def load(source: Path) -> Material:
+def load(source: Path, split: str, benchmark: str) -> Material:
     """Task I ranks the papers with title and abstract; Task II these and all titles except the query's own.
 
     The queries are 1,000 of these papers, drawn with a fixed seed. Raises NotFound, InvalidRequest.
@@ -42,4 +42,4 @@ def load(source: Path) -> Material:
         yield from papers
         yield from titles
 
-    return Material(pool, tasks, "asr", corpus.fingerprint())
+    return Material(pool, tasks, benchmark, corpus.fingerprint())

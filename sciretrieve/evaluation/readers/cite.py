@@ -20,7 +20,7 @@ COCITE = "cocite"
 """The split of BEIR's layout with co-cited papers."""
 
 
-def load(folder: Path, benchmark: str) -> Material:
+def load(folder: Path, split: str, benchmark: str) -> Material:
     """One task per field, each query with its own candidates; all papers of the corpus are read, as by `beir:DIR`, which shares the index.
 
     Raises NotFound, InvalidRequest.

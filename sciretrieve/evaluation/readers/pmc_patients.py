@@ -19,7 +19,7 @@ CANDIDATES = {"PAR": "article", "PPR": "patient"}
 """A task -> what its candidates are, as SciMult's files call them."""
 
 
-def load(folder: Path, task: str, split: str, benchmark: str) -> Material:
+def load(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
     """The queries that are judged, and all candidates; notes say which files were read.
 
     `task` is PAR or PPR. In the benchmark's own files queries are texts for PAR, and read like the corpus's patients for PPR; in SciMult's,

@@ -20,23 +20,30 @@ Splits = Mapping[str, tuple[Labelled, ...]]
 """A split's name -> its blocks: for each mention of an author the paper's id and the true author."""
 
 
-def load(folder: Path, dataset: str, benchmark: str) -> Material:
-    """One of the data sets: `DATASET_{signatures,clusters,papers}.json` and `block_sigs_DATASET.json`, which has the blocks of each split.
+def load(folder: Path, split: str, benchmark: str) -> list[Material]:
+    """All data sets, of each `DATASET_{signatures,clusters,papers}.json` and `block_sigs_DATASET.json`, which has the blocks of each split.
 
     Raises:
         NotFound: a file is missing.
         InvalidRequest: a signature has no block or paper, or the clusters or blocks are of another form.
     """
-    paths, splits = _read(folder, dataset, benchmark, ("dev", "test"))
-    return _material(f"s2and_{dataset}", paths, Clustering(dataset, "B3 F1", splits["dev"], splits["test"]), splits)
+    sets = []
+    for dataset in DATASETS:
+        paths, splits = _read(folder, dataset, benchmark, ("dev", "test"))
+        sets.append(_material(f"s2and_{dataset}", paths, Clustering(dataset, "B3 F1", splits["dev"], splits["test"]), splits))
+    return sets
 
 
-def load_for_s2and(folder: Path, dataset: str, benchmark: str) -> Material:
+def load_for_s2and(folder: Path, split: str, benchmark: str) -> list[Material]:
     """The same for S2AND's own code, which reads `DATASET/DATASET_signatures.json` and so on.
 
     Raises:
         NotFound, InvalidRequest: as `load`; InvalidRequest, too, if its code would not find a file there.
     """
+    return [_handed_over(folder, dataset, benchmark) for dataset in DATASETS]
+
+
+def _handed_over(folder: Path, dataset: str, benchmark: str) -> Material:
     paths, splits = _read(folder, dataset, benchmark, ("train", "dev", "test"))
     root, blocks = paths["signatures"].parent.parent, paths["blocks"].parent
     expected = {name: root / dataset / f"{dataset}_{name}.json" for name in FILES} | {"blocks": blocks / f"block_sigs_{dataset}.json"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
 """Folder -> the name that the authors print."""
 METADATA = "paper_metadata_view_cite_read.json"
-MULTI_METADATA = ("paper_metadata.json", "data_final.json")
 CLASSES_METADATA = "paper_metadata_mag_mesh.json"
 CLICKS_METADATA = "paper_metadata_recomm.json"
 CLASSES = {"mag": "MAG", "mesh": "MeSH"}
@@ -27,7 +26,7 @@ CLASSES = {"mag": "MAG", "mesh": "MeSH"}
 
 
 def load(
-    folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tuple(TASKS), metadata_names: tuple[str, ...] = (METADATA,)
+    folder: Path, split: str, benchmark: str, *, tasks: Sequence[str] = tuple(TASKS), metadata_names: Sequence[str] = (METADATA,)
 ) -> Material:
     """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
     metadata = find(folder, *metadata_names, benchmark=benchmark)

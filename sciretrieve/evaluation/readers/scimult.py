@@ -30,7 +30,7 @@ DEFINED_SETS = ("CSConference", "ChemistryMeSH")
 COARSE_SETS = ("MAG", "MeSH")
 
 
-def load_links(folder: Path, task: str, benchmark: str) -> Material:
+def load_links(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
     """SciDocs' full corpus: every paper of the file is a candidate, including the query itself; `task` is cite or co-cite."""
     path = find(folder, "SciDocs_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
@@ -46,7 +46,7 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
     return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]), _repeats(qrels))
 
 
-def load_patients(folder: Path, benchmark: str) -> Material:
+def load_patients(folder: Path, split: str, benchmark: str) -> Material:
     """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines.
 
     The archive has files of these names for PMC-Patients' own protocol, too, in pmc_patients.
@@ -73,7 +73,7 @@ def load_patients(folder: Path, benchmark: str) -> Material:
     return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
 
 
-def load_searches(folder: Path, benchmark: str) -> list[Material]:
+def load_searches(folder: Path, split: str, benchmark: str) -> list[Material]:
     """The search sets that are there. Raises NotFound if none is."""
     return _sets(SEARCH_SETS, lambda name: load_search(folder, name, benchmark))
 
@@ -96,7 +96,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
 
-def load_maple(folder: Path, benchmark: str, *, by_name: bool, defined: bool = True) -> list[Material]:
+def load_maple(folder: Path, split: str, benchmark: str, *, by_name: bool, defined: bool = True) -> list[Material]:
     """The sets of MAPLE that are there; of those whose labels are to be read without definitions, the ones that have any."""
     return _sets(
         MAPLE_SETS if defined else DEFINED_SETS, lambda field: load_labels(folder, field, benchmark, by_name=by_name, defined=defined)
@@ -144,12 +144,12 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
     return Material(_labels(labels, defined), (Task(field, queries, qrels, first=first),), name, fingerprint([labels]), notes)
 
 
-def load_coarse(folder: Path, benchmark: str) -> list[Material]:
+def load_coarse(folder: Path, split: str, benchmark: str) -> list[Material]:
     """The sets of coarse classes that are there. Raises as `_load_classes`."""
     return _sets(COARSE_SETS, lambda name: _load_classes(folder, name, benchmark))
 
 
-def load_recommendation(folder: Path, benchmark: str) -> Material:
+def load_recommendation(folder: Path, split: str, benchmark: str) -> Material:
     """Papers with graded recommendations, re-ranked; the rows are both queries and candidates. Raises NotFound, InvalidRequest."""
     path = find(folder, "Recommendation_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}

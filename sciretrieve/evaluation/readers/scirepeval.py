@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ TEXTS = ("evaluation-*.parquet", "evaluation.parquet", "evaluation.jsonl", "test
 JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
 
 
-def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, ...] = ()) -> Material:
+def load(folder: Path, split: str, benchmark: str, *, configuration: str, extra: Sequence[str] = ()) -> Material:
     """One of the sets; `extra` are fields appended to the abstract (Search: venue, year).
 
     Texts are in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or a
@@ -54,10 +54,12 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, (task,), benchmark, fingerprint([*texts, *qrels_files], *((extra, FIELD_SEPARATOR) if extra else ())), notes)
+    return Material(
+        pool, (task,), benchmark, fingerprint([*texts, *qrels_files], *((tuple(extra), FIELD_SEPARATOR) if extra else ())), notes
+    )
 
 
-def load_reviewers(folder: Path, benchmark: str) -> Material:
+def load_reviewers(folder: Path, split: str, benchmark: str) -> Material:
     """Paper-reviewer matching: two tasks, hard and soft judgements over the same reviewers."""
     texts = first_matches([*places(folder, "paper_reviewer_matching"), folder / "reviewers"], TEXTS)
     if not texts:
@@ -91,7 +93,7 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
     return Material(pool, tuple(tasks), benchmark, fingerprint(texts))
 
 
-def load_scidocs(folder: Path, benchmark: str) -> Material:
+def load_scidocs(folder: Path, split: str, benchmark: str) -> Material:
     """SciDocs's four tasks of ranking, on one set of papers, some of which are the queries. Raises as `load`."""
     texts = needed(folder, SCIDOCS_TEXTS, TEXTS, benchmark)
     papers = read_papers(texts)
@@ -162,7 +164,7 @@ def _add_row(
     papers: dict[str, Paper],
     queries: dict[str, Query],
     candidate_scores: Qrels,
-    extra: tuple[str, ...],
+    extra: Sequence[str],
 ) -> None:
     query, candidates = row.get("query"), row.get("candidates")
     if query is None or not isinstance(candidates, list):
@@ -180,7 +182,7 @@ def _add_row(
             candidate_scores.setdefault(id, {}).setdefault(other, grade_of(path, number, candidate["score"]))
 
 
-def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
+def _paper(row: Mapping[str, Any], id: str, extra: Sequence[str]) -> Paper:
     paper = paper_of(row, id)
     # empty, null and 0 fields are skipped, the others joined as by the authors, by the separator of the encoder's own tokenizer
     further_fields = [str(row[name]) for name in extra if row.get(name)]

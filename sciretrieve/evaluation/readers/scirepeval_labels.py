@@ -20,9 +20,17 @@ from .scirepeval import TEXTS, needed, read_papers
 
 
 def load(
-    folder: Path, texts: str, configuration: str, benchmark: str, label: Label, measure: str, few_shot: Sequence[FewShot] = ()
+    folder: Path,
+    split: str,
+    benchmark: str,
+    *,
+    texts: str,
+    configuration: str,
+    label: Label,
+    measure: str,
+    few_shot: Sequence[tuple[int, int]] = (),
 ) -> Material:
-    """One of the tasks, and its few-shot forms.
+    """One of the tasks, and its few-shot forms: of each how many papers a sample has, and how many samples there are.
 
     Papers are in `evaluation*.parquet` or `.jsonl` in the folder `texts`; labels in `train*.parquet` and `test*.parquet` of the hub's
     `scirepeval_test`, or in `train.csv` and `test.csv`, in the folder `configuration`: rows of `paper_id` and `label`.
@@ -34,8 +42,8 @@ def load(
     text_files = needed(folder, texts, TEXTS, benchmark)
     papers = read_papers(text_files)
     train, test = (
-        _labelled(needed(folder, configuration, (f"{split}-*.parquet", f"{split}.parquet", f"{split}.csv"), benchmark), label, measure)
-        for split in ("train", "test")
+        _labelled(needed(folder, configuration, (f"{part}-*.parquet", f"{part}.parquet", f"{part}.csv"), benchmark), label, measure)
+        for part in ("train", "test")
     )
     if label == "classes" and train.labels.shape[1] != test.labels.shape[1]:
         raise InvalidRequest(
@@ -44,7 +52,7 @@ def load(
     notes = []
     if textless := [id for id in dict.fromkeys((*train.ids, *test.ids)) if id not in papers]:
         notes.append(f"{len(textless):,} labelled papers have no text; only vectors made elsewhere can stand for them: {textless[0]} …")
-    shapes = {"full": None, **{f"{form.size}-shot": form for form in few_shot}}
+    shapes = {"full": None, **{f"{size}-shot": FewShot(size, runs) for size, runs in few_shot}}
     predictions = tuple(Prediction(name, label, measure, train, test, form) for name, form in shapes.items())
 
     def pool() -> Iterator[Paper]:
