@@ -22,8 +22,6 @@ DEFAULT_ENCODER = "granite"
 FusionMethod: TypeAlias = Literal["convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
-BuildPrecision: TypeAlias = Literal["auto", "bf16", "fp32", "int8"]
-"""In int8 only the papers of an index can be encoded, since it takes papers to quantise an encoder."""
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"]
 """How hits are printed."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
@@ -60,10 +58,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 FUSION_METHODS: tuple[FusionMethod, ...] = get_args(FusionMethod)
 BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
-BUILD_PRECISIONS: tuple[BuildPrecision, ...] = get_args(BuildPrecision)
 FORMATS: tuple[Format, ...] = get_args(Format)
-DEVICES: tuple[Device, ...] = get_args(Device)
 POOLINGS: tuple[PoolingName, ...] = get_args(PoolingName)
 SIMILAR_BY: tuple[SimilarBy, ...] = get_args(SimilarBy)
 SIDES: tuple[SideName, ...] = get_args(SideName)

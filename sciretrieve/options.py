@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
 from .choices import (
     DEFAULT_ENCODER,
     Bm25Variant,
-    BuildPrecision,
     Device,
     Filter,
     FusionMethod,
@@ -134,9 +133,8 @@ class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
     `encoder` is a name, an encoder of your own (see `sciretrieve.protocols.OwnEncoder`) or vectors, {id: vector}; it is None for no
-    vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`. With
-    precision "int8" the encoder is quantised with the corpus's own papers, which is refused where it costs more than half a point of
-    nDCG@10 or recall@100 of these; queries are never encoded in int8, and always on the CPU.
+    vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`.
+    Queries are always encoded on the CPU.
     """
 
     encoder: Annotated[AnyEncoder | None, ENCODER] = DEFAULT_ENCODER
@@ -148,9 +146,7 @@ class BuildSettings:
     query_template: QueryTemplate = None
     metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.")] = None
     dense: Annotated[str, Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.", "TYPE")] = "auto"
-    precision: Annotated[
-        BuildPrecision, Help("The encoder's arithmetic; auto: bf16 where supported; int8: quantised with papers of the corpus.")
-    ] = "auto"
+    precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
     lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.")] = Bm25Parameters()
     shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD)] = SHARD_SIZE
@@ -184,8 +180,6 @@ class BuildSettings:
         check_recall(self.recall)
         if self.late and (self.encoder is None or self.lexical is None):
             raise InvalidRequest("`late` adds a part to hybrid search, which needs vectors and BM25; leave it out")
-        if self.late and self.precision == "int8":
-            raise InvalidRequest("`late` takes token vectors as they are, and `precision='int8'` changes them; leave out one of them")
 
 
 class BuildKeywords(TypedDict, total=False):
@@ -200,7 +194,7 @@ class BuildKeywords(TypedDict, total=False):
     query_template: str | None
     metric: Metric | None
     dense: str
-    precision: BuildPrecision
+    precision: Precision
     device: Device
     lexical: Bm25Parameters | None
     shard_size: int

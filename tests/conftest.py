@@ -237,11 +237,11 @@ def compute_once(kept: Path) -> Iterator[None]:
     compute = OpenVinoRuntime._outputs
 
     def outputs(self: Any, tokens: Any) -> Iterator[Any]:
-        if not is_kept or self._folder != self._artifact.folder:
+        if not is_kept:
             yield from compute(self, tokens)
             return
         for number, batch in enumerate(tokens.batches):
-            facts = [self._folder.name, self.machine, self.way, batch.ids.tolist(), batch.mask.tolist()]
+            facts = [self._artifact.folder.name, self.machine, self.way, batch.ids.tolist(), batch.mask.tolist()]
             made = kept / "computed" / f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.npz"
             if not made.exists():
                 (output,) = compute(self, replace(tokens, batches=tokens.batches[number : number + 1]))

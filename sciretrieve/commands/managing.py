@@ -168,13 +168,12 @@ def _reads(manifest: Manifest) -> str:
 
 def _precision(encoder: Mapping[str, Any]) -> str:
     """The precision in which papers were encoded, and the runtimes if known."""
-    from ..encoders import Receipt, must_be_given
+    from ..encoders import must_be_given
 
     if must_be_given(encoder):
         return "one of your own, given from Python" if encoder["layout"] == "own" else "given from Python"
     ran_in = ", then ".join(encoder.get("ran_in", ()))
-    precision = f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
-    return f"{precision}; {Receipt(**encoder['receipt'])}" if "receipt" in encoder else precision
+    return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
 
 
 def log(

@@ -19,7 +19,6 @@ from .golden import check_golden, compared, golden_vectors, read_golden
 from .late import encode_packed, has_tokens, late, late_by_default, packing_of
 from .members import member_requests, members_of
 from .own import OWN, adopted, must_be_given
-from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
 from .sentences import encode_sentences, open_sentence_encoder, pieces
 from .specs import EncoderRequest, EncoderSpec
@@ -132,20 +131,16 @@ __all__ = [
     "CATALOGUE",
     "CODES",
     "OWN",
-    "SAMPLE",
     "CrossEncoder",
     "EncoderRequest",
     "EncoderSpec",
-    "Receipt",
     "adopted",
     "check_golden",
-    "check_int8",
     "compared",
     "encode_packed",
     "encode_sentences",
     "golden_vectors",
     "has_tokens",
-    "in_int8",
     "late",
     "late_by_default",
     "load_encoder",
@@ -158,7 +153,6 @@ __all__ = [
     "opened_encoder",
     "packing_of",
     "pieces",
-    "quantise",
     "read_golden",
     "reads_texts",
     "reopen_encoder",

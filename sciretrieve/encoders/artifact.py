@@ -21,7 +21,7 @@ from .openvino_library import load_openvino
 from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
-Arithmetic = Literal["bf16", "fp32", "int8"]
+Arithmetic = Literal["bf16", "fp32"]
 """The number format that a runtime computes in."""
 FORM = 4
 """Version of what `conversion` writes; it changes with the format, so that older folders are not used."""

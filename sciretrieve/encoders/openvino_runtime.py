@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from threading import local
 from typing import Any
 
 import numpy as np
 
 from ..errors import CorruptData
-from ..files.writing import describe
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
@@ -23,8 +21,8 @@ from .artifact import Arithmetic, Artifact
 from .openvino_library import load_openvino
 from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
 
-HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32", "int8": "f32"}
-"""What is not quantised in an int8 graph is computed in fp32."""
+HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
+"""OpenVINO's names."""
 
 
 class OpenVinoRuntime:
@@ -36,22 +34,19 @@ class OpenVinoRuntime:
 
     budget = BUDGET
 
-    def __init__(self, artifact: Artifact, precision: Arithmetic, streams: int = 1, folder: Path | None = None) -> None:
-        """`folder` has the graph, if it is not the artifact's own."""
+    def __init__(self, artifact: Artifact, precision: Arithmetic, streams: int = 1) -> None:
         self._artifact, self._streams = artifact, streams
-        self._folder = folder or artifact.folder
         self.precision = precision
         self.name = f"OpenVINO {precision}"
         self.way = self.name if streams == 1 else f"{self.name} in {streams} streams"
 
     @once
     def machine(self) -> str:
-        """The processor, what of it may be used, and the library's version; and which graph, if not the artifact's own."""
+        """The processor, what of it may be used, and the library's version."""
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
-        graph = "" if self._folder == self._artifact.folder else f", {describe(self._folder / 'model.bin')['sha256']}"
         # bf16 needs instructions that a user may keep OpenVINO from, and what was measured without them is not so with them
         limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
-        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}{graph}"
+        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}"
 
     def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32.
@@ -95,19 +90,19 @@ class OpenVinoRuntime:
 
     @once
     def _compiled(self) -> Any:
+        folder = self._artifact.folder
         settings: dict[str, str] = {"INFERENCE_PRECISION_HINT": HINTS[self.precision]}
         if self._streams == 1:
             # threads that are tied to a core wait for Python's, which runs on the same one while other searches read their queries
             settings |= {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": "NO"}
+            # a search opens this one, so it is kept in the form that opens quickest
+            settings["CACHE_DIR"] = str(folder / "compiled")
         else:
             settings |= {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(self._streams)}
-        if self._streams == 1 and self._folder == self._artifact.folder:
-            # a search opens this one, so it is kept in the form that opens quickest
-            settings["CACHE_DIR"] = str(self._folder / "compiled")
         if limit := thread_limit():
             settings["INFERENCE_NUM_THREADS"] = str(limit)
-        compiled = _core().compile_model(self._folder / "model.xml", "CPU", settings)
-        paths = [self._folder / "model.bin", *(self._folder / "compiled").glob("*.blob")]
+        compiled = _core().compile_model(folder / "model.xml", "CPU", settings)
+        paths = [folder / "model.bin", *(folder / "compiled").glob("*.blob")]
         self._mapped = [(path, path.stat()) for path in paths]
         return compiled
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
@@ -24,9 +23,8 @@ from .tokens import BUDGET, TokenReader, Tokens, ignored
 from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
 
 LOG = logging.getLogger(__name__)
-LEAST_COSINE = {"bf16": 0.9999, "int8": 0.5}
-"""Least cosine to the vectors of plain torch in fp32. In int8 it recognises garbage alone: the probes may lie far from the papers that a
-graph was quantised with, and what counts is the receipt, see `quantising`."""
+LEAST_COSINE = 0.9999
+"""Least cosine to the vectors of plain torch in fp32, for a runtime in bf16."""
 LARGEST_DIFFERENCE = 1e-4
 """Largest difference from any component of those vectors, for a runtime in fp32."""
 
@@ -194,7 +192,7 @@ class Runtimes:
         if "raised" in facts:
             return f"{runtime.way} failed ({facts['raised']})"
         cosine, difference = facts["cosine"], facts["difference"]
-        if difference <= LARGEST_DIFFERENCE if runtime.precision == "fp32" else cosine >= LEAST_COSINE[runtime.precision]:
+        if difference <= LARGEST_DIFFERENCE if runtime.precision == "fp32" else cosine >= LEAST_COSINE:
             return None
         outputs = "scores" if self.artifact.dim == 1 else "vectors"
         distance = f"a difference of {difference:.1e}" if runtime.precision == "fp32" else f"cosine {cosine:.5f}"
@@ -230,7 +228,7 @@ def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 
 
 def for_many(
-    encoder: str, artifact: Artifact, requested: Precision, precision: Arithmetic, weights: Callable[[], Weights], int8: Path | None
+    encoder: str, artifact: Artifact, requested: Precision, precision: Arithmetic, weights: Callable[[], Weights]
 ) -> list[Runtime]:
     """The runtimes of a CPU for thousands of texts: all ways in a precision that works, the quickest first, then those of `on_cpu`.
 
@@ -238,12 +236,9 @@ def for_many(
         encoder: its name, for messages.
         artifact, requested, weights: as in `on_cpu`.
         precision: the precision that works.
-        int8: the folder of the quantised graph that is to be used in place of that; None for none.
     """
 
     def ways() -> list[Runtime]:
-        if int8 is not None:
-            return [OpenVinoRuntime(artifact, "int8", count, int8) for count in streams()]
         # in fp32 torch was nowhere quicker, and its vectors differ in their last bits
         in_torch = [TorchRuntime(weights, artifact, "cpu", "bf16")] if precision == "bf16" else []
         return [*(OpenVinoRuntime(artifact, precision, count) for count in streams()), *in_torch]

@@ -34,8 +34,7 @@ class TextEncoder:
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
     `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
-    the cache has the converted model. `int8` is the folder of a quantised graph that papers go through, see `quantised`. `late` says
-    whether it gives token vectors too, see `with_tokens`.
+    the cache has the converted model. `late` says whether it gives token vectors too, see `with_tokens`.
     """
 
     def __init__(
@@ -45,7 +44,6 @@ class TextEncoder:
         precision: Precision = "auto",
         device: Device = "auto",
         known_hashes: Mapping[str, Hashes] | None = None,
-        int8: Path | None = None,
         late: bool = False,
     ) -> None:
         check_device(device)
@@ -54,7 +52,7 @@ class TextEncoder:
         self._precision, self._device, self._known_hashes = precision, device, known_hashes
         self._models: dict[str, Runtimes] = {}
         self._opening = Lock()
-        self._many, self._int8 = False, int8
+        self._many = False
         self.late = late
 
     @property
@@ -183,11 +181,6 @@ class TextEncoder:
         return model.run(model.artifact.tokenise(texts, self._budget))
 
     @property
-    def runs_in_openvino(self) -> bool:
-        """Whether it runs on the CPU, and OpenVINO has its graph."""
-        return not self._on_gpu and self.artifact.has_graph
-
-    @property
     def artifact(self) -> Artifact:
         """What reads papers, in the cache."""
         return self._model(self.spec.sides.paper.task).artifact
@@ -199,10 +192,6 @@ class TextEncoder:
         encoder = TextEncoder(self.spec, self.request, self._precision, self._device, self._known_hashes, late=True)
         encoder._many = self._many
         return encoder
-
-    def quantised(self, int8: Path) -> TextEncoder:
-        """The same encoder, whose papers go through the int8 graph in a folder."""
-        return TextEncoder(self.spec, self.request, self._precision, self._device, self._known_hashes, int8)
 
     def rates(self) -> Mapping[str, float]:
         """Tokens a second of the ways to encode many papers, as far as they were measured on this machine; its files must be here."""
@@ -232,7 +221,7 @@ class TextEncoder:
 
     @property
     def _paper_model(self) -> Runtimes:
-        return self._for_many if self._many or self._int8 is not None else self._model(self.spec.sides.paper.task)
+        return self._for_many if self._many else self._model(self.spec.sides.paper.task)
 
     def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
@@ -255,7 +244,7 @@ class TextEncoder:
 
     @once
     def _for_many(self) -> Runtimes:
-        """What runs the papers' task where there are many, or in int8."""
+        """What runs the papers' task where there are many."""
         few, task = self._model(self.spec.sides.paper.task), self.spec.sides.paper.task
         if not few.artifact.has_graph:
             return few
@@ -263,7 +252,7 @@ class TextEncoder:
             self.name,
             few.artifact,
             self._precision,
-            lambda: for_many(self.name, few.artifact, self._precision, few.precision, lambda: self._weights(task), self._int8),
+            lambda: for_many(self.name, few.artifact, self._precision, few.precision, lambda: self._weights(task)),
         )
 
     def _folder(self, task: str) -> Path:

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from ..choices import Metric, Precision
-from ..encoders import adopted, check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, must_be_given, packing_of
+from ..choices import Metric
+from ..encoders import adopted, has_tokens, late, late_by_default, load_encoder, must_be_given, packing_of
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files.streams import checked_text
 from ..files.writing import LOCK, TEMPORARY, listed, remove, remove_lock, write_lock
@@ -37,7 +37,6 @@ from ..storage.manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHA
 from ..storage.pending import Pending
 from ..storage.sweeping import sweep
 from .ingest import Ingest, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
-from .int8_building import quantised
 
 SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
@@ -135,15 +134,13 @@ class BuildComponents:
                 pooling=settings.pooling,
                 template=settings.template,
                 query_template=settings.query_template,
-                precision=plain_precision(settings),
+                precision=settings.precision,
                 device=settings.device,
             )
             if isinstance(given, str)
             else adopted(given)
         )
-        if settings.precision == "int8":
-            check_int8(encoder)
-        if settings.late or (settings.late is None and settings.lexical and settings.precision != "int8" and late_by_default(encoder)):
+        if settings.late or (settings.late is None and settings.lexical and late_by_default(encoder)):
             encoder = late(encoder)
         metric = settings.metric or encoder.metric
         if settings.dense not in ("auto", "flat"):
@@ -162,11 +159,6 @@ def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, 
         return True
     progress.note(f"token vectors are not kept, since {papers:,} papers are many; --late keeps them, some 5 kB a paper")
     return False
-
-
-def plain_precision(settings: BuildSettings) -> Precision:
-    """The precision of all that is not encoded in int8."""
-    return "auto" if settings.precision == "int8" else settings.precision
 
 
 class Build:
@@ -239,7 +231,7 @@ class Build:
                 self.settings.shard_size,
                 self.progress,
                 self.workers,
-                plain_precision(self.settings),
+                self.settings.precision,
                 self.settings.device,
             )
             ingest = ingest.cut(self.corpus, self.settings.limit, self.strict, lambda batch: batch.papers)
@@ -249,9 +241,6 @@ class Build:
             pending = ingest.pending
             # what cannot be chosen is an error before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
-            if self.encoder is not None and self.settings.precision == "int8":
-                pending = quantised(pending, self.encoder, self.progress)
-                ingest = replace(ingest, pending=pending, encoder=in_int8(self.encoder, pending.int8))
             return full(ingest.fill(0), ingest.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..choices import Metric
-from ..encoders import has_tokens, in_int8, packing_of, quantise, reads_texts
+from ..encoders import has_tokens, packing_of, reads_texts
 from ..errors import InvalidRequest
 from ..files.schema import integers, texts_of
 from ..files.writing import HEADER, read_array
@@ -40,7 +40,6 @@ from ..storage.shards import cut_shard, fill
 from ..storage.shards.cutting import SHARD_BYTES, contents
 from ..types import Vectors
 from .building import BuildComponents, chosen_dense, keeps_tokens
-from .int8_building import spread
 from .local_workers import processes_for
 
 SAMPLE = 4096
@@ -172,7 +171,7 @@ class _Estimation:
     ) -> None:
         self.sample, self.papers, self.settings, self.components = sample, papers, settings, components
         self.packing: Packing | None = None
-        self.folder, self.progress, self.in_int8 = folder, progress, settings.precision == "int8"
+        self.folder, self.progress = folder, progress
         self.count = len(sample.papers)
         self.scale = papers / self.count
         self.paper_memory = sample.bytes / sample.accepted
@@ -192,9 +191,6 @@ class _Estimation:
     def run(self) -> Estimate:
         """Try each step on the sample, and scale what it took."""
         encoder, metric, analyzer = self.components.encoder, self.components.metric, self.components.analyzer
-        if encoder is not None and self.in_int8:
-            quantise(encoder, spread(self.sample.papers), self.folder / "int8")
-            encoder = in_int8(encoder, self.folder / "int8")
         if has_tokens(encoder) and encoder is not None:
             if keeps_tokens(self.settings, encoder, self.papers, self.progress):
                 self.packing = packing_of(encoder)

@@ -194,7 +194,6 @@ class Ingest:
             self.pending.golden,
             None if self.analyzer is None else self.analyzer.form,
             sum(cut["shards"]),
-            self.pending.int8.absolute() if "receipt" in self.pending.state else None,
             self.packing,
         )
 
@@ -216,9 +215,7 @@ def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pend
         golden = golden_vectors(encoder)
     else:
         check_golden(golden, encoder, "paper")
-    pending = pending.noting(golden=golden.tolist())
-    # in int8, what encodes the probe encodes no papers
-    return pending if "receipt" in pending.state else pending.noting(ran_in=ran_in(pending, encoder))
+    return pending.noting(golden=golden.tolist(), ran_in=ran_in(pending, encoder))
 
 
 def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()) -> list[str]:
@@ -244,8 +241,6 @@ def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
         "ran_in": ran_in(pending, None),
         "golden": None,
     }
-    if "receipt" in pending.state:
-        facts["receipt"] = pending.state["receipt"]
     if pending.golden is not None:
         facts["golden"] = encoder_file(pending.directory, "golden", generation, pending.golden)
     if (packing := pending.packing()) is not None:

@@ -127,8 +127,6 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
     built = old.encoder
     if built is None or old.lexical is None:
         raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
-    if built.get("precision") == "int8":
-        raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with `late` and another `precision`")
     with Snapshot(directory) as snapshot:
         queries = QueryEncoder(directory, built, snapshot.golden, None if given is None else opened_encoder(given, built))
         encoder = with_tokens(queries.checked("paper"))
@@ -147,7 +145,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
     progress.start(sum(facts.papers for facts in old.shards))
     shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
-    encoder_facts = {**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
+    encoder_facts = {**built, "precision": encoder.precision, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
     return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer()), pending.id
 
 

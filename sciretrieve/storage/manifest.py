@@ -116,7 +116,7 @@ class Manifest:
         generation, previous: its number, and that of the generation that it followed; None for the first.
         papers: how many papers may answer; deleted ones are not counted.
         rejected: how many rows of the last corpus were not indexed.
-        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors, for int8 the `receipt`, and for
+        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors, and for
             late interaction the file that says how token vectors are packed, as `late`; None without vectors.
         lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
             files; None without BM25.

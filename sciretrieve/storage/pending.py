@@ -207,11 +207,6 @@ class Pending:
         return self._file("rejected.jsonl")
 
     @property
-    def int8(self) -> Path:
-        """The folder of the encoder's graph in int8, if papers are encoded in that."""
-        return self._file("int8")
-
-    @property
     def late(self) -> Path:
         """The file that says how token vectors are packed, if it has been decided that there are any."""
         return self._file("late.npy")

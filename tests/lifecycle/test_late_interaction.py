@@ -19,6 +19,7 @@ from sciretrieve.matching.late import matches
 from sciretrieve.progress import Silent
 from sciretrieve.types import Vectors
 from tests.command_line import answer, sciretrieve
+from tests.edited import edited_manifest
 from tests.lifecycle.test_building import Stop, StopAfter, contents
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -279,18 +280,36 @@ def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, m
     assert build(corpus, tmp_path / "wanted", late=True).manifest.late is not None
 
 
-def test_late_interaction_needs_both_halves_and_plain_vectors(corpus: Path, tmp_path: Path) -> None:
-    for settings, reason in (
-        ({"encoder": None}, "`late` adds a part to hybrid search, which needs vectors and BM25"),
-        ({"lexical": None}, "`late` adds a part to hybrid search, which needs vectors and BM25"),
-        ({"precision": "int8"}, "`late` takes token vectors as they are"),
-    ):
-        with pytest.raises(InvalidRequest, match=reason):
-            build(corpus, tmp_path / "index", late=True, **settings)
+def test_late_interaction_needs_both_halves(corpus: Path, tmp_path: Path) -> None:
+    reason = "`late` adds a part to hybrid search, which needs vectors and BM25"
+    with pytest.raises(InvalidRequest, match=reason):
+        build(corpus, tmp_path / "index", late=True, encoder=None)
+    with pytest.raises(InvalidRequest, match=reason):
+        build(corpus, tmp_path / "index", late=True, lexical=None)
     dense_only = build(corpus, tmp_path / "dense", lexical=None)
     assert dense_only.manifest.late is None
     with pytest.raises(InvalidRequest, match="has no BM25, and late interaction is a part of hybrid search"):
         sr.reindex(dense_only.path, late=True)
+
+
+def test_papers_that_were_encoded_in_int8_are_papers(corpus: Path, tmp_path: Path) -> None:
+    """Nothing builds such an index any more; those that were built open, grow, and can have token vectors."""
+    path = build(corpus, tmp_path / "index", late=False).path
+    with edited_manifest(path) as manifest:
+        receipt = {"queries": 60, "papers": 90, "ndcg_loss": 0.1, "recall_loss": 0.0, "cosine": 0.99}
+        manifest["encoder"] |= {"precision": "int8", "ran_in": ["OpenVINO int8"], "receipt": receipt}
+        manifest["build"]["settings"]["precision"] = "int8"
+    assert "dimensions, int8 (OpenVINO int8)\n" in answer("info", "-i", path)
+    expected = sr.open(path).search("graph networks", 5).rankings[0].ids
+    build(corpus, path, late=False)
+    sr.add([{"id": "new", "title": "Graphs of networks"}], path)
+    opened = sr.open(path)
+    assert len(opened) == 91
+    assert set(expected) <= {*opened.search("graph networks", 6).rankings[0].ids}
+    assert not sr.verify(path).faults
+    late = sr.reindex(path, late=True)
+    assert late.encoder is not None
+    assert late.encoder["precision"] == "fp32"
 
 
 def test_an_estimate_counts_their_bytes(corpus: Path, built: sr.Index) -> None:

@@ -38,7 +38,6 @@ OWNED = {
     "torch": {"encoders", "matching", "training"},
     "transformers": {"encoders"},
     "openvino": {"encoders"},
-    "nncf": {"encoders"},
     "adapters": {"encoders", "training"},
     "huggingface_hub": {"encoders"},
     "safetensors": {"encoders", "training"},

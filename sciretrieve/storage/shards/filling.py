@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...choices import Device, Precision
-from ...encoders import check_golden, encode_packed, in_int8, late, reopen_encoder
+from ...encoders import check_golden, encode_packed, late, reopen_encoder
 from ...encoders.ahead import make_ahead
 from ...errors import CorruptData, InvalidRequest
 from ...files.schema import texts_of
@@ -115,7 +115,6 @@ class Filling:
         golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
         form: of the analysis that makes terms; None for shards without terms.
         papers: how many papers all shards of the index have.
-        int8: the folder of the encoder's quantised graph, if its papers go through that.
         packing: as in `fill`.
     """
 
@@ -127,7 +126,6 @@ class Filling:
     golden: Vectors | None
     form: int | None
     papers: int
-    int8: Path | None
     packing: Packing | None
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
@@ -143,8 +141,6 @@ class Filling:
         encoder = _opened(*known) if known else None
         if encoder is not None and self.golden is not None:
             check_golden(self.golden, encoder, "paper")
-        if known and self.int8 is not None:
-            encoder = _in_int8(*known, self.int8)
         if known and self.packing is not None:
             encoder = _late(*known)
         if encoder is not None:
@@ -161,12 +157,6 @@ class Filling:
 def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
     """The encoder of this identity; it stays open for the next shard."""
     return reopen_encoder(json.loads(identity), precision, device)
-
-
-@lru_cache(1)
-def _in_int8(identity: str, precision: Precision, device: Device, folder: Path) -> Encoder:
-    """The same in int8."""
-    return in_int8(_opened(identity, precision, device), folder)
 
 
 @lru_cache(1)
