@@ -17,7 +17,8 @@ from ..matching.search import Probe
 from ..options import SearchOptions
 from ..query.index import Index
 from ..query.narrowing import filters, operators
-from ..query.narrowing.demands import Demand, leaves
+from ..query.narrowing.combining import leaves
+from ..query.narrowing.demands import Demand
 from ..query.reading.feedback import without_copies
 from ..runs import SCHEMA, Ranking, Run, as_pandas
 from ..types import Hit, TotalIs
@@ -223,7 +224,7 @@ def lacks_meaning(index: Index, request: Request, run: Run) -> str:
 
 def _columns(index: Index, request: Request) -> list[str]:
     """The columns that a request asks for in filters, in its query and in facets."""
-    names = [name for condition in request.options.filters for name in sorted(filters.parse(condition).columns())]
+    names = [name for condition in request.options.filters for name in sorted(filters.columns(filters.parse(condition)))]
     if request.query is not None and ":" in request.query:
         with suppress(InvalidRequest):  # what was pasted may have anything in it
             demands = operators.parse(request.query, index.columns.names).demands

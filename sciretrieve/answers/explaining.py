@@ -23,7 +23,8 @@ from ..matching.search import Probe
 from ..query.citations import Link
 from ..query.index import Index
 from ..query.narrowing import filters
-from ..query.narrowing.demands import Combination, Expression, Words
+from ..query.narrowing.combining import Combination
+from ..query.narrowing.demands import Expression, Words, written
 from ..types import Paper, Query, Rows, Vectors
 
 WORDS_TO_TRY = 8
@@ -250,8 +251,8 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
         if mask[row]:
             others = others.passing(mask)
         else:
-            actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
-            failures.append(f"it fails the filter's {part}: {actual_values}")
+            actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(filters.columns(part)))
+            failures.append(f"it fails the filter's {filters.written(part)}: {actual_values}")
     demands = index.reader.demanding(query, index.scope)[0].demands if isinstance(query, str) else ()
     for demand in demands:
         meeting = index.narrower.meeting([demand], others)
@@ -269,8 +270,8 @@ def _failure(index: Index, demand: Expression, row: int) -> str:
         return f"it lacks what the query demands: {', '.join(words)}"
     if isinstance(demand, Combination):
         says = {"OR": "it has none of these, of which the query demands one", "NOT": "it has what the query leaves out"}
-        return f"{says.get(demand.operator, 'it lacks what the query demands')}: {demand}"
-    return f"it does not meet the query's {demand}"
+        return f"{says.get(demand.operator, 'it lacks what the query demands')}: {written(demand)}"
+    return f"it does not meet the query's {written(demand)}"
 
 
 def _meets(index: Index, demand: Expression, row: int) -> bool:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ..characters import typed
 from ..errors import InvalidRequest
-from ..query.narrowing.demands import OperatorName
+from ..query.narrowing.combining import OPERATORS, Combination, OperatorName, Tree
 from ..query.narrowing.operators import DEEPEST
 from ..query.narrowing.prose import LONGEST_SIDE, prose
 from ..wording import listed
@@ -39,7 +39,6 @@ MOST_LINES = 1000
 """Lines of a strategy."""
 LISTED = 8
 """Names that an error lists."""
-OPERATORS = ("AND", "OR", "NOT")
 PRECEDENCE: tuple[OperatorName, ...] = ("OR", "AND")
 
 
@@ -64,15 +63,7 @@ class Unavailable:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """AND, OR, or NOT, which has one part."""
-
-    operator: OperatorName
-    parts: tuple[Expression, ...]
-
-
-Expression: TypeAlias = Words | Reference | Unavailable | Combined
+Expression: TypeAlias = Tree[Words | Reference | Unavailable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +81,6 @@ def read_line(name: str, query: str, names: Collection[str]) -> Line:
     Raises InvalidRequest: it refers to no line, or cannot be read; the message names the line.
     """
     return Line(name, query, _Reading(name, typed(query), names).whole())
-
-
-def references(expression: Expression) -> Iterator[str]:
-    """The names of the lines that an expression refers to, as often as it does."""
-    if isinstance(expression, Reference):
-        yield expression.name
-    elif isinstance(expression, Combined):
-        for part in expression.parts:
-            yield from references(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +133,9 @@ class _Reading:
         depth = min(token.depth for token in tokens)
         for operator in PRECEDENCE:
             if len(parts := self._split(tokens, depth, operator)) > 1:
-                return Combined(operator, tuple(map(self._expression, parts)))
+                return Combination(operator, tuple(map(self._expression, parts)))
         if first.text == "NOT" and first.depth == depth:
-            return Combined("NOT", (self._expression(tokens[1:]),))
+            return Combination("NOT", (self._expression(tokens[1:]),))
         if len(tokens) == 1:
             return Reference(first.reference) if first.reference is not None else Unavailable(first.unavailable or "")
         if first.text == "(" and last.text == ")" and all(token.depth > depth for token in tokens[1:-1]):

@@ -10,20 +10,20 @@ import re
 from collections.abc import Collection
 
 from ..errors import InvalidRequest
+from ..query.narrowing.combining import combined, mapped
 from ..query.narrowing.operators import DEEPEST
 from .lines import Reference
 from .terms import (
     MOST_WAYS,
     TEXT,
-    Joined,
+    Nearby,
     Notes,
+    Operand,
     Term,
     Text,
     Years,
     has_open_texts,
     in_columns,
-    join,
-    mapped,
     near,
     plain,
     spelled,
@@ -74,13 +74,13 @@ def read(text: str, line: str, lines: Collection[str], notes: Notes) -> Term:
     reading = _Reading(text, line, lines, notes)
     if match := SET.fullmatch(text):
         numbers = [number for part in match["lines"].split(",") for number in reading.numbers(part)]
-        return join("OR" if match["operator"].lower() == "or" else "AND", [reading.reference(number) for number in numbers])
+        return combined("OR" if match["operator"].lower() == "or" else "AND", [reading.reference(number) for number in numbers])
     if match := DEDUPED.fullmatch(text):
         notes.add("duplicates are taken out of the result, once, and not here")
         return reading.reference(match["line"])
     if match := LIMIT.fullmatch(text):
         limits = re.split(r"\s+and\s+", match["limits"].strip().removeprefix("(").removesuffix(")"), flags=re.IGNORECASE)
-        return join("AND", [reading.reference(match["line"]), *(_limit(limit, notes) for limit in limits)])
+        return combined("AND", [reading.reference(match["line"]), *(_limit(limit, notes) for limit in limits)])
     term = reading.whole()
     if has_open_texts(term):
         notes.add("text without a field is looked for in title and abstract, and not in headings and keywords, as in .mp.")
@@ -140,11 +140,11 @@ class _Reading:
             if name == "or":
                 groups.append([operand])
             else:
-                before.append(Joined("NOT", (operand,)) if name == "not" else operand)
+                before.append(combined("NOT", [operand]) if name == "not" else operand)
         if "or" in signs and set(signs) != {"or"}:
             self._notes.add("AND and NOT are read before OR; add parentheses if it is meant otherwise")
         self._depth -= 1
-        return join("OR", [join("AND", group) for group in groups])
+        return combined("OR", [combined("AND", group) for group in groups])
 
     def _operator(self) -> re.Match[str] | None:
         self._skip()
@@ -220,12 +220,14 @@ class _Reading:
                 self._notes.add(f".{code}. is title and abstract here, without {WIDER[code]}")
         return in_columns(term, columns, self._notes)
 
-    def _year(self, text: Term) -> Term:
-        ways = text.ways if isinstance(text, Text) else ()
+    def _year(self, operand: Operand) -> Term:
+        if not isinstance(operand, Text | Nearby):
+            return operand
+        ways = operand.ways if isinstance(operand, Text) else ()
         years = [Years(way.replace(":", "-")) for way in ways if re.fullmatch(r"\d{4}([:-]\d{4})?", way)]
         if not years or len(years) < len(ways):
             return self._notes.gone(" or ".join(ways), "no year, and no range of years")
-        return join("OR", years)
+        return combined("OR", years)
 
     def _skip(self) -> None:
         while self._place < len(self._text) and self._text[self._place].isspace():

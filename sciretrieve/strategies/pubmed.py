@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from ..errors import InvalidRequest
-from ..query.narrowing.demands import OperatorName
+from ..query.narrowing.combining import OPERATORS, OperatorName, combined
 from ..query.narrowing.operators import DEEPEST
 from .lines import Reference, Unavailable
-from .terms import TEXT, Joined, Nearby, Notes, Term, Text, Years, in_columns, join, plain, spelled
+from .terms import TEXT, Nearby, Notes, Term, Text, Years, in_columns, plain, spelled
 
 FIELDS = {
     **dict.fromkeys(("ti", "title"), ("title",)),
@@ -36,7 +36,6 @@ TOKEN = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<tag>[^\]]*)\]|(?P<sign>[()])|#(?P
 PROXIMITY = re.compile(r"(?P<tag>.*?):~(?P<distance>\d{1,3})")
 DATE = re.compile(r"(?P<year>\d{4})(?P<day>/\d{1,2}(?:/\d{1,2})?)?")
 FIRST_DAYS, LAST_DAYS = ("", "/01", "/1", "/01/01", "/1/1"), ("", "/12", "/12/31")
-OPERATORS = ("AND", "OR", "NOT")
 END = "3000"
 """The year that PubMed writes for "until now"."""
 
@@ -73,7 +72,7 @@ class _Reading:
             raise self._refused(f"parentheses more than {DEEPEST} levels deep")
         negates = self._takes("NOT")
         first = self._operand()
-        parts: list[Term] = [Joined("NOT", (first,)) if negates else first]
+        parts: list[Term] = [combined("NOT", [first]) if negates else first]
         joining: OperatorName = "AND"
         signs, turns = set(), 0
         while self._place < len(self._tokens) and self._tokens[self._place]["sign"] != ")":
@@ -84,14 +83,14 @@ class _Reading:
             operand = self._operand()
             signs.add("NOT" if negates else operator)
             if operator != joining:
-                parts, joining, turns = [join(joining, parts)], operator, turns + 1
+                parts, joining, turns = [combined(joining, parts)], operator, turns + 1
                 if turns > DEEPEST:
                     raise self._refused(f"more than {DEEPEST} turns from AND to OR and back, without parentheses")
-            parts.append(Joined("NOT", (operand,)) if negates else operand)
+            parts.append(combined("NOT", [operand]) if negates else operand)
         if "OR" in signs and len(signs) > 1:
             self._notes.add("AND, OR and NOT are read from left to right, as PubMed does")
         self._depth -= 1
-        return join(joining, parts)
+        return combined(joining, parts)
 
     def _takes(self, word: str) -> bool:
         takes = self._place < len(self._tokens) and self._tokens[self._place]["word"] == word
@@ -178,12 +177,12 @@ class _Reading:
             if len(words) == 2:
                 return Nearby((words[0],), (words[1],), distance)
             self._notes.add(f"{written} is read as each two of its words near each other, which finds a little more")
-            return join("AND", [Nearby((one,), (other,), distance + len(words) - 2) for one, other in combinations(words, 2)])
+            return combined("AND", [Nearby((one,), (other,), distance + len(words) - 2) for one, other in combinations(words, 2)])
         if is_phrase:
             return self._spelled(words, written)
         self._notes.add(f"{written} is read as words that must all be there; PubMed takes it for a phrase if it knows it as one")
         spoken = [word for word in words if re.search(r"[^\W_]", word)]
-        return join("AND", [self._spelled([word], written) for word in spoken]) if spoken else self._spelled(words, written)
+        return combined("AND", [self._spelled([word], written) for word in spoken]) if spoken else self._spelled(words, written)
 
     def _spelled(self, words: Sequence[str], written: str) -> Text | Unavailable:
         if any(re.search(r"[?#$]", word) for word in words):

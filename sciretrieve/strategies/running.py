@@ -17,9 +17,10 @@ from ..papers.duplicates import By, same_works
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
 from ..storage.finding import chosen, several
 from ..types import Paper, Rows
-from .lines import OPERATORS, Expression, Reference, Unavailable, Words, references
+from .lines import Expression, Reference, Unavailable, Words
 from .logs import Counts, RunOf, log_of
 from .strategy import Strategy
 from .translation import Translation
@@ -35,7 +36,7 @@ class FoundPaper:
         id: its id; with its index before it, as in mine/12, where papers of several indexes have that id.
         paper: as its index has it.
         index: the name of its index.
-        lines: the lines that brought it, or a record of it that was removed: of those that look for words, not those that join others.
+        lines: the lines that matched it, or a record of it that was removed: of those that look for words, not those that join others.
     """
 
     id: str
@@ -152,16 +153,17 @@ def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progre
 
 
 def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everything: Rows, rows: Mapping[str, Rows]) -> Rows:
-    if isinstance(expression, Words):
-        return index.matching(_grouped(expression.query), filters)
-    if isinstance(expression, Reference):
-        return rows[expression.name]
-    if isinstance(expression, Unavailable):
-        return NO_ROWS
-    parts = [_rows(part, index, filters, everything, rows) for part in expression.parts]
-    if expression.operator == "NOT":
-        return np.setdiff1d(everything, parts[0], assume_unique=True)
-    return reduce(np.union1d if expression.operator == "OR" else _both, parts)
+    def of_operand(operand: Words | Reference | Unavailable) -> Rows:
+        if isinstance(operand, Words):
+            return index.matching(_grouped(operand.query), filters)
+        return rows[operand.name] if isinstance(operand, Reference) else NO_ROWS
+
+    def joined(operator: OperatorName, parts: list[Rows]) -> Rows:
+        if operator == "NOT":
+            return np.setdiff1d(everything, parts[0], assume_unique=True)
+        return reduce(np.union1d if operator == "OR" else _both, parts)
+
+    return folded(expression, of_operand, joined)
 
 
 def _both(one: Rows, other: Rows) -> Rows:
@@ -175,7 +177,7 @@ def _grouped(query: str) -> str:
 
 
 def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[_Record]:
-    """The papers of the result in an index, with the lines that brought them."""
+    """The papers of the result in an index, with the lines that matched them."""
     result = rows[strategy.result]
     bringing = {line: np.isin(result, rows[line], assume_unique=True) for line in _with_words(strategy)}
     for place, paper in enumerate(index.papers_at(result)):
@@ -190,20 +192,12 @@ def _with_words(strategy: Strategy) -> set[str]:
         if line in seen:
             continue
         seen.add(line)
-        for part in _wanted(strategy.lines[line].expression):
-            if isinstance(part, Words) and not part.query.startswith("NOT "):
+        for operand in leaves(strategy.lines[line].expression, wanted=True):
+            if isinstance(operand, Words) and not operand.query.startswith("NOT "):
                 found.add(line)
-            waiting += references(part)
+            elif isinstance(operand, Reference):
+                waiting.append(operand.name)
     return found
-
-
-def _wanted(expression: Expression) -> Iterator[Expression]:
-    """The operands of an expression that papers should have."""
-    if isinstance(expression, Words | Reference | Unavailable):
-        yield expression
-    elif expression.operator != "NOT":
-        for part in expression.parts:
-            yield from _wanted(part)
 
 
 def _distinct(records: Sequence[_Record], lines: Sequence[str]) -> tuple[list[FoundPaper], list[Duplicate]]:

@@ -20,7 +20,8 @@ from typing import Any
 
 from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import SearchOptions
-from .lines import MOST_LINES, NAME, OPERATORS, Combined, Expression, Line, Reference, Unavailable, read_line, references
+from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
+from .lines import MOST_LINES, NAME, Line, Reference, Unavailable, Words, read_line
 
 KEYS = ("indexes", "filter", "since", "until", "result", "lines")
 LARGEST = 1_000_000
@@ -89,7 +90,8 @@ def parse(text: str) -> Strategy:
             raise UnknownName("key of a strategy", key, KEYS)
     lines = _lines(values.get("lines"))
     try:
-        order = tuple(TopologicalSorter({name: set(references(line.expression)) for name, line in lines.items()}).static_order())
+        needed = {name: {leaf.name for leaf in leaves(line.expression) if isinstance(leaf, Reference)} for name, line in lines.items()}
+        order = tuple(TopologicalSorter(needed).static_order())
     except CycleError as error:
         names = " → ".join(reversed(error.args[1]))
         raise InvalidRequest(f"lines refer to each other in a circle: {names}; name another line in one of them") from error
@@ -99,7 +101,7 @@ def parse(text: str) -> Strategy:
     voids: dict[str, bool] = {}
     without: dict[str, tuple[str, ...]] = {}
     for name in order:
-        voids[name], lacking = _lacking(lines[name], lines[name].expression, voids, without)
+        voids[name], lacking = _lacking(lines[name], voids, without)
         without[name] = tuple(dict.fromkeys(lacking))
     if voids[result]:
         raise InvalidRequest(f"line {result} is the result, and has nothing but what is not available here: {_named(without[result])}")
@@ -142,28 +144,28 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)
 
 
-def _lacking(
-    line: Line, expression: Expression, voids: Mapping[str, bool], without: Mapping[str, tuple[str, ...]]
-) -> tuple[bool, list[str]]:
-    """Whether an expression of a line is nothing but what is not available, and what it lacks.
+def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[str, ...]]) -> tuple[bool, list[str]]:
+    """Whether a line is nothing but what is not available, and what it lacks.
 
     OR leaves out what is not available, and the line is said to lack it. AND and NOT of nothing else cannot be answered: raises
     InvalidRequest.
     """
-    if isinstance(expression, Unavailable):
-        return True, [expression.text]
-    if isinstance(expression, Reference):
-        return voids[expression.name], list(without[expression.name])
-    if not isinstance(expression, Combined):
-        return False, []
-    found = [_lacking(line, part, voids, without) for part in expression.parts]
-    for is_void, texts in found:
-        if is_void and expression.operator != "OR":
-            raise InvalidRequest(
-                f"line {line.name} has {expression.operator} with nothing but what is not available here: {_named(texts)}; "
-                "leave that out, or write words in its place"
-            )
-    return all(is_void for is_void, _ in found), [text for _, texts in found for text in texts]
+
+    def of_operand(operand: Words | Reference | Unavailable) -> tuple[bool, list[str]]:
+        if isinstance(operand, Reference):
+            return voids[operand.name], list(without[operand.name])
+        return (True, [operand.text]) if isinstance(operand, Unavailable) else (False, [])
+
+    def joined(operator: OperatorName, parts: list[tuple[bool, list[str]]]) -> tuple[bool, list[str]]:
+        for is_void, texts in parts:
+            if is_void and operator != "OR":
+                raise InvalidRequest(
+                    f"line {line.name} has {operator} with nothing but what is not available here: {_named(texts)}; "
+                    "leave that out, or write words in its place"
+                )
+        return all(is_void for is_void, _ in parts), [text for _, texts in parts for text in texts]
+
+    return folded(line.expression, of_operand, joined)
 
 
 def _named(texts: list[str] | tuple[str, ...]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from string import ascii_lowercase
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from ..characters import typed
-from ..query.narrowing.demands import OperatorName
+from ..query.narrowing.combining import Combination, Tree, combined, leaves, mapped
 from .lines import Reference, Unavailable
 
 TEXT = ("title", "abstract")
@@ -48,15 +48,8 @@ class Years:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """AND, OR, or NOT, which has one part."""
-
-    operator: OperatorName
-    parts: tuple[Term, ...]
-
-
-Term: TypeAlias = Text | Nearby | Years | Reference | Unavailable | Joined
+Operand: TypeAlias = Text | Nearby | Years | Reference | Unavailable
+Term: TypeAlias = Tree[Operand]
 
 
 @dataclass(slots=True)
@@ -77,27 +70,12 @@ class Notes:
         return Unavailable(text)
 
 
-def join(operator: OperatorName, parts: Sequence[Term]) -> Term:
-    """Parts as one, written as flat as it can be."""
-    flat: list[Term] = []
-    for part in parts:
-        flat += part.parts if isinstance(part, Joined) and part.operator == operator != "NOT" else (part,)
-    return flat[0] if len(flat) == 1 and operator != "NOT" else Joined(operator, tuple(flat))
-
-
-def mapped(term: Term, change: Callable[[Text | Nearby], Term]) -> Term:
-    """A term whose texts were changed."""
-    if isinstance(term, Joined):
-        return join(term.operator, [mapped(part, change) for part in term.parts])
-    return change(term) if isinstance(term, Text | Nearby) else term
-
-
 def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
     """A term whose texts that have no columns yet have these. In columns of names no beginning of a word is looked for; of an author's
     initials, it is in any case."""
 
-    def within(text: Text | Nearby) -> Term:
-        if text.columns is not None:
+    def within(text: Operand) -> Term:
+        if not _is_open(text):
             return text
         is_name = not set(columns) <= set(TEXT)
         if isinstance(text, Nearby):
@@ -124,16 +102,18 @@ def _without_slashes(ways: Sequence[str]) -> tuple[str, ...]:
 
 def has_open_texts(term: Term) -> bool:
     """Whether the columns of a text are not said."""
-    if isinstance(term, Joined):
-        return any(map(has_open_texts, term.parts))
-    return isinstance(term, Text | Nearby) and term.columns is None
+    return any(map(_is_open, leaves(term)))
+
+
+def _is_open(operand: Operand) -> TypeGuard[Text | Nearby]:
+    return isinstance(operand, Text | Nearby) and operand.columns is None
 
 
 def ways_of(term: Term) -> tuple[str, ...] | None:
     """The texts of which a term is any, in columns that are not said; None if it is something else."""
     if isinstance(term, Text) and term.columns is None:
         return term.ways
-    if isinstance(term, Joined) and term.operator == "OR":
+    if isinstance(term, Combination) and term.operator == "OR":
         parts = [ways_of(part) for part in term.parts]
         if None not in parts:
             return tuple(dict.fromkeys(way for part in parts for way in part or ()))
@@ -141,14 +121,14 @@ def ways_of(term: Term) -> tuple[str, ...] | None:
 
 
 def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
-    """A term near another; None where one of them is no text, and no OR of texts. Of a third one, it is asked that it be near to either of
-    the first two, and these near each other."""
+    """A term near another; None where one of them is no text, and no OR of texts. A third text must be near one of the first two, and
+    these near each other."""
     right_ways = ways_of(right)
     if right_ways is None:
         return None
     if isinstance(left, Nearby) and left.columns is None:
         notes.add("three texts near each other are read as the third near one of the first two, which finds a little more")
-        return join("AND", [left, Nearby((*left.left, *left.right), right_ways, distance)])
+        return combined("AND", [left, Nearby((*left.left, *left.right), right_ways, distance)])
     left_ways = ways_of(left)
     return None if left_ways is None else Nearby(left_ways, right_ways, distance)
 
@@ -197,13 +177,13 @@ def plain(text: str) -> str:
 
 def as_query(term: Term) -> str:
     """A term as a line of a strategy."""
-    if isinstance(term, Joined) and term.operator != "NOT":
+    if isinstance(term, Combination) and term.operator != "NOT":
         texts: list[str] = []
         for part in term.parts:
-            is_without = term.operator == "AND" and texts and isinstance(part, Joined) and part.operator == "NOT"
+            is_without = term.operator == "AND" and texts and isinstance(part, Combination) and part.operator == "NOT"
             texts.append(as_query(part) if is_without else f"{term.operator} {_within(part)}")
         return " ".join(texts).removeprefix(f"{term.operator} ")
-    if isinstance(term, Joined):
+    if isinstance(term, Combination):
         return f"NOT {_within(term.parts[0])}"
     if isinstance(term, Years):
         return f"year:{term.text}"

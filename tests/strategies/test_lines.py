@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.strategies.lines import Combined, Expression, Reference, Unavailable, Words, read_line
+from sciretrieve.query.narrowing.combining import Combination
+from sciretrieve.strategies.lines import Expression, Reference, Unavailable, Words, read_line
 
 NAMES = ("s1", "s2", "s3", "Population")
 
@@ -18,7 +19,7 @@ def shown(expression: Expression) -> str:
         return expression.name
     if isinstance(expression, Unavailable):
         return f"!{expression.text}!"
-    assert isinstance(expression, Combined)
+    assert isinstance(expression, Combination)
     if expression.operator == "NOT":
         return f"-{shown(expression.parts[0])}"
     return "(" + f" {expression.operator} ".join(map(shown, expression.parts)) + ")"
@@ -95,5 +96,5 @@ def test_a_word_like_a_line_is_a_word_where_no_line_is_referred_to() -> None:
 
 def test_a_long_line_is_read_in_the_time_of_its_length() -> None:
     line = read_line("s4", " OR ".join(["s1", "mouse", "(s2 AND rat)"] * 3_000), NAMES)
-    assert isinstance(line.expression, Combined)
+    assert isinstance(line.expression, Combination)
     assert len(line.expression.parts) == 9_000

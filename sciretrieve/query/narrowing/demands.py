@@ -1,13 +1,15 @@
-"""What a typed query demands of papers, as a tree: texts at the leaves, joined by AND, OR and NOT."""
+"""What a typed query demands of papers: texts, joined by AND, OR and NOT."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-OperatorName: TypeAlias = Literal["AND", "OR", "NOT"]
+from . import combining
+from .combining import Combination, OperatorName
+
 STAR = re.compile(r"(?<=[^\W_]{2})\*(?=\s|$)")
 """A star that stands for the rest of a word. After a single letter it is part of a name: A*, C*-algebra."""
 BEGINNING = re.compile(rf"\S*{STAR.pattern}")
@@ -66,39 +68,21 @@ class Words:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """AND, OR or NOT (which has one part) over other demands."""
-
-    operator: OperatorName
-    parts: tuple[Expression, ...]
-
-    def __str__(self) -> str:
-        if self.operator == "NOT":
-            return f"NOT {self.parts[0]}" if _is_simple(self.parts[0]) else f"NOT ({self.parts[0]})"
-        return f" {self.operator} ".join(str(part) if _is_simple(part) else f"({part})" for part in self.parts)
-
-
 Leaf: TypeAlias = Demand | Near | Words
-Expression: TypeAlias = Leaf | Combination
+Expression: TypeAlias = combining.Tree[Leaf]
 
 
-def leaves(demand: Expression) -> Iterator[Leaf]:
-    """The texts that a demand is about."""
-    if isinstance(demand, Combination):
-        for part in demand.parts:
-            yield from leaves(part)
-    else:
-        yield demand
+def written(demand: Expression) -> str:
+    """A demand as it is typed."""
+    if not isinstance(demand, Combination):
+        return str(demand)
+    parts = [written(part) if _is_simple(part) else f"({written(part)})" for part in demand.parts]
+    return f"NOT {parts[0]}" if demand.operator == "NOT" else f" {demand.operator} ".join(parts)
 
 
 def wanted(demand: Expression) -> Iterator[Leaf]:
     """The texts that a paper should have."""
-    if isinstance(demand, Combination):
-        for part in () if demand.operator == "NOT" else demand.parts:
-            yield from wanted(part)
-    elif isinstance(demand, Words) or not demand.absent:
-        yield demand
+    return (leaf for leaf in combining.leaves(demand, wanted=True) if isinstance(leaf, Words) or not leaf.absent)
 
 
 def whole_words(text: str) -> str:
@@ -107,19 +91,16 @@ def whole_words(text: str) -> str:
 
 
 def combined(operator: OperatorName, expressions: Sequence[Expression]) -> Expression | None:
-    """Demands as one, written as flat as it can be."""
-    if operator == "NOT" or not expressions:
-        (part,) = expressions or (None,)
+    """Demands as one, as flat as it can be, with as few NOT; None of none."""
+    if not expressions:
+        return None
+    if operator == "NOT":
+        (part,) = expressions
         if isinstance(part, Demand | Near):
             return replace(part, absent=not part.absent)
         if isinstance(part, Combination) and part.operator == "NOT":
             return part.parts[0]
-        return None if part is None else Combination("NOT", (part,))
-    parts: list[Expression] = []
-    for expression in expressions:
-        is_alike = isinstance(expression, Combination) and expression.operator == operator
-        parts += expression.parts if isinstance(expression, Combination) and is_alike else (expression,)
-    return parts[0] if len(parts) == 1 else Combination(operator, tuple(parts))
+    return combining.combined(operator, expressions)
 
 
 def _alternatives(texts: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...characters import clean
 from ...errors import InvalidRequest
+from .combining import OperatorName, combined
 from .comparing import Value
-from .filters import LONGEST_NUMBER, Combination, Condition, Expression, parse
+from .filters import LONGEST_NUMBER, Condition, Expression, parse, written
 
 
 class FilterText(str):
@@ -26,7 +27,7 @@ class FilterText(str):
 
     def __new__(cls, expression: Expression) -> FilterText:
         """The text of a tree."""
-        text = super().__new__(cls, expression)
+        text = super().__new__(cls, written(expression))
         text.expression = expression
         return text
 
@@ -38,21 +39,21 @@ class FilterText(str):
 
     def __and__(self, other: str) -> FilterText:
         """Both must hold."""
-        return _combined("and", self, other)
+        return _combined("AND", self, other)
 
     def __rand__(self, other: str) -> FilterText:
-        return _combined("and", other, self)
+        return _combined("AND", other, self)
 
     def __or__(self, other: str) -> FilterText:
         """One must hold."""
-        return _combined("or", self, other)
+        return _combined("OR", self, other)
 
     def __ror__(self, other: str) -> FilterText:
-        return _combined("or", other, self)
+        return _combined("OR", other, self)
 
     def __invert__(self) -> FilterText:
         """It must not hold."""
-        return FilterText(Combination("not", (self.expression,)))
+        return FilterText(combined("NOT", [self.expression]))
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError: `and`, `or`, `not` and `1 < field < 2` ask for it, and would lose a part of the filter."""
@@ -151,12 +152,10 @@ def field(name: str) -> Field:
     return Field(name)
 
 
-def _combined(operator: str, *filters: object) -> FilterText:
+def _combined(operator: OperatorName, *filters: object) -> FilterText:
     parts: list[Expression] = []
     for filter in filters:
         if not isinstance(filter, str):
             raise InvalidRequest(f"a filter is combined with another filter or its text, not {filter!r}; put comparisons in parentheses")
-        expression = filter.expression if isinstance(filter, FilterText) else parse(filter)
-        is_alike = isinstance(expression, Combination) and expression.operator == operator
-        parts += expression.parts if is_alike and isinstance(expression, Combination) else (expression,)
-    return FilterText(Combination(operator, tuple(parts)))
+        parts.append(filter.expression if isinstance(filter, FilterText) else parse(filter))
+    return FilterText(combined(operator, parts))

@@ -40,6 +40,7 @@ from ...files.schema import FIELD_NAMES, booleans, in_one_form, is_list, is_numb
 from ...files.streams import checked_text
 from ...types import Mask, Paper
 from ...waiting import raise_if_abandoned
+from .combining import Combination, OperatorName, Tree, leaves
 from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
 from .nested import Elements, elements, listed, place_of, values_within
 
@@ -110,6 +111,8 @@ WRITTEN = {
 """How values of some types are written, by the name of the test for each."""
 CONDITIONS = {"member": "in", "between": "between", "null": "is null", "contains": "contains"}
 """What a rule of the grammar is called as an operator."""
+JOINING: dict[str, OperatorName] = {"or": "OR", "and": "AND", "negation": "NOT"}
+"""The rules that join conditions."""
 EQUALITIES = ("==", "=", "!=", "in")
 ORDERS = ("<", "<=", ">", ">=")
 UNKNOWN = pa.nulls(1, pa.bool_())[0]  # `pa.scalar` imports pandas
@@ -129,10 +132,6 @@ class Condition:
         bare = BARE.fullmatch(self.column)
         column = self.column if bare and bare[1].lower() not in RESERVED else f"`{self.column}`"
         return f"{column} {self.operator} {listed}".rstrip()
-
-    def columns(self) -> set[str]:
-        """The columns that it looks at."""
-        return {self.column}
 
     def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
         """Raise InvalidRequest if it cannot be asked of a column with any of the types that it has in an index's shards."""
@@ -246,35 +245,6 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Combination:
-    """`and`, `or` or `not` over other expressions."""
-
-    operator: str
-    parts: tuple[Expression, ...]
-
-    def __str__(self) -> str:
-        if self.operator == "not":
-            return f"not ({self.parts[0]})"
-        return "(" + f" {self.operator} ".join(map(str, self.parts)) + ")"
-
-    def columns(self) -> set[str]:
-        """The columns that it looks at."""
-        return set().union(*(part.columns() for part in self.parts))
-
-    def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
-        """Raise InvalidRequest if one of its parts cannot be asked."""
-        for part in self.parts:
-            part.check(schema)
-
-    def evaluate(self, columns: Columns) -> Any:
-        """True where the combination holds, null where that cannot be told: Kleene's logic."""
-        verdicts = [part.evaluate(columns) for part in self.parts]
-        if self.operator == "not":
-            return pc.invert(verdicts[0])
-        return reduce(pc.and_kleene if self.operator == "and" else pc.or_kleene, verdicts)
-
-
-@dataclass(frozen=True, slots=True)
 class Typed:
     """The text after a column's name and a colon. It is read in the type of each shard's own column, see `matching`.
 
@@ -285,10 +255,6 @@ class Typed:
     column: str
     text: str
     as_numbers: bool
-
-    def columns(self) -> set[str]:
-        """The columns that it looks at."""
-        return {self.column}
 
     def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
         """Raise InvalidRequest if it cannot be asked of a column with any of the types that it has in an index's shards."""
@@ -311,21 +277,41 @@ class Typed:
         return matching(self.column, self.text, pa.float64() if self.as_numbers and is_text(kind) else kind)
 
 
-Expression: TypeAlias = Condition | Combination | Typed
+Expression: TypeAlias = Tree[Condition | Typed]
+
+
+def written(expression: Expression) -> str:
+    """An expression in the filter language."""
+    if not isinstance(expression, Combination):
+        return str(expression)
+    parts = list(map(written, expression.parts))
+    return f"not ({parts[0]})" if expression.operator == "NOT" else f"({f' {expression.operator.lower()} '.join(parts)})"
+
+
+def columns(expression: Expression) -> set[str]:
+    """The columns that an expression looks at."""
+    return {leaf.column for leaf in leaves(expression)}
+
+
+def evaluate(expression: Expression, columns: Columns) -> Any:
+    """True where an expression holds, null where that cannot be told: Kleene's logic."""
+    if not isinstance(expression, Combination):
+        return expression.evaluate(columns)
+    verdicts = [evaluate(part, columns) for part in expression.parts]
+    if expression.operator == "NOT":
+        return pc.invert(verdicts[0])
+    return reduce(pc.and_kleene if expression.operator == "AND" else pc.or_kleene, verdicts)
 
 
 def comparisons(expression: Expression) -> Iterator[Condition]:
     """The conditions of an expression that compare a value. Such a condition cannot always be decided."""
-    if isinstance(expression, Combination):
-        for part in expression.parts:
-            yield from comparisons(part)
-    elif isinstance(expression, Condition) and expression.operator not in ("contains", "in", "is null", "is not null"):
-        yield expression
+    others = ("contains", "in", "is null", "is not null")
+    return (leaf for leaf in leaves(expression) if isinstance(leaf, Condition) and leaf.operator not in others)
 
 
 def conjuncts(expression: Expression) -> Sequence[Expression]:
     """The conditions that must all hold: the parts of an `and`, else the expression itself."""
-    return expression.parts if isinstance(expression, Combination) and expression.operator == "and" else (expression,)
+    return expression.parts if isinstance(expression, Combination) and expression.operator == "AND" else (expression,)
 
 
 def value_of(paper: Paper, column: str) -> str:
@@ -443,10 +429,8 @@ def _parser() -> Any:
 def _expression(tree: Any, depth: int = 1) -> Expression:
     if depth > DEEPEST:
         raise InvalidRequest(f"the filter nests conditions more than {DEEPEST} levels deep; write it flatter")
-    if tree.data in ("or", "and"):
-        return Combination(str(tree.data), tuple(_expression(child, depth + 1) for child in tree.children))
-    if tree.data == "negation":
-        return Combination("not", (_expression(tree.children[0], depth + 1),))
+    if tree.data in JOINING:
+        return Combination(JOINING[tree.data], tuple(_expression(child, depth + 1) for child in tree.children))
     column = str(tree.children[0].children[0]).strip("`")
     if tree.data == "comparison":
         return Condition(column, str(tree.children[1]), (_value(str(tree.children[2].children[0])),))
@@ -457,7 +441,7 @@ def _expression(tree: Any, depth: int = 1) -> Expression:
     if tree.data == "not_null":
         return Condition(column, "is not null", ())
     condition = Condition(column, operator, values)
-    return Combination("not", (condition,)) if tree.data.startswith("not_") else condition
+    return Combination("NOT", (condition,)) if tree.data.startswith("not_") else condition
 
 
 def _value(text: str) -> Value:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
-from .demands import Demand, Near, OperatorName
+from .combining import Combination, OperatorName, Tree, combined
+from .demands import Demand, Near
 from .refusals import refused
 
 ENDINGS = "),;.:!?"
@@ -24,7 +25,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Operand:
     """A phrase, a word with a minus or one with a field, or texts near each other, and where that stands."""
 
     demand: Demand | Near
@@ -48,34 +49,27 @@ class Nearness:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """AND, OR or NOT with what stands on its sides."""
-
-    operator: OperatorName
-    parts: list[Node]
-    places: list[Span]
-
-
-@dataclass(frozen=True, slots=True)
 class Level:
-    """What stands side by side in parentheses, which a field may stand before."""
+    """What stands side by side in parentheses, which a field or a minus may stand before."""
 
     parts: list[Node]
     places: list[Span]
     column: str | None = None
+    is_left_out: bool = False
 
 
-Node: TypeAlias = Plain | Field | Joined | Level
+Node: TypeAlias = Tree[Plain | Operand | Level]
 
 
-def joined(text: str, parts: Sequence[Node | Sign | Nearness]) -> tuple[list[Node], bool]:
-    """A level's parts, where what operators join is one, and whether they join any. AND, OR and NOT that lack a side stay words.
+def joined(text: str, parts: Sequence[Node | Sign | Nearness]) -> tuple[list[Node], list[Span]]:
+    """A level's parts, where what operators join is one, and where these operators stand. AND, OR and NOT that lack a side stay words.
 
     Raises InvalidRequest if NEAR lacks a side, or has another than words, phrases and an OR of them.
     """
-    near = _neared(text, parts)
-    rest = _joined_by("OR", _joined_by("AND", _negated(near)))
-    return [node for node in rest if not isinstance(node, Sign)], len(near) < len(parts) or _signs(rest) < _signs(near)
+    rest = _joined_by("OR", _joined_by("AND", _negated(_neared(text, parts))))
+    words = [part.place for part in rest if isinstance(part, Sign)]
+    operators = [part.place for part in parts if isinstance(part, Sign | Nearness) and part.place not in words]
+    return [node for node in rest if not isinstance(node, Sign)], operators
 
 
 def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | Sign]:
@@ -92,7 +86,7 @@ def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | S
         if left is None or right is None or not left_texts or not right_texts:
             what = f"the query has {text[slice(*part.place)]} without a word or a phrase on each side"
             raise refused(text, part.place[0], what, 'write it as in (child* OR teenager) NEAR/3 "heart failure"')
-        done.append(Field(Near(None, left_texts, right_texts, part.distance), (_span(left)[0], _span(right)[1])))
+        done.append(Operand(Near(None, left_texts, right_texts, part.distance), (_span(left)[0], _span(right)[1])))
     return done
 
 
@@ -112,24 +106,20 @@ def _alternatives(text: str, node: Node) -> tuple[str, ...]:
     if isinstance(node, Plain):
         words = [text[start:end] for start, end in node.places]
         return (words[0].rstrip(ENDINGS) or words[0],) if len(words) == 1 else ()
-    if isinstance(node, Field):
+    if isinstance(node, Operand):
         is_phrase = isinstance(node.demand, Demand) and node.demand == Demand(None, node.demand.text, exact=True)
         return (node.demand.text,) if is_phrase else ()
     if isinstance(node, Level):
-        return _alternatives(text, node.parts[0]) if len(node.parts) == 1 and node.column is None else ()
+        return _alternatives(text, node.parts[0]) if len(node.parts) == 1 and node.column is None and not node.is_left_out else ()
     parts = [_alternatives(text, part) for part in node.parts]
     return tuple(other for part in parts for other in part) if node.operator == "OR" and all(parts) else ()
 
 
 def _span(node: Node) -> Span:
-    if isinstance(node, Field):
+    if isinstance(node, Operand):
         return node.place
-    assert not isinstance(node, Joined)  # only in parentheses
+    assert not isinstance(node, Combination)  # only in parentheses
     return node.places[0][0], node.places[-1][1]
-
-
-def _signs(parts: Sequence[Node | Sign]) -> int:
-    return sum(isinstance(part, Sign) for part in parts)
 
 
 def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
@@ -138,7 +128,7 @@ def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
     for part in reversed(parts):
         following = negated[-1] if negated else None
         if isinstance(part, Sign) and part.operator == "NOT" and following is not None and not isinstance(following, Sign):
-            negated[-1] = Joined("NOT", [following], [part.place])
+            negated[-1] = Combination("NOT", (following,))
         else:
             negated.append(part)
     return negated[::-1]
@@ -146,24 +136,18 @@ def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
 
 def _joined_by(operator: OperatorName, parts: Sequence[Node | Sign]) -> list[Node | Sign]:
     """Parts of a level, where what this operator stands between is one. NOT between two is AND NOT."""
-    joined: list[Node | Sign] = []
-    places: list[Span] | None = None  # of the operator that waits for what follows it
+    groups: list[list[Node] | Sign] = []
+    joins = False
     for part, following in zip_longest(parts, parts[1:]):
-        left = joined[-1] if joined and not isinstance(joined[-1], Sign) else None
+        left = groups[-1] if groups else None
         if isinstance(part, Sign):
-            if part.operator == operator and left is not None and following is not None and not isinstance(following, Sign):
-                places = [part.place]
-            else:
-                joined.append(part)
+            joins = part.operator == operator and isinstance(left, list) and following is not None and not isinstance(following, Sign)
+            if not joins:
+                groups.append(part)
             continue
-        if operator == "AND" and left is not None and isinstance(part, Joined) and part.places and places is None:
-            places = []
-        if places is None or left is None:
-            joined.append(part)
-        elif isinstance(left, Joined) and left.operator == operator:
-            left.parts.append(part)
-            left.places.extend(places)
+        if isinstance(left, list) and (joins or (operator == "AND" and isinstance(part, Combination))):
+            left.append(part)
         else:
-            joined[-1] = Joined(operator, [left, part], places)
-        places = None
-    return joined
+            groups.append([part])
+        joins = False
+    return [group if isinstance(group, Sign) else combined(operator, group) for group in groups]

@@ -22,8 +22,9 @@ from ...storage.shards import Shard
 from ...types import Mask, Rows
 from ..opened import Opened
 from . import filters
+from .combining import Combination, leaves
 from .comparing import numbers_among
-from .demands import Combination, Demand, Expression, Leaf, Near, Words
+from .demands import Demand, Expression, Leaf, Near, Words
 from .nested import Elements, dotted_names, place_of, within
 from .operators import TEXT_COLUMNS
 from .phrases import Either, Phrase, Sought, exactly, having, sought
@@ -44,7 +45,7 @@ class Narrower:
     def passing(self, filter: Filter) -> Scope:
         """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
         parts = tuple(map(filters.parse, conditions(filter)))
-        return self.index.scope.passing(*self.judge(filters.Combination("and", parts))) if parts else self.index.scope
+        return self.index.scope.passing(*self.judge(Combination("AND", parts))) if parts else self.index.scope
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
@@ -82,10 +83,10 @@ class Narrower:
             return _others(among, met) if demand.absent else met
         are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
         wanted = filters.Typed(demand.column, demand.text, are_numbers)
-        passes, undecided = self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted)
+        passes, undecided = self.judge(Combination("NOT", (wanted,)) if demand.absent else wanted)
         return among.passing(passes, undecided[among.has(undecided)])
 
-    def _combined(self, combination: Combination, among: Scope) -> Scope | None:
+    def _combined(self, combination: Combination[Leaf], among: Scope) -> Scope | None:
         """Each part is checked only for papers that it can still decide; parts that need texts come last. Texts are read once for many
         phrases of which one is enough."""
         parts = sorted(combination.parts, key=self._reads_texts)
@@ -159,12 +160,14 @@ class Narrower:
             InvalidRequest: none of a column's values can be compared as it asks.
         """
         names = self.index.columns.names
-        kinds = {name: self._kinds(name) for name in expression.columns()}
+        kinds = {name: self._kinds(name) for name in filters.columns(expression)}
         for name in sorted(kinds):
             place = place_of(names, name)
             if place is None or (place[1] and not kinds[name]):
                 raise UnknownName("column in the filter", name, [*names, *dotted_names(self.index.columns)])
-        expression.check({name: [kind for kind in of_shards if not pa.types.is_null(kind)] for name, of_shards in kinds.items()})
+        schema = {name: [kind for kind in of_shards if not pa.types.is_null(kind)] for name, of_shards in kinds.items()}
+        for leaf in leaves(expression):
+            leaf.check(schema)
         for condition in filters.comparisons(expression):
             if condition.quotes_numbers and self._is_of_numbers(condition.column):
                 raise condition.incomparable(pa.float64())
@@ -180,7 +183,7 @@ class Narrower:
         """Which papers of a shard pass; and which of the papers that are not deleted cannot be decided."""
         if not len(shard.scope):
             return np.zeros(shard.papers, bool), np.zeros(shard.papers, bool)
-        passes, undecided = filters.decide(expression.evaluate(self._values(shard, expression.columns())))
+        passes, undecided = filters.decide(filters.evaluate(expression, self._values(shard, filters.columns(expression))))
         return passes, undecided & shard.scope.flags
 
     def _check_compares(self, condition: filters.Condition) -> None:

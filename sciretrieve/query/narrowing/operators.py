@@ -23,8 +23,9 @@ from dataclasses import dataclass, field, replace
 
 from ...characters import typed
 from ...errors import InvalidRequest, UnknownName
-from .demands import STAR, Combination, Demand, Expression, Near, OperatorName, Words, combined, leaves, wanted, whole_words
-from .joining import ENDINGS, Field, Joined, Level, Nearness, Node, Plain, Sign, Span, joined
+from .combining import Combination, OperatorName, leaves
+from .demands import STAR, Demand, Expression, Near, Words, combined, wanted, whole_words
+from .joining import ENDINGS, Level, Nearness, Node, Operand, Plain, Sign, Span, joined
 from .prose import prose
 from .refusals import refusal, refused
 
@@ -177,8 +178,9 @@ class _Reading:
         """The text without what is not searched for."""
         pieces, end = [], 0
         for start, stop, replacement in sorted(self._changes):
-            pieces += [self._text[end:start], replacement]
-            end = stop
+            if start >= end:  # else it is within what stands near another
+                pieces += [self._text[end:start], replacement]
+                end = stop
         return " ".join(" ".join([*pieces, self._text[end:]]).split())
 
     def _read(self) -> list[Node]:
@@ -221,7 +223,7 @@ class _Reading:
         end = self._word_end(token) if token else self._chunk_end(place)
         demand = self._demand(token, end) if token else None
         if demand is not None:
-            level.parts.append(Field(demand, (place, end)))
+            level.parts.append(Operand(demand, (place, end)))
             return end
         self._refuse(place, end)
         if level.parts and isinstance(level.parts[-1], Plain):
@@ -331,35 +333,33 @@ class _Reading:
         parts = self._joined(level.parts)
         if not parts:
             return
-        inner: Node = Level(parts, places, level.column)
-        self.combines = self.combines or level.column is not None
-        if level.is_left_out:
-            self.combines = True
-            inner = Joined("NOT", [inner], [])
-        levels[-1].parts.append(inner)
+        self.combines = self.combines or level.column is not None or level.is_left_out
+        levels[-1].parts.append(Level(parts, places, level.column, level.is_left_out))
 
     def _joined(self, parts: Sequence[Node | Sign | Nearness]) -> list[Node]:
-        nodes, combines = joined(self._text, parts)
-        self.combines = self.combines or combines
+        nodes, operators = joined(self._text, parts)
+        self.combines = self.combines or bool(operators)
+        self._changes += [(start, end, "") for start, end in operators]
         return nodes
 
     def _demanded(self, node: Node, required: bool, unwanted: bool, column: str | None = None) -> Expression | None:
         """What a part demands, in a column, and what becomes of its words: those that are unwanted are not searched for."""
         if isinstance(node, Plain):
             return self._words_demanded(node, required, unwanted, column)
-        if isinstance(node, Field):
+        if isinstance(node, Operand):
             demand = self._on(column, node.demand, node.place[0]) if node.demand.column is None else node.demand
             is_searched = demand.absent == unwanted and demand.column in (None, *TEXT_COLUMNS)
             self._changes.append((*node.place, whole_words(demand.text) if is_searched else ""))
             return demand
-        self._changes += [(start, end, "") for start, end in node.places]
         operator: OperatorName = "AND"
-        if isinstance(node, Joined):
+        if isinstance(node, Combination):
             operator, required, unwanted = node.operator, True, unwanted != (node.operator == "NOT")
         else:
-            column = node.column or column
+            self._changes += [(start, end, "") for start, end in node.places]
+            required, unwanted, column = required or node.is_left_out, unwanted != node.is_left_out, node.column or column
         expressions = [self._demanded(part, required, unwanted, column) for part in node.parts]
-        return combined(operator, [expression for expression in expressions if expression is not None])
+        inside = combined(operator, [expression for expression in expressions if expression is not None])
+        return combined("NOT", [inside]) if isinstance(node, Level) and node.is_left_out and inside is not None else inside
 
     def _words_demanded(self, node: Plain, required: bool, unwanted: bool, column: str | None) -> Expression | None:
         """What words side by side demand: those in a column each by itself, or as one value; others together, and their beginnings."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from ...choices import Filter, conditions
 from ...errors import InvalidRequest
 from ...matching.scope import Scope
-from ..narrowing.demands import Combination, Demand, Expression, Near, Words, combined
+from ..narrowing.combining import Combination
+from ..narrowing.demands import Demand, Expression, Near, Words, combined, written
 from ..narrowing.masks import Narrower
 from .reader import Reader
 
@@ -64,7 +65,7 @@ class _Lines:
     def joining(self, expression: Expression, met: Scope | None = None) -> int:
         """The number of the line of a demand that leaves nothing out, behind the lines of its parts. `met` are the papers that meet it,
         where that is known."""
-        query = str(expression)
+        query = written(expression)
         if query not in self._numbers:
             text = self._text(expression)
             self._numbers[query] = self.add(text, query, self.narrower.meeting([expression], self.papers) if met is None else met)
@@ -76,7 +77,7 @@ class _Lines:
         if positive is not None:
             return f"NOT #{self.joining(positive)}"
         if not isinstance(expression, Combination):
-            return str(expression)
+            return written(expression)
         text = ""
         for part in expression.parts:
             positive = _positive(part)

@@ -25,7 +25,8 @@ from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors
 from ...wording import listed
 from ..lookup import NAMES
 from ..narrowing import operators
-from ..narrowing.demands import Demand, Words, leaves, wanted
+from ..narrowing.combining import leaves
+from ..narrowing.demands import Demand, Words, wanted
 from ..narrowing.operators import TypedQuery
 from ..snapshot import Snapshot
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sciretrieve import waiting
 from sciretrieve.errors import InvalidRequest, TimedOut
 from sciretrieve.query.narrowing import filters
+from sciretrieve.query.narrowing.combining import leaves
 from tests.column_types import OPERATORS
 
 ROWS: list[dict[str, Any]] = [
@@ -46,8 +47,9 @@ COLUMNS = {name: TABLE[name] for name in TABLE.column_names} | {
 
 def masked(expression: filters.Expression, columns: dict[str, Any]) -> Any:
     """Which rows pass; in one table, as in a shard, there is none of which that cannot be told unless its column holds texts."""
-    expression.check({name: [array.type] for name, array in columns.items()})
-    passes, undecided = filters.decide(expression.evaluate(columns))
+    for leaf in leaves(expression):
+        leaf.check({name: [array.type] for name, array in columns.items()})
+    passes, undecided = filters.decide(filters.evaluate(expression, columns))
     assert passes.dtype == undecided.dtype == bool
     assert not (passes & undecided).any()
     return passes
@@ -121,7 +123,7 @@ def test_filters_say_what_they_mean(text: str, ids: str) -> None:
 
 @pytest.mark.parametrize("filter", ["day between '1999-05-01' and '2018-01-02'", "year is null and not (venue is not null)"])
 def test_a_condition_is_written_as_it_is_read(filter: str) -> None:
-    assert filters.parse(str(filters.parse(filter))) == filters.parse(filter)
+    assert filters.parse(filters.written(filters.parse(filter))) == filters.parse(filter)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
     refusal = ""
     try:
         expression = filters.parse(text)
-        masked(expression, dict.fromkeys(expression.columns(), COLUMNS["id"]) | COLUMNS)
+        masked(expression, dict.fromkeys(filters.columns(expression), COLUMNS["id"]) | COLUMNS)
     except InvalidRequest as error:
         refusal = str(error)
     assert "\n" not in refusal

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from sciretrieve.characters import typed as as_typed
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.query.narrowing.demands import Combination, Demand, Expression, Near, Words, leaves
+from sciretrieve.query.narrowing.combining import Combination, leaves
+from sciretrieve.query.narrowing.demands import Demand, Expression, Leaf, Near, Words, written
 from sciretrieve.query.narrowing.operators import MOST_DEMANDS, TypedQuery, parse
 
 COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
@@ -105,15 +106,15 @@ def test_without_columns_a_colon_is_a_word() -> None:
     )
 
 
-def every(*parts: Expression) -> Combination:
+def every(*parts: Expression) -> Combination[Leaf]:
     return Combination("AND", parts)
 
 
-def either(*parts: Expression) -> Combination:
+def either(*parts: Expression) -> Combination[Leaf]:
     return Combination("OR", parts)
 
 
-def none(part: Expression) -> Combination:
+def none(part: Expression) -> Combination[Leaf]:
     return Combination("NOT", (part,))
 
 
@@ -241,7 +242,7 @@ def test_demands_are_written_as_they_are_typed() -> None:
     texts = ('(a OR "b c") AND (d e) NOT year:2019', "a AND NOT (b OR -c)", "NOT (a AND b)", '"b c"~3 OR child*', '"t-cell" AND title:"a"')
     for text in (*texts, 'a AND ((b OR "c d") NEAR/3 e*)', "title:(a NEAR/3 b) AND c", "x AND -(a NEAR/3 b)"):
         demands = parse(text, COLUMNS).demands
-        again = parse(" AND ".join(f"({demand})" for demand in demands), COLUMNS).demands
+        again = parse(" AND ".join(f"({written(demand)})" for demand in demands), COLUMNS).demands
         assert again == demands
 
 
@@ -373,7 +374,7 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     if not typed.demands:
         assert typed.words == " ".join((as_typed(text).replace('"', "") if typed.liked else as_typed(text)).split())
     for demand in typed.demands:
-        assert str(demand)
+        assert written(demand)
 
 
 @given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
