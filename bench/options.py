@@ -46,7 +46,7 @@ def main() -> None:
         "--filter": asking(filter="year >= 2000"),
         '"a phrase"': each(lambda title: index.search(f'"{" ".join(title.split()[:2])}" {title}', 10).hits),
         "grouped": asking(group=True),
-        "--diverse": asking(diversify=True),
+        "--diversify": asking(diversify=True),
         "--rerank minilm, again": asking(reranker=reranker, depth=100),
         "--explain": each(lambda title: explain(index, title, index.search(title, 10).rankings[0].ids)),
         "--facets": each(lambda title: overview.facets_of(index, index.search(title, 1000), columns)),

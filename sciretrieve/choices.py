@@ -73,12 +73,20 @@ class Help:
         unit: what stands there for the value, such as N or YEAR.
         least: the least number that it may be.
         most: the greatest.
+        short: its single letter on the command line, such as -i.
+        completes: what a shell completes its values with: a function of `sciretrieve.commands.completing`.
+        advanced: whether few people need it, so that only `--help-all` shows it.
+        name: what the command line calls it, where that cannot be its name in Python.
     """
 
     text: str
     unit: str | None = None
     least: int | None = None
     most: int | None = None
+    short: str | None = None
+    completes: str | None = None
+    advanced: bool = False
+    name: str | None = None
 
     def check(self, name: str, value: Any) -> None:
         """Raise InvalidRequest for a number that the option cannot be."""

@@ -52,6 +52,7 @@ ENCODER = Help(
     "A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE or "
     "faiss:FILE.",
     "NAME",
+    completes="encoders",
 )
 EncoderName: TypeAlias = Annotated[str, ENCODER]
 Adapter: TypeAlias = Annotated[
@@ -60,51 +61,68 @@ Adapter: TypeAlias = Annotated[
         "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
         "your own words. One for each encoder of several: A+B.",
         "NAME",
+        advanced=True,
     ),
 ]
-QueryAdapter: TypeAlias = Annotated[str | None, Help("The same for text queries.", "NAME")]
+QueryAdapter: TypeAlias = Annotated[str | None, Help("The same for text queries.", "NAME", advanced=True)]
 Pooling: TypeAlias = Annotated[
     PoolingName | None,
-    Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say."),
+    Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say.", advanced=True),
 ]
-Template: TypeAlias = Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT")]
-QueryTemplate: TypeAlias = Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT")]
-RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.")]
-EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.")]
+Template: TypeAlias = Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT", advanced=True)]
+QueryTemplate: TypeAlias = Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT", advanced=True)]
+RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.", advanced=True)]
+EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", advanced=True)]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
-    Filter, Help("Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.", "EXPR")
+    Filter,
+    Help(
+        "Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
+        "EXPR",
+        completes="columns",
+    ),
 ]
 Fusion: TypeAlias = Annotated[
-    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.")
+    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", advanced=True)
 ]
-Ef: TypeAlias = Annotated[int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1)]
-Nprobe: TypeAlias = Annotated[int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1)]
+Ef: TypeAlias = Annotated[
+    int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1, advanced=True)
+]
+Nprobe: TypeAlias = Annotated[
+    int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1, advanced=True)
+]
 RecallWanted: TypeAlias = Annotated[
-    float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE")
+    float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE", advanced=True)
 ]
 Alpha: TypeAlias = Annotated[
-    float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1)
+    float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1, advanced=True)
 ]
-Depth: TypeAlias = Annotated[int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1)]
-K1: TypeAlias = Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0)]
-B: TypeAlias = Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1)]
-Expansion: TypeAlias = Annotated[bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.")]
-FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1)]
-FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1)]
-OriginalWeight: TypeAlias = Annotated[float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1)]
+Depth: TypeAlias = Annotated[
+    int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1, advanced=True)
+]
+K1: TypeAlias = Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0, advanced=True)]
+B: TypeAlias = Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1, advanced=True)]
+Expansion: TypeAlias = Annotated[
+    bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.", advanced=True)
+]
+FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, advanced=True)]
+FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, advanced=True)]
+OriginalWeight: TypeAlias = Annotated[
+    float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, advanced=True)
+]
 Rerank: TypeAlias = Annotated[
     str | None,
     Help(
         "Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
         "without token vectors.",
         "NAME",
+        completes="rerankers",
     ),
 ]
-RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1)]
-Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME")]
+RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, advanced=True)]
+Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
 Measures: TypeAlias = Annotated[
-    Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M")
+    Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M", short="-m")
 ]
 
 
@@ -117,11 +135,11 @@ class Bm25Parameters:
     2004). The defaults were measured, see docs/quality.md.
     """
 
-    variant: Annotated[Bm25Variant, Help("The variant of BM25.")] = "lucene"
-    k1: Annotated[float, Help("BM25's saturation of term frequency.", least=0)] = 1.2
-    b: Annotated[float, Help("BM25's normalisation of length.", least=0, most=1)] = 0.75
-    delta: Annotated[float, Help("What bm25l and bm25+ add for every term that occurs.")] = 0.5
-    title: Annotated[float, Help("How often a term in a title counts.", least=0)] = 2.0
+    variant: Annotated[Bm25Variant, Help("The variant of BM25.", advanced=True, name="bm25")] = "lucene"
+    k1: Annotated[float, Help("BM25's saturation of term frequency.", least=0, advanced=True)] = 1.2
+    b: Annotated[float, Help("BM25's normalisation of length.", least=0, most=1, advanced=True)] = 0.75
+    delta: Annotated[float, Help("What bm25l and bm25+ add for every term that occurs.", advanced=True)] = 0.5
+    title: Annotated[float, Help("How often a term in a title counts.", least=0, advanced=True)] = 2.0
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -144,17 +162,22 @@ class BuildSettings:
     pooling: Pooling = None
     template: Template = None
     query_template: QueryTemplate = None
-    metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.")] = None
-    dense: Annotated[str, Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.", "TYPE")] = "auto"
+    metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.", advanced=True)] = None
+    dense: Annotated[
+        str, Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.", "TYPE", completes="dense_types")
+    ] = "auto"
     precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
-    lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.")] = Bm25Parameters()
-    shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD)] = SHARD_SIZE
+    lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.", advanced=True)] = Bm25Parameters()
+    shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD, advanced=True)] = SHARD_SIZE
     limit: Annotated[int | None, Help("Index only the first N papers.", "N", least=1)] = None
-    memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.")] = None
-    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE")] = RECALL
+    memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.", advanced=True)] = None
+    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE", advanced=True)] = RECALL
     late: Annotated[
-        bool | None, Help("With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.")
+        bool | None,
+        Help(
+            "With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.", advanced=True
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -209,12 +232,12 @@ class BuildKeywords(TypedDict, total=False):
 class ColumnMap:
     """The columns of a corpus that stand for fields; of None, those that have one of a field's usual names."""
 
-    id: Annotated[str | None, Help("The column with the papers' ids.", "COLUMN")] = None
-    title: Annotated[str | None, Help("The column with the titles.", "COLUMN")] = None
-    abstract: Annotated[str | None, Help("The column with the abstracts.", "COLUMN")] = None
-    year: Annotated[str | None, Help("The column with years or dates.", "COLUMN")] = None
-    venue: Annotated[str | None, Help("The column with the venues.", "COLUMN")] = None
-    authors: Annotated[str | None, Help("The column with the authors.", "COLUMN")] = None
+    id: Annotated[str | None, Help("The column with the papers' ids.", "COLUMN", advanced=True)] = None
+    title: Annotated[str | None, Help("The column with the titles.", "COLUMN", advanced=True)] = None
+    abstract: Annotated[str | None, Help("The column with the abstracts.", "COLUMN", advanced=True)] = None
+    year: Annotated[str | None, Help("The column with years or dates.", "COLUMN", advanced=True)] = None
+    venue: Annotated[str | None, Help("The column with the venues.", "COLUMN", advanced=True)] = None
+    authors: Annotated[str | None, Help("The column with the authors.", "COLUMN", advanced=True)] = None
 
 
 @documented
@@ -241,7 +264,9 @@ class SearchOptions:
     original_weight: OriginalWeight = 0.5
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
-    group: Annotated[bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).")] = True
+    group: Annotated[
+        bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).", advanced=True)
+    ] = True
     diversify: Annotated[bool, Help("Rank papers lower that are similar to those before them.")] = False
     ef: Ef = None
     nprobe: Nprobe = None
@@ -250,7 +275,8 @@ class SearchOptions:
         bool | None,
         Help(
             "With or without late interaction in hybrid search; default: with it where the index has token vectors. Where it has none, "
-            "those of the first papers are made, and kept in the cache."
+            "those of the first papers are made, and kept in the cache.",
+            advanced=True,
         ),
     ] = None
 
@@ -345,13 +371,16 @@ class EvaluationOptions:
 
     split: Split = None
     task: Annotated[str | None, Help("One of the benchmark's tasks; default: all.", "NAME")] = None
-    encoder: Annotated[str | None, Help(f"The encoder to evaluate; default: {DEFAULT_ENCODER}.", "NAME")] = None
+    encoder: Annotated[str | None, Help(f"The encoder to evaluate; default: {DEFAULT_ENCODER}.", "NAME", completes="encoders")] = None
     adapter: Adapter = None
     query_adapter: QueryAdapter = None
     pooling: Pooling = None
     template: Template = None
     query_template: QueryTemplate = None
-    index: Annotated[str | Path | None, Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME")] = None
+    index: Annotated[
+        str | Path | None,
+        Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME", short="-i", completes="indexes"),
+    ] = None
     mode: Annotated[Mode, Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25.")] = "dense"
     fusion: Fusion = None
     alpha: Alpha = None
@@ -365,19 +394,23 @@ class EvaluationOptions:
     ef: Ef = None
     nprobe: Nprobe = None
     recall: RecallWanted = None
-    embeddings: Annotated[str | Path | None, Help("Papers' vectors made elsewhere: .jsonl, .npy or .parquet.", "FILE")] = None
-    query_embeddings: Annotated[str | Path | None, Help("The queries' vectors, if not among the papers'.", "FILE")] = None
-    scores: Annotated[str | Path | None, Help("Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's.", "FILE")] = None
+    embeddings: Annotated[str | Path | None, Help("Papers' vectors made elsewhere: .jsonl, .npy or .parquet.", "FILE", advanced=True)] = (
+        None
+    )
+    query_embeddings: Annotated[str | Path | None, Help("The queries' vectors, if not among the papers'.", "FILE", advanced=True)] = None
+    scores: Annotated[
+        str | Path | None, Help("Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's.", "FILE", advanced=True)
+    ] = None
     rerank: Rerank = None
     rerank_depth: RerankDepth = SearchOptions().rerank_depth
-    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.")] = None
+    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.", advanced=True)] = None
     self_matches: Annotated[
         SelfMatches | None, Help("What becomes of a paper with the query's own id; default: what the protocol does.")
     ] = None
     measures: Measures = ()
     precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
-    cache: Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR")] = "indexes/benchmarks"
+    cache: Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR", advanced=True)] = "indexes/benchmarks"
 
     def __post_init__(self) -> None:
         for name in PATHS:  # a receipt is JSON
@@ -532,9 +565,11 @@ class TrainingOptions:
     ] = None
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None
-    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0)] = 42
-    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.")] = "auto"
-    device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.")] = "auto"
+    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0, advanced=True)] = 42
+    precision: Annotated[
+        Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", advanced=True)
+    ] = "auto"
+    device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.", advanced=True)] = "auto"
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -11,7 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from .command import Group, alone, family
+from .command import CONTEXT, Group, alone, family
+from .console import Console
+from .help import WHOLE, asked_whole
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Start": {"demo": ("demonstrating.demo", "")},
@@ -117,6 +119,10 @@ def _named(path: str) -> Any:
     return getattr(import_module(f"{__package__}.{module}"), name)
 
 
+EVERYWHERE = {"-q", "--quiet", "--debug"}
+"""Options of the program, which may stand behind a command, too."""
+
+
 class _Root(Group):
     """The group of all commands."""
 
@@ -124,6 +130,13 @@ class _Root(Group):
         super().__init__(**settings)
         commands: Any = _Commands()
         self.commands = commands
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As usual, with the program's own options taken from wherever they stand."""
+        ctx.meta[WHOLE] = asked_whole(args)
+        end = args.index("--") if "--" in args else len(args)
+        own = [arg for arg in args[:end] if arg in EVERYWHERE]
+        return super().parse_args(ctx, [*own, *(arg for arg in args[:end] if arg not in EVERYWHERE), *args[end:]])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """The names of all commands, as `--help` shows them."""
@@ -138,7 +151,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
 
 
@@ -153,5 +166,7 @@ def _show_version(is_requested: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr; after any command, too.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; after any command, too.")] = False,
 ) -> None:
-    pass
+    Console.is_quiet = quiet

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from ..choices import Help
 from ..errors import InvalidRequest, MissingExtra
 from .console import Console
-from .parameters import Debug, IndexPaths, QueryEncoder, Quiet, chosen_index
+from .parameters import IndexPaths, QueryEncoder, chosen_index
 
 INSTALL = 'pip install "sciretrieve[mcp]"'
 PORT = 8000
@@ -20,22 +19,14 @@ SECONDS = 120.0
 def mcp(
     index: IndexPaths = None,
     encoder: QueryEncoder = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at /mcp, instead of stdin and stdout.")] = False,
-    host: Annotated[
-        str | None, typer.Option("--host", metavar="HOST", help="With --http, where to listen; default: 127.0.0.1, this machine alone.")
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help=f"With --http, the port; default: {PORT}; 0: any free one.")
-    ] = None,
+    http: Annotated[bool, Help("Serve over HTTP, at /mcp, instead of stdin and stdout.")] = False,
+    host: Annotated[str | None, Help("With --http, where to listen; default: 127.0.0.1, this machine alone.", "HOST")] = None,
+    port: Annotated[int | None, Help(f"With --http, the port; default: {PORT}; 0: any free one.", "N", least=0, most=65535)] = None,
     address: Annotated[
         str | None,
-        typer.Option("--address", metavar="URL", help="With --http, where others reach it, if not by this machine's own names."),
+        Help("With --http, where others reach it, if not by this machine's own names.", "URL", advanced=True),
     ] = None,
-    token_file: Annotated[
-        Path | None, typer.Option("--token-file", metavar="FILE", help="With --http, answer those who have one of this file's tokens.")
-    ] = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    token_file: Annotated[Path | None, Help("With --http, answer those who have one of this file's tokens.", "FILE")] = None,
 ) -> None:
     """Give assistants tools to search, over the Model Context Protocol.
 
@@ -55,7 +46,7 @@ def mcp(
         raise InvalidRequest(f"{names[0]} is for a server over HTTP; add --http, or leave it out")
     paths = several(index) if index else [chosen_index(None)]
     settings = ServiceSettings(seconds=SECONDS, token_file=token_file, address=address)
-    console = Console(quiet)
+    console = Console()
     from ..service.assistants.running import run_http, run_stdio
 
     if http:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..choices import Help
 from ..options import SHARD_SIZE
 from ..wording import counted
 from .console import Console, say
-from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, chosen_index
+from .parameters import Generation, IndexPath, PlainFormatOption, chosen_index
 
 if TYPE_CHECKING:
     from ..studies.dense_types import Bench
@@ -22,16 +23,12 @@ def bench(
     index: IndexPath = None,
     types: Annotated[
         str | None,
-        typer.Option("--types", metavar="TYPES", help="As --dense takes them, blanks between; default: flat hnsw ivf rabitq."),
+        Help("As --dense takes them, blanks between; default: flat hnsw ivf rabitq.", "TYPES"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Take N papers at most, evenly from all.")] = SHARD_SIZE,
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", metavar="FILE", help="Draw a plot, .svg or .png; may be given more than once.")
-    ] = None,
+    limit: Annotated[int, Help("Take N papers at most, evenly from all.", "N", least=1)] = SHARD_SIZE,
+    output: Annotated[list[Path] | None, Help("Draw a plot, .svg or .png; may be given more than once.", "FILE", short="-o")] = None,
     generation: Generation = None,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Measure types of dense index on an index's own papers.
 
@@ -46,7 +43,7 @@ def bench(
 
     for target in output or ():
         check_plot(target)
-    console = Console(quiet)
+    console = Console()
     done: Bench | None = None
     opened_index = Index(chosen_index(index), generation=generation)
     try:

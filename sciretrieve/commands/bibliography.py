@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..wording import counted
 from .console import Console, given_ids, say
-from .parameters import Append, Debug, Generation, IndexPaths, PaperIds, Quiet, named_papers, open_indexes
+from .parameters import Append, Generation, IndexPaths, PaperIds, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..answers.citing import Citations
@@ -20,8 +20,6 @@ def cite(
     index: IndexPaths = None,
     append: Append = None,
     generation: Generation = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     r"""Print the citation keys of papers, with commas between them.
 
@@ -30,7 +28,7 @@ def cite(
     """
     opened_index = open_indexes(index, None, generation)
     with named_papers(opened_index, given_ids(ids)) as names:
-        say([",".join(cited(opened_index.papers(names), append, Console(quiet)).keys)])
+        say([",".join(cited(opened_index.papers(names), append, Console()).keys)])
 
 
 def cited(papers: Sequence[Paper], append: Path | None, console: Console) -> Citations:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ..choices import Bm25Variant, Metric
+from ..choices import Bm25Variant, Help, Metric
 from ..errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
 from ..options import ColumnMap, RunsOn
 from ..wording import counted, in_bytes, in_words, listed
@@ -23,12 +23,10 @@ from .console import Console, given_ids, interruptible, say
 from .parameters import (
     ANY_COLUMNS,
     Corpus,
-    Debug,
     IndexPath,
     Memory,
     PlainFormat,
     PlainFormatOption,
-    Quiet,
     Resume,
     SameEncoder,
     Strict,
@@ -36,7 +34,6 @@ from .parameters import (
     index_to_change,
     parsed_size,
 )
-from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..lifecycle import Update
@@ -48,7 +45,6 @@ WATCHING = 2.0
 Result = TypeVar("Result")
 
 
-@takes_options
 def add(
     corpus: Corpus,
     index: IndexPath = None,
@@ -58,8 +54,6 @@ def add(
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Add a corpus's papers to an index.
 
@@ -68,44 +62,29 @@ def add(
     """
     from ..lifecycle import add as put
 
-    console = Console(quiet, tells_of_rejected=True)
+    console = Console(tells_of_rejected=True)
     target = index_to_change(index, console)
     _update(put, corpus, target, encoder, device, columns, strict, resume, format, console)
 
 
-@takes_options
 def sync(
     corpus: Corpus,
     index: Annotated[
         Path | None,
-        typer.Option(
-            "--index",
-            "-i",
-            metavar="NAME",
-            help="The index, its folder or its name; default: indexes/<name of the corpus>.",
-            autocompletion=completing.indexes,
-        ),
+        Help("The index, its folder or its name; default: indexes/<name of the corpus>.", "NAME", short="-i", completes="indexes"),
     ] = None,
     encoder: SameEncoder = None,
     device: RunsOn = "auto",
     columns: ColumnMap = ANY_COLUMNS,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")
-    ] = False,
+    watch: Annotated[bool, Help("Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")] = False,
     allow_deletions: Annotated[
         bool,
-        typer.Option(
-            "--allow-deletions", help="Delete more than a tenth of the papers, too, and also where rows without an id could not be read."
-        ),
+        Help("Delete more than a tenth of the papers, too, and also where rows without an id could not be read."),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Change nothing and encode nothing; say what would be added, replaced, deleted and kept.")
-    ] = False,
+    dry_run: Annotated[bool, Help("Change nothing and encode nothing; say what would be added, replaced, deleted and kept.")] = False,
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Make an index equal to a corpus, such as a bibliography that grows.
 
@@ -114,7 +93,7 @@ def sync(
     """
     from ..lifecycle import sync as equalise
 
-    console = Console(quiet, tells_of_rejected=True)
+    console = Console(tells_of_rejected=True)
     target = _index_of(corpus, console) if index is None else index_to_change(index, console)
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")
@@ -295,19 +274,10 @@ def delete(
     index: IndexPath = None,
     filter: Annotated[
         list[str] | None,
-        typer.Option(
-            "--filter",
-            metavar="EXPR",
-            help="Delete the papers that pass, e.g. 'year < 1990 and venue is null'; if repeated, all must hold.",
-            autocompletion=completing.columns,
-        ),
+        Help("Delete the papers that pass, e.g. 'year < 1990 and venue is null'; if repeated, all must hold.", "EXPR", completes="columns"),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many papers would be deleted, and which the first are; change nothing.")
-    ] = False,
+    dry_run: Annotated[bool, Help("Say how many papers would be deleted, and which the first are; change nothing.")] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Delete papers from an index, by their ids or by a filter.
 
@@ -316,7 +286,7 @@ def delete(
     from ..lifecycle import delete as remove
 
     named_ids = given_ids(ids)
-    console = Console(quiet)
+    console = Console()
     target = index_to_change(index, console)
     deletion = remove(target, named_ids, filter=filter, dry_run=dry_run, progress=console)
     if format == "json":
@@ -334,12 +304,10 @@ def delete(
 def restore(
     generation: Annotated[
         int,
-        typer.Option("--generation", metavar="N", min=1, help="The generation to go back to; `sciretrieve info log` marks those."),
+        Help("The generation to go back to; `sciretrieve info log` marks those.", "N", least=1, advanced=True),
     ],
     index: IndexPath = None,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Make an index what it was in an earlier generation.
 
@@ -348,7 +316,7 @@ def restore(
     """
     from ..lifecycle import restore as bring_back
 
-    console = Console(quiet)
+    console = Console()
     target = index_to_change(index, console)
     update = bring_back(target, generation)
     if format == "json":
@@ -361,8 +329,6 @@ def restore(
 def merge(
     index: IndexPath = None,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Join small shards, and free the space of deleted papers and of older generations.
 
@@ -370,7 +336,7 @@ def merge(
     """
     from ..lifecycle import merge as rewrite
 
-    console = Console(quiet)
+    console = Console()
     target = index_to_change(index, console)
     with interruptible(console, "the index is as it was, and the same command resumes it"):
         result = rewrite(target, progress=console)
@@ -384,8 +350,6 @@ def merge(
 def join(
     index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Make one index of its parts, which were built on several machines.
 
@@ -393,7 +357,7 @@ def join(
     """
     from ..lifecycle import join as join_parts
 
-    console = Console(quiet)
+    console = Console()
     with interruptible(console, "the parts are as they were, and the same command resumes it"):
         result = join_parts(index, progress=console)
     if format == "json":
@@ -407,29 +371,22 @@ def reindex(
     index: IndexPath = None,
     dense: Annotated[
         str | None,
-        typer.Option(
-            "--dense",
-            metavar="TYPE",
-            help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is.",
-            autocompletion=completing.dense_types,
-        ),
+        Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is.", "TYPE", completes="dense_types"),
     ] = None,
     memory: Memory = None,
     recall: Annotated[
         float | None,
-        typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; default: as it is."),
+        Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", advanced=True),
     ] = None,
-    metric: Annotated[Metric | None, typer.Option("--metric", help="How vectors are compared; default: as it is.")] = None,
-    bm25: Annotated[Bm25Variant | None, typer.Option("--bm25", help="The variant of BM25; default: as it is.")] = None,
-    k1: Annotated[float | None, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency; default: as it is.")] = None,
-    b: Annotated[float | None, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length; default: as it is.")] = None,
+    metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", advanced=True)] = None,
+    bm25: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", advanced=True)] = None,
+    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: as it is.", least=0.0, advanced=True)] = None,
+    b: Annotated[float | None, Help("BM25's normalisation of length; default: as it is.", least=0.0, most=1.0, advanced=True)] = None,
     late: Annotated[
         bool | None,
-        typer.Option("--late/--no-late", help="Add token vectors for late interaction, or remove them; default: as it is."),
+        Help("Add token vectors for late interaction, or remove them; default: as it is.", advanced=True),
     ] = None,
     encoder: SameEncoder = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
@@ -440,7 +397,7 @@ def reindex(
         return
     from ..lifecycle import reindex as rebuild
 
-    console = Console(quiet)
+    console = Console()
     target = index_to_change(index, console)
     changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What commands and groups of them have in common: an option is given once, settings are its default, and help is in sections."""
+"""What commands and groups of them have in common: an option is given once, settings are its default, and errors name options."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from ..errors import InvalidRequest, SciretrieveError
+from .help import screen
+from .signatures import takes_options
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "index": ("encoder",),
@@ -22,25 +24,10 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
 }
 """Command -> its options whose default is the user's setting of that name."""
 
-LONGEST_HELP = 200
-"""Characters of a command's first sentence that a list shows, over several lines if need be."""
-ADVANCED = {
-    *("--adapter", "--query-adapter", "--pooling", "--template", "--query-template", "--precision", "--device", "--metric"),
-    *("--id", "--title", "--abstract", "--year", "--venue", "--authors", "--strict", "--resume", "--shard-size", "--part"),
-    *("--memory", "--recall", "--ef", "--nprobe", "--bm25", "--k1", "--b", "--lexical", "--late", "--fusion", "--alpha", "--rerank-depth"),
-    *("--group", "--generation", "--distributed", "--address", "--debug", "--side", "--format-like", "--seed", "--split", "--cache"),
-    *("--embeddings", "--query-embeddings", "--scores", "--replay", "--matrix", "--runs", "--changed"),
-    *("--depth", "--rm3", "--fb-docs", "--fb-terms", "--original-weight"),
-}
-"""Options that few people need: a command's help shows them after the others."""
-
-
 ARGUMENT = re.compile(r"`(?P<name>[a-z][a-z_0-9]*)(?:=(?P<value>[^`]*))?`")
 """An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
 RENAMED = {
-    "diversify": "diverse",
     "into": "output",
-    "measures": "measure",
     "reranker": "rerank",
     "types": "dense",
     "variant": "bm25",
@@ -66,6 +53,10 @@ def as_typed(message: str, parameters: Sequence[Any]) -> str:
     return ARGUMENT.sub(option, message)
 
 
+CONTEXT = {"help_option_names": ["-h", "--help", "--help-all"]}
+"""How a group of commands, and those in it, ask for help."""
+
+
 class Failure(Exception):
     """An error of the library, in the words of the command line."""
 
@@ -75,7 +66,7 @@ class Failure(Exception):
 
 
 class _Common:
-    """What a command and a group have in common: the options that most people need come first in their help, and errors name options."""
+    """What a command and a group have in common: their help screens, and errors that name options."""
 
     def invoke(self, ctx: Any) -> Any:
         """As usual. Raises Failure for an error of the library."""
@@ -85,21 +76,9 @@ class _Common:
         except SciretrieveError as error:
             raise Failure(error, as_typed(str(error), ctx.command.params)) from error
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and everyday options, then the others, each in their order."""
-        command: Any = self
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Advanced": []}
-        for param in command.get_params(ctx):
-            if (record := param.get_help_record(ctx)) is not None:
-                is_option = param.param_type_name == "option"
-                is_advanced = not param.required and not ADVANCED.isdisjoint(param.opts)
-                sections["Advanced" if is_advanced else "Options" if is_option else "Arguments"].append(record)
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-        if isinstance(command, TyperGroup):
-            command.format_commands(ctx, formatter)
+    def get_help(self, ctx: Any) -> str:
+        """The help screen."""
+        return screen(self, ctx)
 
 
 class Command(_Common, TyperCommand):
@@ -147,23 +126,12 @@ class Group(_Common, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see
         them."""
+        if ctx.parent is None:  # the program's own options may stand anywhere
+            return super().resolve_command(ctx, args)
         given = [param.opts[0] for param in self.params if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
         if given and args and args[0] in self.commands:
             raise InvalidRequest(f"{given[0]} stands before {args[0]}; write: sciretrieve {ctx.info_name} {args[0]} {given[0]} …")
         return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the sections, each with its commands in their order."""
-        sections: dict[str, list[tuple[str, Any]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            if not command.hidden:
-                title = command.rich_help_panel
-                sections.setdefault(title if isinstance(title, str) else "Commands", []).append((name, command))
-        width = max(len(name) for rows in sections.values() for name, _ in rows)
-        for title, rows in sections.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), command.get_short_help_str(LONGEST_HELP)) for name, command in rows])
 
 
 def _check_given_once(options: Iterable[Any]) -> None:
@@ -175,16 +143,19 @@ def _check_given_once(options: Iterable[Any]) -> None:
 
 def group(**settings: Any) -> Typer:
     """A group of commands within the command line."""
-    return Typer(
-        cls=Group, add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **settings
-    )
+    return Typer(cls=Group, add_completion=False, rich_markup_mode=None, context_settings=CONTEXT, **settings)
+
+
+def add(app: Typer, names: str, run: Callable[..., None], example: str = "") -> None:
+    """Give a group a command. The names are what is typed for it, the example is what stands after them."""
+    app.command(names.split()[-1], cls=Command, epilog=f"Example: sciretrieve {names} {example}".rstrip())(takes_options(run))
 
 
 def alone(run: Callable[..., None], name: str, example: str = "", hidden: bool = False) -> Any:
     """A command that stands by itself. The example is what stands after its name."""
     app = Typer(add_completion=False, rich_markup_mode=None)
     epilog = None if hidden else f"Example: sciretrieve {name} {example}".rstrip()
-    app.command(name, cls=Command, epilog=epilog, hidden=hidden)(run)
+    app.command(name, cls=Command, epilog=epilog, hidden=hidden)(takes_options(run))
     return get_command(app)
 
 
@@ -193,7 +164,7 @@ def family(command: Callable[..., None], example: str, members: Mapping[str, tup
     named. An example is what stands after the names."""
     name = command.__name__
     app = group(epilog=f"Example: sciretrieve {name} {example}")
-    app.callback(cls=Group, invoke_without_command=True)(command)
+    app.callback(cls=Group, invoke_without_command=True)(takes_options(command))
     for member, (run, arguments) in members.items():
-        app.command(member, cls=Command, epilog=f"Example: sciretrieve {name} {member} {arguments}".rstrip())(run)
+        add(app, f"{name} {member}", run, arguments)
     return app

@@ -14,14 +14,15 @@ import typer
 from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
 from ..errors import InvalidRequest, Unavailable, UnknownName
 from . import completing
-from .command import Command, group
+from .command import add, group
 from .console import say
-from .parameters import Debug, PlainFormatOption
+from .parameters import PlainFormatOption
+from .signatures import takes_options
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretrieve config` lists.", autocompletion=completing.settings)]
 
 
-def show(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def show(format: PlainFormatOption = "table") -> None:
     """Show all settings, and where each comes from.
 
     An option of a command comes before its environment variable, that before the config file, and that before the default.
@@ -44,7 +45,6 @@ def change(
     values: Annotated[
         list[str], typer.Argument(metavar="VALUE", help="Its value; for folders, one or more.", autocompletion=completing.values)
     ],
-    debug: Debug = False,
 ) -> None:
     """Write a setting to the config file."""
     if key == "index" and len(values) == 1:
@@ -68,7 +68,7 @@ def change(
     _tell(key, value)
 
 
-def unset(key: Key, debug: Debug = False) -> None:
+def unset(key: Key) -> None:
     """Remove a setting from the config file."""
     if key not in SETTINGS:
         raise UnknownName("setting", key, SETTINGS)
@@ -79,12 +79,12 @@ def unset(key: Key, debug: Debug = False) -> None:
     _tell(key, SETTINGS[key].default())
 
 
-def path(debug: Debug = False) -> None:
+def path() -> None:
     """Print the config file's path."""
     say([str(config_file())])
 
 
-def edit(debug: Debug = False) -> None:
+def edit() -> None:
     """Open the config file in your editor, $VISUAL or $EDITOR.
 
     What cannot be a setting is an error afterwards, with its line.
@@ -144,13 +144,14 @@ app = group(
 
 
 @app.callback(invoke_without_command=True)
-def config(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
+@takes_options
+def config(context: typer.Context, format: PlainFormatOption = "table") -> None:
     """Show all settings, and where each comes from."""
     if context.invoked_subcommand is None:
-        show(format, debug)
+        show(format)
 
 
-app.command("set", cls=Command, epilog="Example: sciretrieve config set index acm")(change)
-app.command("unset", cls=Command, epilog="Example: sciretrieve config unset index")(unset)
-app.command("path", cls=Command, epilog="Example: sciretrieve config path")(path)
-app.command("edit", cls=Command, epilog="Example: sciretrieve config edit")(edit)
+add(app, "config set", change, "index acm")
+add(app, "config unset", unset, "index")
+add(app, "config path", path)
+add(app, "config edit", edit)

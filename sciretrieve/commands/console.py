@@ -64,14 +64,19 @@ def interruptible(console: Console, what_is_kept: str = "") -> Iterator[None]:
 
 
 class Console:
-    """Prints notes and progress for the person at the terminal, unless quiet."""
+    """Prints notes and progress for the person at the terminal, unless quiet.
 
-    def __init__(self, quiet: bool, *, tells_of_rejected: bool = False) -> None:
+    Attributes:
+        is_quiet: whether it is, which `-q` says of all consoles.
+    """
+
+    is_quiet = False
+
+    def __init__(self, *, tells_of_rejected: bool = False) -> None:
         """`tells_of_rejected`: whether the command says itself how many rows were rejected, which is logged otherwise."""
-        self.is_quiet = quiet
-        if quiet or tells_of_rejected:
+        if self.is_quiet or tells_of_rejected:
             logging.getLogger("sciretrieve.papers.corpora.rejections").setLevel(logging.ERROR)
-        if not quiet:
+        if not self.is_quiet:
             logging.basicConfig(format="%(message)s")
             logging.getLogger("sciretrieve").setLevel(logging.INFO)
         self._bar = Bar()

@@ -6,17 +6,13 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from ..choices import Help
 from .console import Console, say
-from .parameters import Debug, Quiet
 from .searching import say_table
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the demo index goes.")] = Path("indexes/demo"),
-    quiet: Quiet = False,
-    debug: Debug = False,
+    output: Annotated[Path, Help("Where the demo index goes.", "DIR", short="-o")] = Path("indexes/demo"),
 ) -> None:
     """Index and search the papers that ship with it.
 
@@ -31,7 +27,7 @@ def demo(
     from ..lifecycle import build
     from ..storage.manifest import read_manifest
 
-    console = Console(quiet)
+    console = Console()
     console.note(f"indexing the demo corpus into {output}")
     try:
         index = build(corpus.CORPUS, output, progress=console)

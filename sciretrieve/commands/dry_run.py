@@ -26,11 +26,11 @@ FILES = {
 }
 
 
-def show_estimate(corpus: Corpus, settings: BuildSettings, format: PlainFormat, quiet: bool) -> None:
+def show_estimate(corpus: Corpus, settings: BuildSettings, format: PlainFormat) -> None:
     """Print what an index of a corpus would cost."""
     from ..lifecycle import estimate
 
-    console = Console(quiet)
+    console = Console()
     with interruptible(console):
         result = estimate(corpus, settings, progress=console)
     if format == "json":

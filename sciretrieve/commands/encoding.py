@@ -10,31 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..choices import DEFAULT_ENCODER
+from ..choices import DEFAULT_ENCODER, Help
 from ..options import Adapter, ColumnMap, EncoderName, EncoderPrecision, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
 from ..wording import in_bytes, in_words
 from . import completing
-from .command import Command, group
+from .command import add, group
 from .console import Console, interruptible, say
 from .parameters import (
     ANY_COLUMNS,
     BUILDING,
     Corpus,
-    Debug,
     PlainFormatOption,
-    Quiet,
 )
-from .signatures import Without, takes_options
+from .signatures import Without
 
 if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
     from ..encoders.text_encoder import TextEncoder
 
 
-@takes_options
 def encode(
     papers: Corpus,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl, .npy (with .ids.txt) or .parquet file.")],
+    output: Annotated[Path, Help("A .jsonl, .npy (with .ids.txt) or .parquet file.", "FILE", short="-o")],
     encoder: EncoderName = DEFAULT_ENCODER,
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
@@ -42,20 +39,18 @@ def encode(
     template: Template = None,
     query_template: QueryTemplate = None,
     side: Annotated[
-        Literal["paper", "query"], typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers as queries.")
+        Literal["paper", "query"], Help("Papers of a corpus; or queries: texts, or papers as queries.", advanced=True)
     ] = "paper",
     like: Annotated[
         Literal["scidocs", "scirepeval"],
-        typer.Option("--format-like", help="The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id."),
+        Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", advanced=True, name="format-like"),
     ] = "scidocs",
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
     columns: Annotated[ColumnMap, Without("year", "venue", "authors")] = ANY_COLUMNS,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Encode only the first N.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    limit: Annotated[int | None, Help("Encode only the first N.", "N", least=1)] = None,
+    strict: Annotated[bool, Help("Stop at the first bad row, instead of listing it.", advanced=True)] = False,
+    overwrite: Annotated[bool, Help("Replace the file if it exists.")] = False,
 ) -> None:
     """Turn papers or queries into vectors, in a file.
 
@@ -64,7 +59,7 @@ def encode(
     from ..encoders import EncoderRequest, open_encoder
     from ..lifecycle.vector_files import encode as run
 
-    console = Console(quiet, tells_of_rejected=True)
+    console = Console(tells_of_rejected=True)
     request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
     model = open_encoder(request, precision, device)
     start = time.perf_counter()
@@ -86,7 +81,7 @@ def encode(
     console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
 
 
-def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def list_encoders(format: PlainFormatOption = "table") -> None:
     """List the encoders, and say which are ready here."""
     from ..encoders import CATALOGUE
     from ..encoders.availability import status
@@ -100,7 +95,6 @@ def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> 
     say(["", "for details: sciretrieve encoders show NAME; to download: sciretrieve encoders fetch NAME"])
 
 
-@takes_options
 def show(
     name: Annotated[
         str,
@@ -116,7 +110,6 @@ def show(
     template: Template = None,
     query_template: QueryTemplate = None,
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """Show all that is known about an encoder.
 
@@ -162,7 +155,6 @@ def show(
     say(f"{label:<{width}}  {value}" for label, value in rows)
 
 
-@takes_options
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.", autocompletion=completing.encoders)],
     adapter: Adapter = None,
@@ -170,13 +162,11 @@ def fetch(
     pooling: Pooling = None,
     template: Template = None,
     query_template: QueryTemplate = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Download an encoder's weights now, and compile it, so that it works offline later."""
     from ..encoders import EncoderRequest, golden_vectors, open_encoder, open_sentence_encoder
 
-    console = Console(quiet)
+    console = Console()
     request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
     sentences = open_sentence_encoder(name, device="cpu") if request == EncoderRequest(name) else None
     encoder = sentences or open_encoder(request, device="cpu")
@@ -185,10 +175,9 @@ def fetch(
 
 
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Empty it; downloaded weights stay.")] = False,
+    clear: Annotated[bool, Help("Empty it; downloaded weights stay.")] = False,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """Show, or clear, the cache of compiled encoders."""
     from ..encoders import encoder_cache
@@ -231,13 +220,13 @@ app = group(
 
 
 @app.callback(invoke_without_command=True)
-def encoders(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def encoders(context: typer.Context) -> None:
     """List the encoders, and say which are ready here."""
     if context.invoked_subcommand is None:
-        list_encoders(format, debug)
+        list_encoders()
 
 
-app.command("list", cls=Command, epilog="Example: sciretrieve encoders list --format json")(list_encoders)
-app.command("show", cls=Command, epilog="Example: sciretrieve encoders show specter2")(show)
-app.command("fetch", cls=Command, epilog="Example: sciretrieve encoders fetch specter2")(fetch)
-app.command("cache", cls=Command, epilog="Example: sciretrieve encoders cache --clear specter2")(cache)
+add(app, "encoders list", list_encoders, "--format json")
+add(app, "encoders show", show, "specter2")
+add(app, "encoders fetch", fetch, "specter2")
+add(app, "encoders cache", cache, "--clear specter2")

@@ -11,37 +11,35 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ..choices import Help
 from ..errors import InvalidRequest, NotFound
 from ..options import EvaluationOptions, Measures, Split
 from ..wording import counted, in_bytes
 from . import completing
-from .command import Command, group
+from .command import add, group
 from .console import Console, interruptible, say
 from .making import build
 from .parameters import (
     Address,
     Data,
-    Debug,
     Distributed,
     PlainFormat,
     PlainFormatOption,
-    Quiet,
     chosen_workers,
 )
 from .perturbing import robustness
 from .pooling import pool
-from .signatures import Without, takes_options
+from .signatures import Without
 from .training import leakage
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
 
 
-QrelsFile = Annotated[Path | None, typer.Option("--qrels", metavar="FILE", help="Judgements: TREC's or BEIR's columns, or JSON.")]
+QrelsFile = Annotated[Path | None, Help("Judgements: TREC's or BEIR's columns, or JSON.", "FILE")]
 EVALUATING = EvaluationOptions()
 
 
-@takes_options
 def evaluate(
     benchmark: Annotated[
         str | None,
@@ -55,31 +53,27 @@ def evaluate(
     options: Annotated[EvaluationOptions, Without("mode")] = EVALUATING,
     mode: Annotated[
         Literal["dense", "hybrid", "bm25", "all"],
-        typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
+        Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
     ] = EVALUATING.mode,
-    run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
+    run: Annotated[Path | None, Help("Score this run on --qrels, without a benchmark.", "FILE")] = None,
     qrels: QrelsFile = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Save the run, per-query scores, the report and a receipt.")
-    ] = None,
-    replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Compute the figures of a receipt again.")] = None,
+    output: Annotated[Path | None, Help("Save the run, per-query scores, the report and a receipt.", "DIR", short="-o")] = None,
+    replay: Annotated[Path | None, Help("Compute the figures of a receipt again.", "FILE", advanced=True)] = None,
     matrix: Annotated[
         Path | None,
-        typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; runs those missing in -o."),
+        Help("A TOML file of systems and benchmarks; runs those missing in -o.", "FILE", advanced=True),
     ] = None,
     runs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--runs",
-            metavar="NAME=DIR,DIR",
-            help="Show saved results of several trainings (-o; DIR may be a pattern) as one system. Repeat it for other systems.",
+        Help(
+            "Show saved results of several trainings (-o; DIR may be a pattern) as one system. Repeat it for other systems.",
+            "NAME=DIR,DIR",
+            advanced=True,
         ),
     ] = None,
     distributed: Distributed = None,
     address: Address = None,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Measure a system by a benchmark's exact protocol.
 
@@ -90,7 +84,7 @@ def evaluate(
     """
     from .. import evaluation
 
-    console = Console(quiet)
+    console = Console()
     is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None and not runs
     if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
@@ -202,20 +196,18 @@ def _score(run: Path, qrels: Path, names: Sequence[str], format: PlainFormat) ->
     say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
 
 
-@takes_options
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
     qrels: QrelsFile = None,
     benchmark: Annotated[
         str | None,
-        typer.Option("--benchmark", metavar="NAME", help="Judgements and titles of a benchmark.", autocompletion=completing.benchmarks),
+        Help("Judgements and titles of a benchmark.", "NAME", completes="benchmarks"),
     ] = None,
     data: Data = None,
     split: Split = None,
-    measure: Measures = (),
-    changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="Show the N queries that changed most.")] = 5,
-    format: Annotated[Literal["table", "json", "latex", "markdown"], typer.Option("--format", "-f", help="How to print it.")] = "table",
-    debug: Debug = False,
+    measures: Measures = (),
+    changed: Annotated[int, Help("Show the N queries that changed most.", "N", least=0, advanced=True)] = 5,
+    format: Annotated[Literal["table", "json", "latex", "markdown"], Help("How to print it.", short="-f")] = "table",
 ) -> None:
     """Say whether runs differ by more than chance.
 
@@ -227,14 +219,14 @@ def compare(
     """
     from ..evaluation import comparing
 
-    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measure or ["nDCG@10"])
+    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
     say(comparing.FORMATS[format](comparison, changed))
     if comparison.unequal:
         typer.echo(f"sciretrieve: {comparison.unequal}", err=True)
         raise typer.Exit(1)
 
 
-def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def list_benchmarks(format: PlainFormatOption = "table") -> None:
     """List the benchmarks with their tasks and measures."""
     from ..evaluation import CATALOGUE, SUITES
 
@@ -253,7 +245,6 @@ def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """Show a benchmark's task, the files it needs, where to get them, and how it scores."""
     from ..evaluation import SUITES, find_benchmark
@@ -270,9 +261,7 @@ def show(
 
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where its files go.")],
-    quiet: Quiet = False,
-    debug: Debug = False,
+    to: Annotated[Path, Help("Where its files go.", "DIR")],
 ) -> None:
     """Download a benchmark's files from their published addresses.
 
@@ -281,7 +270,7 @@ def fetch(
     """
     from ..evaluation import SUITES, fetching, find_benchmark
 
-    console = Console(quiet)
+    console = Console()
     specs = [find_benchmark(member) for member in (SUITES[name].benchmarks if name in SUITES else (name,))]
     if not any(spec.downloads or spec.hub or spec.manual for spec in specs):
         raise InvalidRequest(f"{name} is a folder of yours, so there is nothing to download; evaluate it")
@@ -341,22 +330,16 @@ app = group(
 
 
 @app.callback(invoke_without_command=True)
-def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def benchmarks(context: typer.Context) -> None:
     """List the benchmarks with their tasks and measures."""
     if context.invoked_subcommand is None:
-        list_benchmarks(format, debug)
+        list_benchmarks()
 
 
-app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
-app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
-app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
-app.command(
-    "pool", cls=Command, epilog="Example: sciretrieve benchmarks pool runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm"
-)(pool)
-app.command("leakage", cls=Command, epilog="Example: sciretrieve benchmarks leakage data/triplets --test scidocs-cite --data data/scidocs")(
-    leakage
-)
-app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)
-app.command("robustness", cls=Command, epilog="Example: sciretrieve benchmarks robustness papers.parquet --encoder specter2 -o report")(
-    robustness
-)
+add(app, "benchmarks list", list_benchmarks, "--format json")
+add(app, "benchmarks show", show, "mdcr")
+add(app, "benchmarks build", build, "cite --from papers.parquet --to data/mine")
+add(app, "benchmarks pool", pool, "runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm")
+add(app, "benchmarks leakage", leakage, "data/triplets --test scidocs-cite --data data/scidocs")
+add(app, "benchmarks fetch", fetch, "mdcr --to data/mdcr")
+add(app, "benchmarks robustness", robustness, "papers.parquet --encoder specter2 -o report")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..choices import Help
 from ..errors import InvalidRequest, SciretrieveError
 from ..wording import as_json, counted
 from . import completing
 from .console import Console, printable, say
-from .parameters import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
+from .parameters import PlainFormat, PlainFormatOption, open_index, opened_reranker
 
 if TYPE_CHECKING:
     from ..answers.saved import News, SavedSearch
@@ -23,12 +24,10 @@ def news(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Saved searches; default: all of them.", autocompletion=completing.saved)
     ] = None,
-    peek: Annotated[bool, typer.Option("--peek", help="Show the same papers again next time.")] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="List the saved searches, without asking them.")] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Remove the named searches.")] = False,
+    peek: Annotated[bool, Help("Show the same papers again next time.")] = False,
+    only_list: Annotated[bool, Help("List the saved searches, without asking them.", name="list")] = False,
+    forget: Annotated[bool, Help("Remove the named searches.")] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Show what is new in your saved searches.
 
@@ -37,7 +36,7 @@ def news(
     """
     from ..answers import saved
 
-    console = Console(quiet)
+    console = Console()
     if forget:
         if not names:
             raise InvalidRequest("name the saved searches that --forget is to remove; --list shows them")

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from ..choices import Help
 from ..errors import InvalidRequest
 from ..options import Bm25Parameters, BuildSettings, ColumnMap
 from ..wording import counted, in_bytes, in_words
@@ -20,17 +19,15 @@ from .parameters import (
     BUILDING,
     Address,
     Corpus,
-    Debug,
     Distributed,
     Memory,
     PlainFormatOption,
-    Quiet,
     Resume,
     Strict,
     chosen_workers,
     parsed_size,
 )
-from .signatures import Without, takes_options
+from .signatures import Without
 
 if TYPE_CHECKING:
     from ..lifecycle.parts import IndexPart
@@ -38,40 +35,30 @@ if TYPE_CHECKING:
 BM25 = Bm25Parameters()
 
 
-@takes_options
 def index(
     corpus: Corpus,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Where the index goes; default: indexes/<name of the corpus>, or its folder's for corpus.csv and the like.",
+        Help(
+            "Where the index goes; default: indexes/<name of the corpus>, or its folder's for corpus.csv and the like.", "DIR", short="-o"
         ),
     ] = None,
     settings: Annotated[BuildSettings, Without("bare_titles", "lexical", "memory")] = BUILDING,
     memory: Memory = None,
-    lexical: Annotated[bool, typer.Option("--lexical/--no-lexical", help="With or without BM25.")] = True,
+    lexical: Annotated[bool, Help("With or without BM25.", advanced=True)] = True,
     bm25: Annotated[Bm25Parameters, Without("delta", "title")] = BM25,
     columns: ColumnMap = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the index; the old one stays in use until the new one is complete.")
-    ] = False,
+    overwrite: Annotated[bool, Help("Replace the index; the old one stays in use until the new one is complete.")] = False,
     distributed: Distributed = None,
     address: Address = None,
     part: Annotated[
         str | None,
-        typer.Option("--part", metavar="I/N", help="Build only part I of N, on one of N machines; `join` then makes the index."),
+        Help("Build only part I of N, on one of N machines; `join` then makes the index.", "I/N", advanced=True),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Build nothing; say what the index would cost, going by a sample: time, disk, memory.")
-    ] = False,
+    dry_run: Annotated[bool, Help("Build nothing; say what the index would cost, going by a sample: time, disk, memory.")] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Build an index of a corpus of papers.
 
@@ -88,12 +75,12 @@ def index(
     if dry_run:
         if part is not None or distributed is not None:
             raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --distributed")
-        show_estimate(opened_corpus, settings, format, quiet)
+        show_estimate(opened_corpus, settings, format)
         return
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
     target = output or Path("indexes") / opened_corpus.name
-    console = Console(quiet, tells_of_rejected=True)
+    console = Console(tells_of_rejected=True)
     which = f"part {part} of " if part else ""
     console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()

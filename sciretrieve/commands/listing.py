@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidRequest, NotFound
 from ..wording import counted, in_bytes
 from .console import say
-from .parameters import Debug, PlainFormatOption
+from .parameters import PlainFormatOption
 
 if TYPE_CHECKING:
     from ..storage.finding import Listed
 
 
-def indexes(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+def indexes(format: PlainFormatOption = "table") -> None:
     """List the indexes that can be named, and what they are.
 
     Those in ./indexes, in the folders above, and in the folders of the setting `indexes`; unfinished and damaged ones, too.

@@ -8,17 +8,15 @@ from typing import Annotated
 
 import typer
 
+from ..choices import Help
 from ..errors import InvalidRequest
 from ..options import ColumnMap
 from ..wording import in_bytes
-from . import completing
 from .console import Console, interruptible
 from .making_sets import FORMS, RANKS, Asked, build_set
-from .parameters import ANY_COLUMNS, Debug, Quiet, chosen_index
-from .signatures import takes_options
+from .parameters import ANY_COLUMNS, chosen_index
 
 
-@takes_options
 def build(
     name: Annotated[
         str,
@@ -30,86 +28,63 @@ def build(
     ],
     source: Annotated[
         list[str],
-        typer.Option(
-            "--from",
-            metavar="SOURCE",
-            help="The corpus, as for `index`, or the folder with the published files; may be given more than once.",
-        ),
+        Help("The corpus, as for `index`, or the folder with the published files; may be given more than once.", "SOURCE", name="from"),
     ],
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A new folder for the benchmark.")],
+    to: Annotated[Path, Help("A new folder for the benchmark.", "DIR")],
     references: Annotated[
         str | None,
-        typer.Option("--references", metavar="COLUMN", help="The column with the ids that a paper cites; default: recognised by name."),
+        Help("The column with the ids that a paper cites; default: recognised by name.", "COLUMN"),
     ] = None,
     citations: Annotated[
         Path | None,
-        typer.Option("--citations", metavar="FILE", help="A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column."),
+        Help("A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column.", "FILE"),
     ] = None,
-    field: Annotated[
-        str | None, typer.Option("--field", metavar="COLUMN", help="The column with the papers' fields; default: recognised by name.")
-    ] = None,
+    field: Annotated[str | None, Help("The column with the papers' fields; default: recognised by name.", "COLUMN")] = None,
     queries: Annotated[
         int | None,
-        typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field; to train on, all."),
+        Help("Papers as queries; default: 1,000, or 200 in each field; to train on, all.", "N", least=1),
     ] = None,
     cited: Annotated[
         int | None,
-        typer.Option(
-            "--cited",
-            metavar="N",
-            min=1,
-            help="A query cites at least N papers of the corpus; default: 5, multi-scidocs and to train on 1.",
-        ),
+        Help("A query cites at least N papers of the corpus; default: 5, multi-scidocs and to train on 1.", "N", least=1),
     ] = None,
     cocited: Annotated[
         int | None,
-        typer.Option("--cocited", metavar="N", min=1, help="Papers that at least N others cite together are co-cited; default: 10, or 1."),
+        Help("Papers that at least N others cite together are co-cited; default: 10, or 1.", "N", least=1),
     ] = None,
     indexes: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--index",
-            "-i",
-            metavar="NAME",
-            help="An index of the corpus, its folder or its name, whose encoder chooses hard negatives; may be given more than once.",
-            autocompletion=completing.indexes,
+        Help(
+            "An index of the corpus, its folder or its name, whose encoder chooses hard negatives; may be given more than once.",
+            "NAME",
+            short="-i",
+            completes="indexes",
+            name="index",
         ),
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option("--recipe", metavar="NAME", help="Of what, and how, a training set is drawn: see above."),
+        Help("Of what, and how, a training set is drawn: see above.", "NAME"),
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(
-            "--column", metavar="COLUMN", help="The column with keywords, labels or a number to train on; default: recognised by name."
-        ),
+        Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN"),
     ] = None,
     shares: Annotated[
         str | None,
-        typer.Option(
-            "--shares",
-            metavar="SHARES",
-            help="Spread a training set's queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.",
-        ),
+        Help("Spread a training set's queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES"),
     ] = None,
     mine: Annotated[
         str | None,
-        typer.Option("--mine", metavar="INDEX", help="Take negatives from what an index of the corpus, or bm25, answers to the query."),
+        Help("Take negatives from what an index of the corpus, or bm25, answers to the query.", "INDEX"),
     ] = None,
-    ranks: Annotated[str, typer.Option("--ranks", metavar="A-B", help="Mine negatives among these ranks.")] = RANKS,
+    ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B")] = RANKS,
     without: Annotated[
         list[str] | None,
-        typer.Option(
-            "--without",
-            metavar="BENCHMARK",
-            help="Leave out of a training set the queries of beir:DIR or cite:DIR; may be given more than once.",
-        ),
+        Help("Leave out of a training set the queries of beir:DIR or cite:DIR; may be given more than once.", "BENCHMARK"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What is drawn by chance depends on it alone.")] = 0,
+    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", advanced=True)] = 0,
     columns: ColumnMap = ANY_COLUMNS,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Make a benchmark or a training set from a corpus whose papers cite each other, or rebuild a published benchmark from its sources.
 
@@ -132,7 +107,7 @@ def build(
     """
     from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
 
-    console = Console(quiet)
+    console = Console()
     settings = replace(
         ANY if name == "multi-scidocs" or name in FORMS else CiteSettings(),
         references=references,

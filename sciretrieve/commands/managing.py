@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..choices import Help
 from ..wording import as_json, counted, in_bytes, listed
-from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
-    Debug,
     Generation,
     IndexPath,
     IndexPaths,
     PlainFormatOption,
-    Quiet,
     SameEncoder,
     chosen_index,
     given_encoder,
@@ -39,11 +37,9 @@ def info(
     generation: Generation = None,
     health: Annotated[
         bool,
-        typer.Option("--health", help="Look for what papers lack, fields that look wrong, duplicates, dead references, retractions."),
+        Help("Look for what papers lack, fields that look wrong, duplicates, dead references, retractions."),
     ] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Describe an index.
 
@@ -52,7 +48,7 @@ def info(
     if context.invoked_subcommand is not None:
         return
     if health:
-        _health(chosen_index(index), generation, format, Console(quiet))
+        _health(chosen_index(index), generation, format, Console())
         return
     from dataclasses import asdict
 
@@ -179,7 +175,6 @@ def _precision(encoder: Mapping[str, Any]) -> str:
 def log(
     index: IndexPath = None,
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """List an index's commits, the last one first.
 
@@ -216,13 +211,11 @@ def _command(record: Commit) -> str:
 def verify(
     index: IndexPath = None,
     encoder: SameEncoder = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Make anew what can be: all but papers, and lists of deleted papers.")] = False,
+    repair: Annotated[bool, Help("Make anew what can be: all but papers, and lists of deleted papers.")] = False,
     recall: Annotated[
-        bool, typer.Option("--recall", help="Measure what an approximate index finds now of the best papers, with papers of its own.")
+        bool, Help("Measure what an approximate index finds now of the best papers, with papers of its own.", advanced=True)
     ] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Check every byte of an index, and all that its parts promise each other.
 
@@ -233,7 +226,7 @@ def verify(
     from ..storage.repairing import repair as mend
     from ..storage.verifying import verify as check
 
-    console = Console(quiet)
+    console = Console()
     path = index_to_change(index, console) if repair else chosen_index(index)
     given = given_encoder(encoder, path)
     with interruptible(console):
@@ -283,35 +276,23 @@ def _recall_lines(found: Recall) -> Iterator[str]:
 def export(
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A .parquet file (papers and vectors), a .csv, .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
+        Help(
+            "A .parquet file (papers and vectors), a .csv, .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
+            "FILE",
+            short="-o",
         ),
     ],
     index: IndexPaths = None,
     query: Annotated[
         str,
-        typer.Option(
-            "--query", metavar="QUERY", help="Only papers that meet it, as `search --count` counts them: all of its words, operators."
-        ),
+        Help("Only papers that meet it, as `search --count` counts them: all of its words, operators.", "QUERY"),
     ] = "",
     filter: Annotated[
         list[str] | None,
-        typer.Option(
-            "--filter",
-            metavar="EXPR",
-            help="Only papers that pass, e.g. 'year >= 2018'; if repeated, all must hold.",
-            autocompletion=completing.columns,
-        ),
+        Help("Only papers that pass, e.g. 'year >= 2018'; if repeated, all must hold.", "EXPR", completes="columns"),
     ] = None,
-    dense: Annotated[
-        str, typer.Option("--dense", metavar="TYPE", help="The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.")
-    ] = "flat",
+    dense: Annotated[str, Help("The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", "TYPE")] = "flat",
     generation: Generation = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write papers and vectors to a file.
 
@@ -322,7 +303,7 @@ def export(
     from ..answers.outputs import not_compared
     from ..lifecycle.exporting import export as write
 
-    opened_index, console = open_indexes(index, None, generation), Console(quiet)
+    opened_index, console = open_indexes(index, None, generation), Console()
     _, scope = opened_index.reader.matching(query, filter)
     for note in not_compared(opened_index, scope.undecided):
         console.note(note)

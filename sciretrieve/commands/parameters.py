@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import Device, Format, Order
+from ..choices import Device, Format, Help, Order
 from ..errors import CorruptData, InvalidRequest, WordsAlone
 from ..options import BuildSettings, ColumnMap, SearchOptions
 from . import completing
@@ -38,41 +38,29 @@ Corpus: TypeAlias = Annotated[
 ]
 QueryEncoder: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.",
-        autocompletion=completing.encoders,
-    ),
+    Help("The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders"),
 ]
 SameEncoder: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.",
-        autocompletion=completing.encoders,
-    ),
+    Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders"),
 ]
 IndexPath: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--index",
-        "-i",
-        metavar="NAME",
-        help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
-        autocompletion=completing.indexes,
+    Help(
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
+        "NAME",
+        short="-i",
+        completes="indexes",
     ),
 ]
 IndexPaths: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--index",
-        "-i",
-        metavar="NAME",
-        help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above. "
+    Help(
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above. "
         "Given several times, or as '*' for all that have names here, these are searched as one.",
-        autocompletion=completing.indexes,
+        "NAME",
+        short="-i",
+        completes="indexes",
     ),
 ]
 PaperIds: TypeAlias = Annotated[
@@ -81,86 +69,58 @@ PaperIds: TypeAlias = Annotated[
         metavar="ID", help="Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", autocompletion=completing.ids
     ),
 ]
-Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
+Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 Like: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--like",
-        metavar="ID",
-        help="A relevant paper: find more like it. It is not in the answer itself. May be repeated.",
-        autocompletion=completing.ids,
-    ),
+    Help("A relevant paper: find more like it. It is not in the answer itself. May be repeated.", "ID", completes="ids"),
 ]
 Unlike: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--unlike",
-        metavar="ID",
-        help="An irrelevant paper: find fewer like it. It is not in the answer itself. May be repeated.",
-        autocompletion=completing.ids,
-    ),
+    Help("An irrelevant paper: find fewer like it. It is not in the answer itself. May be repeated.", "ID", completes="ids"),
 ]
-CountOnly: TypeAlias = Annotated[
-    bool, typer.Option("--count", help="Print how many papers meet each part of the query, and all of it, in place of hits.")
-]
-Explain: TypeAlias = Annotated[
-    bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
-]
+CountOnly: TypeAlias = Annotated[bool, Help("Print how many papers meet each part of the query, and all of it, in place of hits.")]
+Explain: TypeAlias = Annotated[bool, Help("Show each hit's rank in each half, the words it shares, and its nearest sentence.")]
 Memory: TypeAlias = Annotated[
     str | None,
-    typer.Option("--memory", metavar="SIZE", help="What the dense index that --dense auto chooses may take of memory, e.g. 2GB."),
+    Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", advanced=True),
 ]
 Facets: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--facets",
-        metavar="COLUMNS",
-        help="Count values among the papers that match, e.g. venue,year:50; the number says how many values to show.",
-        autocompletion=completing.columns,
+    Help(
+        "Count values among the papers that match, e.g. venue,year:50; the number says how many values to show.",
+        "COLUMNS",
+        completes="columns",
     ),
 ]
-ClusterOption: TypeAlias = Annotated[
-    bool, typer.Option("--cluster", help="Group the first 200 papers, each group with its distinctive words.")
-]
-Save: TypeAlias = Annotated[
-    str | None, typer.Option("--save", metavar="NAME", help="Save this search; `sciretrieve news` shows its new papers.")
-]
-FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
-Sort: TypeAlias = Annotated[
-    Order | None, typer.Option("--sort", help="The papers of the answer newest first; which they are, the search decides.")
-]
+ClusterOption: TypeAlias = Annotated[bool, Help("Group the first 200 papers, each group with its distinctive words.")]
+Save: TypeAlias = Annotated[str | None, Help("Save this search; `sciretrieve news` shows its new papers.", "NAME")]
+FormatOption: TypeAlias = Annotated[Format, Help("How to print the hits.", short="-f")]
+Sort: TypeAlias = Annotated[Order | None, Help("The papers of the answer newest first; which they are, the search decides.")]
 Fields: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--fields",
-        metavar="COLUMNS",
-        help="What to print of each paper, e.g. id,year,title; any column of the index.",
-        autocompletion=completing.columns,
-    ),
+    Help("What to print of each paper, e.g. id,year,title; any column of the index.", "COLUMNS", completes="columns"),
 ]
-Data: TypeAlias = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")]
+Data: TypeAlias = Annotated[Path | None, Help("The folder with the benchmark's files.", "DIR")]
 Append: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, unless it has them."),
+    Help("Add the papers to this .bib, .ris or CSL .json file, unless it has them.", "FILE"),
 ]
-PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
-Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]
-Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue an interrupted run of the same.")]
+PlainFormatOption: TypeAlias = Annotated[PlainFormat, Help("How to print it.", short="-f")]
+Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, instead of listing it in rejected.jsonl.", advanced=True)]
+Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run of the same.", advanced=True)]
 Generation: TypeAlias = Annotated[
-    int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve info log` shows.")
+    int | None, Help("An older generation, of those that `sciretrieve info log` shows.", "N", least=1, advanced=True)
 ]
 Distributed: TypeAlias = Annotated[
     Literal["ray"] | None,
-    typer.Option("--distributed", help="Work on all nodes of a Ray cluster, which must share the index's file system."),
+    Help("Work on all nodes of a Ray cluster, which must share the index's file system.", advanced=True),
 ]
 Address: TypeAlias = Annotated[
     str | None,
-    typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone."),
+    Help("The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone.", "HOST:PORT", advanced=True),
 ]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
-Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:

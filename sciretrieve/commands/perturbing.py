@@ -8,54 +8,36 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..choices import DEFAULT_ENCODER
+from ..choices import DEFAULT_ENCODER, Help
 from ..errors import InvalidRequest
 from ..options import Adapter, EncoderPrecision, Pooling, RunsOn, Template
-from . import completing
 from .console import Console, interruptible, say
-from .parameters import BUILDING, Debug, Quiet, open_index
-from .signatures import takes_options
+from .parameters import BUILDING, open_index
 
 
-@takes_options
 def robustness(
     corpus: Annotated[
         list[str] | None, typer.Argument(metavar="CORPUS", help="Files, directories or globs that `index` reads; or give an index by -i.")
     ] = None,
     index: Annotated[
         Path | None,
-        typer.Option(
-            "--index",
-            "-i",
-            metavar="NAME",
-            help="Study this index: its papers, encoder, BM25 and fusion.",
-            autocompletion=completing.indexes,
-        ),
+        Help("Study this index: its papers, encoder, BM25 and fusion.", "NAME", short="-i", completes="indexes"),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            "--encoder",
-            metavar="NAME",
-            help=f"What encodes the corpus; default: {DEFAULT_ENCODER}. With -i: its own encoder, if it has moved.",
-            autocompletion=completing.encoders,
+        Help(
+            f"What encodes the corpus; default: {DEFAULT_ENCODER}. With -i: its own encoder, if it has moved.", "NAME", completes="encoders"
         ),
     ] = None,
     adapter: Adapter = None,
     pooling: Pooling = None,
     template: Template = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Study N papers at most, drawn at random; default: 500.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What random choices come from.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the report there: report.md, report.json, plots as .svg.")
-    ] = None,
+    limit: Annotated[int | None, Help("Study N papers at most, drawn at random; default: 500.", "N")] = None,
+    seed: Annotated[int, Help("What random choices come from.", "N", advanced=True)] = 0,
+    output: Annotated[Path | None, Help("Write the report there: report.md, report.json, plots as .svg.", "DIR", short="-o")] = None,
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
-    format: Annotated[Literal["markdown", "json"], typer.Option("--format", "-f", help="How to print the report.")] = "markdown",
-    quiet: Quiet = False,
-    debug: Debug = False,
+    format: Annotated[Literal["markdown", "json"], Help("How to print the report.", short="-f")] = "markdown",
 ) -> None:
     """Find out what changes to a paper's text do to its vectors and to answers.
 
@@ -78,7 +60,7 @@ def robustness(
             raise InvalidRequest(f"{output} is a file; name a directory for the report")
         output.mkdir(parents=True, exist_ok=True)
         check_plots(output)
-    console = Console(quiet)
+    console = Console()
     with interruptible(console, "nothing is kept"):
         study = study_robustness(
             open_index(index, encoder) if index is not None else corpus or [],

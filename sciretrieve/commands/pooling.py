@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..choices import Help
 from ..errors import InvalidRequest, NotFound
 from ..wording import counted
 from .console import Console, say
-from .parameters import Debug, IndexPath, Quiet, open_index
+from .parameters import IndexPath, open_index
 
 if TYPE_CHECKING:
     from ..evaluation.pooling import Pool
@@ -27,34 +28,24 @@ DEPTHS = (1, 5, 10, 20, 50, 100)
 
 
 def pool(
-    file: Annotated[Path, typer.Option("--pool", "-p", metavar="FILE", help="The pool's file, .jsonl; a new one is made.")],
+    file: Annotated[Path, Help("The pool's file, .jsonl; a new one is made.", "FILE", short="-p", name="pool")],
     runs: Annotated[
         list[Path] | None,
         typer.Argument(metavar="RUN", help="Runs (TREC or JSON), or folders of `evaluate -o`; to go on, none are needed."),
     ] = None,
-    queries: Annotated[
-        Path | None, typer.Option("--queries", metavar="FILE", help="The runs' queries: .jsonl, .tsv, .txt, or a BEIR directory.")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option("--depth", metavar="N", min=1, help="Papers of each run and query to judge; default: 20.")
-    ] = None,
+    queries: Annotated[Path | None, Help("The runs' queries: .jsonl, .tsv, .txt, or a BEIR directory.", "FILE")] = None,
+    depth: Annotated[int | None, Help("Papers of each run and query to judge; default: 20.", "N", least=1, advanced=True)] = None,
     index: IndexPath = None,
     corpus: Annotated[
         list[str] | None,
-        typer.Option("--corpus", metavar="CORPUS", help="Where the papers' texts are, as for `index`, if they are in no index."),
+        Help("Where the papers' texts are, as for `index`, if they are in no index.", "CORPUS"),
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FILE", help="Write a .csv with what is not judged yet, whose column grade is to be filled in."),
+        Help("Write a .csv with what is not judged yet, whose column grade is to be filled in.", "FILE", name="to"),
     ] = None,
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Take over judgements: that .csv with grades, or qrels.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the judgements: .tsv as BEIR has them, else as TREC does.")
-    ] = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    source: Annotated[Path | None, Help("Take over judgements: that .csv with grades, or qrels.", "FILE", name="from")] = None,
+    output: Annotated[Path | None, Help("Write the judgements: .tsv as BEIR has them, else as TREC does.", "FILE", short="-o")] = None,
 ) -> None:
     """Judge the first papers of several runs, and write qrels.
 
@@ -66,7 +57,7 @@ def pool(
     from ..evaluation.pooling import DEPTH, Pool, read_runs
     from ..papers.corpora import read_queries
 
-    console = Console(quiet)
+    console = Console()
     if not file.exists() and not (runs and queries):
         raise NotFound(f"there is no pool {file} yet; begin one with runs and --queries")
     if queries is None and depth is not None:

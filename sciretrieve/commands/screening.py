@@ -10,16 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
+from ..choices import Help
 from ..errors import InvalidRequest, NotFound
 from ..options import Passing
 from ..wording import as_json, counted
-from . import completing
 from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
-from .parameters import Debug, Generation, IndexPath, QueryEncoder, Quiet, open_index
-from .signatures import takes_options
+from .parameters import Generation, IndexPath, QueryEncoder, open_index
 
 if TYPE_CHECKING:
     from ..query.index import Index
@@ -36,107 +33,74 @@ NAMED = 3
 """Records without a paper that are named."""
 
 
-@takes_options
 def screen(
-    decisions: Annotated[Path, typer.Option("--decisions", "-d", metavar="FILE", help="The session's file, .jsonl; a new one is made.")],
+    decisions: Annotated[Path, Help("The session's file, .jsonl; a new one is made.", "FILE", short="-d")],
     index: IndexPath = None,
-    query: Annotated[
-        str | None, typer.Option("--query", metavar="TEXT", help="What the review is about; said once, when the session begins.")
-    ] = None,
+    query: Annotated[str | None, Help("What the review is about; said once, when the session begins.", "TEXT")] = None,
     include: Annotated[
         list[str] | None,
-        typer.Option(
-            "--include", metavar="ID", help="This paper is relevant; - reads ids from stdin, one per line.", autocompletion=completing.ids
-        ),
+        Help("This paper is relevant; - reads ids from stdin, one per line.", "ID", completes="ids"),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option("--exclude", metavar="ID", help="This paper is not relevant; - likewise.", autocompletion=completing.ids),
+        Help("This paper is not relevant; - likewise.", "ID", completes="ids"),
     ] = None,
     maybe: Annotated[
         list[str] | None,
-        typer.Option("--maybe", metavar="ID", help="This paper may be relevant; - likewise.", autocompletion=completing.ids),
+        Help("This paper may be relevant; - likewise.", "ID", completes="ids"),
     ] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why those of --exclude are excluded.")] = "",
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A note on the papers that are decided on.")] = "",
+    reason: Annotated[str, Help("Why those of --exclude are excluded.", "TEXT")] = "",
+    note: Annotated[str, Help("A note on the papers that are decided on.", "TEXT")] = "",
     take_over: Annotated[
         Path | None,
-        typer.Option(
-            "--import",
-            metavar="FILE",
-            help="Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
+        Help(
+            "Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
             "an export of ASReview or Rayyan.",
+            "FILE",
+            name="import",
         ),
     ] = None,
     merge: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--merge", metavar="FILE", help="Make a new session of two or more of several people: --merge ada.jsonl --merge ben.jsonl."
-        ),
+        Help("Make a new session of two or more of several people: --merge ada.jsonl --merge ben.jsonl.", "FILE"),
     ] = None,
-    next: Annotated[
-        int | None, typer.Option("--next", metavar="N", min=0, help="Print the next N papers to read; default: ask for each on a terminal.")
-    ] = None,
-    included: Annotated[bool, typer.Option("--included", help="Print the papers found relevant, instead of the next ones.")] = False,
-    unresolved: Annotated[
-        bool, typer.Option("--unresolved", help="Maybes, and papers on which people disagree, instead of the next ones.")
-    ] = False,
+    next: Annotated[int | None, Help("Print the next N papers to read; default: ask for each on a terminal.", "N", least=0)] = None,
+    included: Annotated[bool, Help("Print the papers found relevant, instead of the next ones.")] = False,
+    unresolved: Annotated[bool, Help("Maybes, and papers on which people disagree, instead of the next ones.")] = False,
     report: Annotated[
         Path | None,
-        typer.Option(
-            "--report", metavar="DIR", help="Write PRISMA's numbers, its flow diagram, and all decisions: prisma.json, .svg, decisions.csv."
-        ),
+        Help("Write PRISMA's numbers, its flow diagram, and all decisions: prisma.json, .svg, decisions.csv.", "DIR"),
     ] = None,
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help="With --report: the log.json of `search --strategy`, which says what was identified."),
+        Help("With --report: the log.json of `search --strategy`, which says what was identified.", "FILE"),
     ] = None,
     sources: Annotated[
         str | None,
-        typer.Option(
-            "--sources",
-            metavar="COLUMN",
-            help="With --report: the column that says where a paper is from, without a log.",
-            autocompletion=completing.columns,
-        ),
+        Help("With --report: the column that says where a paper is from, without a log.", "COLUMN", completes="columns"),
     ] = None,
     filter: Passing = None,
-    first: Annotated[
-        int | None, typer.Option("--first", metavar="N", min=1, help="Screen only the first N papers of a search for the query.")
-    ] = None,
-    group: Annotated[
-        bool | None, typer.Option("--group/--no-group", help="Decide on near-identical papers as one, which is the default, or on each.")
-    ] = None,
-    recall: Annotated[
-        float | None, typer.Option("--recall", metavar="SHARE", help="Of the relevant papers, what is to be read; default: 0.95.")
-    ] = None,
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="P", help="How sure to be of that recall; default: 0.95.")
-    ] = None,
+    first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1)] = None,
+    group: Annotated[bool | None, Help("Decide on near-identical papers as one, which is the default, or on each.", advanced=True)] = None,
+    recall: Annotated[float | None, Help("Of the relevant papers, what is to be read; default: 0.95.", "SHARE", advanced=True)] = None,
+    confidence: Annotated[float | None, Help("How sure to be of that recall; default: 0.95.", "P")] = None,
     rule: Annotated[
         str | None,
-        typer.Option(
-            "--rule",
-            metavar="RULE",
-            help="When to stop: sample, by a random sample of the unread (guaranteed; default); not guaranteed: ranking, budget:N papers, "
+        Help(
+            "When to stop: sample, by a random sample of the unread (guaranteed; default); not guaranteed: ranking, budget:N papers, "
             "consecutive:N irrelevant ones.",
+            "RULE",
         ),
     ] = None,
     reasons: Annotated[
         list[str] | None,
-        typer.Option("--reasons", metavar="TEXTS", help="Reasons for exclusion, with commas between; later ones add to them."),
+        Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS"),
     ] = None,
-    criteria: Annotated[
-        Path | None, typer.Option("--criteria", metavar="FILE", help="A text that is shown with every paper: what is to be included.")
-    ] = None,
-    reviewer: Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="Who decides from here on.")] = None,
+    criteria: Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE")] = None,
+    reviewer: Annotated[str | None, Help("Who decides from here on.", "NAME")] = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
-    format: Annotated[
-        Literal["table", "jsonl", "csv", "bibtex", "ris"], typer.Option("--format", "-f", help="How to print the papers.")
-    ] = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
+    format: Annotated[Literal["table", "jsonl", "csv", "bibtex", "ris"], Help("How to print the papers.", short="-f")] = "table",
 ) -> None:
     """Screen papers for a systematic review.
 
@@ -147,7 +111,7 @@ def screen(
     """
     from ..answers.outputs import left_out, words_alone
 
-    console = Console(quiet)
+    console = Console()
     if not decisions.exists() and query is None and not include and take_over is None and not merge:
         raise NotFound(f"there is no session {decisions} yet; begin one with --query, or with --include and the id of a relevant paper")
     if included and unresolved:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Format, Order, SimilarBy, check_choice
+from ..choices import Format, Help, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
 from ..options import OF_RM3, Rerank, SearchOptions
 from ..wording import as_json, counted, in_words
@@ -28,7 +28,6 @@ from .parameters import (
     ClusterOption,
     Count,
     CountOnly,
-    Debug,
     Distributed,
     Explain,
     Facets,
@@ -39,7 +38,6 @@ from .parameters import (
     IndexPaths,
     Like,
     QueryEncoder,
-    Quiet,
     Save,
     Sort,
     Unlike,
@@ -50,7 +48,7 @@ from .parameters import (
     open_indexes,
     opened_reranker,
 )
-from .signatures import Without, takes_options
+from .signatures import Without
 from .strategies import From, Output, Overwrite, Replay, StrategyFile, check_absent, check_alone, run_asked
 
 if TYPE_CHECKING:
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
 CHUNK = 256
 
 
-@takes_options
 def search(
     query: Annotated[
         list[str] | None,
@@ -93,8 +90,6 @@ def search(
     replay: Replay = None,
     distributed: Distributed = None,
     address: Address = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Find papers by meaning and by words.
 
@@ -111,7 +106,7 @@ def search(
     """
     from ..answers.answering import Request, answer
 
-    console = Console(quiet)
+    console = Console()
     if strategy is not None or replay is not None:
         given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
         given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
@@ -155,7 +150,6 @@ def search(
         _save(save, opened_index, request, console, rerank, encoder)
 
 
-@takes_options
 def similar(
     ids: Annotated[
         list[str] | None,
@@ -168,11 +162,9 @@ def similar(
     generation: Generation = None,
     negatives: Annotated[
         list[str] | None,
-        typer.Option("--not", metavar="ID", help="A paper to be dissimilar to; may be repeated.", autocompletion=completing.ids),
+        Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not"),
     ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper that is not in the index.")
-    ] = None,
+    text: Annotated[str | None, Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")] = None,
     k: Count = 10,
     options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b", "rm3", *OF_RM3)] = SEARCHING,
     facets: Facets = None,
@@ -182,13 +174,11 @@ def similar(
     fields: Fields = None,
     by: Annotated[
         SimilarBy | None,
-        typer.Option("--by", help="By what papers are similar; default: both where the papers' references are in the index, else text."),
+        Help("By what papers are similar; default: both where the papers' references are in the index, else text."),
     ] = None,
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Find papers like the given ones.
 
@@ -204,7 +194,7 @@ def similar(
     check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
     opened_index = open_indexes(index, encoder, generation)
     names = _fields(fields, opened_index)
-    console = Console(quiet)
+    console = Console()
     with named_papers(opened_index, [*positives, *(negatives or [])]) as known:
         request = Request(
             like=[name for name in positives if name in known],
@@ -224,7 +214,6 @@ def similar(
         _save(save, opened_index, request, console, None, encoder)
 
 
-@takes_options
 def batch(
     queries: Annotated[
         str, typer.Argument(metavar="QUERIES", help="A .jsonl, .tsv or .txt file, a BEIR directory, or - for lines on stdin.")
@@ -232,14 +221,12 @@ def batch(
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run goes; - is stdout.")] = Path("-"),
+    output: Annotated[Path, Help("Where the run goes; - is stdout.", "FILE", short="-o")] = Path("-"),
     k: Count = 1000,
     options: Annotated[SearchOptions, Without("reranker", "group", "diversify", "late")] = SEARCHING,
     rerank: Rerank = None,
     distributed: Distributed = None,
     address: Address = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
     from ..answers.outputs import count_encoded_ids, undecided, words_alone
@@ -247,7 +234,7 @@ def batch(
     from ..papers.corpora import read_queries
 
     query_list = read_queries(queries)
-    console = Console(quiet)
+    console = Console()
     options = replace(_reranked(options, rerank), group=False)
     lines: list[str] = []
     encoded_ids = 0

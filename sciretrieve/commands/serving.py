@@ -6,45 +6,34 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from ..choices import Help
 from ..errors import InvalidRequest, MissingExtra
 from ..options import Rerank
 from .console import Console, say
-from .parameters import Debug, IndexPaths, QueryEncoder, Quiet, chosen_index
-from .signatures import takes_options
+from .parameters import IndexPaths, QueryEncoder, chosen_index
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-@takes_options
 def serve(
     index: IndexPaths = None,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all of the network.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="At which port; 0 for any that is free.")] = 8080,
-    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, max=64, help="Processes that share the work.")] = 1,
-    token_file: Annotated[
-        Path | None, typer.Option("--token-file", metavar="FILE", help="Answer only those whose token has its hash in this file.")
-    ] = None,
+    host: Annotated[str, Help("Where to listen; 0.0.0.0 for all of the network.", "ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, Help("At which port; 0 for any that is free.", "N", least=0, most=65535)] = 8080,
+    workers: Annotated[int, Help("Processes that share the work.", "N", least=1, most=64)] = 1,
+    token_file: Annotated[Path | None, Help("Answer only those whose token has its hash in this file.", "FILE")] = None,
     new_token: Annotated[
         str | None,
-        typer.Option("--new-token", metavar="NAME", help="Print a new token, add its hash to the token file under that name, and stop."),
+        Help("Print a new token, add its hash to the token file under that name, and stop.", "NAME"),
     ] = None,
-    rate: Annotated[
-        int | None, typer.Option("--rate", metavar="N", min=1, help="Requests a minute of one client; default: as many as it likes.")
-    ] = None,
+    rate: Annotated[int | None, Help("Requests a minute of one client; default: as many as it likes.", "N", least=1)] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option("--proxy", metavar="ADDRESS", help="A proxy in front, or a network of them, that is believed whom it asks for."),
+        Help("A proxy in front, or a network of them, that is believed whom it asks for.", "ADDRESS"),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long an answer may take before it is given up.")
-    ] = 30.0,
-    in_browser: Annotated[bool, typer.Option("--open", help="Open the search page in the browser.")] = False,
+    timeout: Annotated[float, Help("How long an answer may take before it is given up.", "SECONDS", least=0.1)] = 30.0,
+    in_browser: Annotated[bool, Help("Open the search page in the browser.", name="open")] = False,
     rerank: Rerank = None,
     encoder: QueryEncoder = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Serve a search page, Semantic Scholar's API and our own over HTTP.
 
@@ -56,7 +45,7 @@ def serve(
         from ..service import access, running, settings
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "`sciretrieve serve`", "pip install 'sciretrieve[service]'") from error
-    console = Console(quiet)
+    console = Console()
     if new_token is not None:
         if token_file is None:
             raise InvalidRequest("the hash of a token goes into a file; name it with --token-file")

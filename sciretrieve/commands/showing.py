@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from ..choices import Help
 from ..errors import InvalidRequest, NotFound
 from ..wording import as_json
 from .console import Console, given_ids, say
-from .parameters import Debug, Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, Quiet, named_papers, open_indexes
+from .parameters import Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..types import Paper
@@ -21,11 +20,9 @@ def show(
     index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
-    in_browser: Annotated[bool, typer.Option("--open", help="Open the papers in the browser; without one, print their addresses.")] = False,
-    addresses: Annotated[bool, typer.Option("--addresses", help="Print where the papers are on the web, and nothing else.")] = False,
+    in_browser: Annotated[bool, Help("Open the papers in the browser; without one, print their addresses.", name="open")] = False,
+    addresses: Annotated[bool, Help("Print where the papers are on the web, and nothing else.")] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Show all of a paper, and the papers nearest to it.
 
@@ -39,7 +36,7 @@ def show(
     opened_index = open_indexes(index, encoder, generation)
     with named_papers(opened_index, _names(ids)) as names:
         if in_browser or addresses:
-            _visit(opened_index.papers(names), in_browser, Console(quiet))
+            _visit(opened_index.papers(names), in_browser, Console())
             return
         profiles = [profile(opened_index, name) for name in names]
         if format == "json":
@@ -58,14 +55,12 @@ def open_in_browser(
     ids: PaperIds,
     index: IndexPaths = None,
     generation: Generation = None,
-    only_print: Annotated[bool, typer.Option("--print", help="Print the addresses, and open nothing.")] = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    only_print: Annotated[bool, Help("Print the addresses, and open nothing.", name="print")] = False,
 ) -> None:
     """Open papers in the browser: `show --open`."""
     opened_index = open_indexes(index, None, generation)
     with named_papers(opened_index, _names(ids)) as names:
-        _visit(opened_index.papers(names), not only_print, Console(quiet))
+        _visit(opened_index.papers(names), not only_print, Console())
 
 
 def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from ..choices import Help, options_of, parted
 from . import completing
-from .command import RENAMED
+from .help import ADVANCED
 
-COMPLETIONS: Mapping[str, Callable[..., Any]] = {
-    "encoder": completing.encoders,
-    "filter": completing.columns,
-    "dense": completing.dense_types,
-    "index": completing.indexes,
-    "rerank": completing.rerankers,
-}
-"""Options -> what completes their values."""
-SHORT: Mapping[str, str] = {"index": "-i", "measure": "-m"}
-"""Options -> their single letters."""
+LONGEST_UNIT = 20
+"""Letters that an option's choices may have in place of a value; more of them stand in its help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +30,8 @@ class Without:
 
 
 def takes_options(run: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter of a class of options stands for an option for each field: these make the object that it is called with.
-
-    Parameters whose type has a `Help` become options, too. Others, which typer describes, stay.
+    """A command whose parameters become options by the `Help` of their types; one of a class of options stands for an option for each
+    field, and these make the object that the command is called with. Arguments, which typer describes, stay.
     """
     hints = get_type_hints(run, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -50,20 +41,26 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
         if options_class is None:
             parameters.append(_option(parameter.name, hints[parameter.name], parameter.default))
             continue
-        gathered[parameter.name] = options_class, {RENAMED.get(name, name): name for name in chosen}
         types = options_of(options_class)
+        names = {field: _typed(field, parted(types[field])[1]) for field in chosen}
+        gathered[parameter.name] = options_class, names
         defaults = {field.name: field.default for field in fields(options_class)}
-        parameters += [_option(RENAMED.get(name, name), types[name], defaults[name]) for name in chosen]
+        parameters += [_option(name, types[field], defaults[field]) for field, name in names.items()]
 
     @wraps(run)
     def run_with_objects(**arguments: Any) -> None:
         for name, (options_class, names) in gathered.items():
-            arguments[name] = options_class(**{field: arguments.pop(option) for option, field in names.items()})
+            arguments[name] = options_class(**{field: arguments.pop(option) for field, option in names.items()})
         run(**arguments)
 
     vars(run_with_objects)["__signature__"] = inspect.Signature(parameters)
     run_with_objects.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run_with_objects
+
+
+def _typed(field: str, help: Help | None) -> str:
+    """The parameter that stands for a field: by its name on the command line."""
+    return field if help is None or help.name is None else help.name.replace("-", "_")
 
 
 def _chosen(hint: Any) -> tuple[Any, Sequence[str]]:
@@ -87,16 +84,22 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
 
 def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
     """What typer is told of an option."""
-    option = f"--{name.replace('_', '-')}"
+    word = help.name or name.rstrip("_").replace("_", "-")
+    option = f"--{word}" if len(word) > 1 else f"-{word}"
     can_be_off = bool in (kind, *get_args(kind)) and default is not False
+    choices = [choice for one in (kind, *get_args(kind)) if get_origin(one) is Literal for choice in get_args(one)]
+    text, unit = help.text, help.unit or "|".join(choices) or "VALUE"
+    if len(unit) > LONGEST_UNIT:
+        text, unit = f"{text.rstrip('.')}: {', '.join(choices)}.", word.upper()
     return typer.Option(
-        f"{option}/--no-{option[2:]}" if can_be_off else option,
-        *([SHORT[name]] if name in SHORT else []),
-        help=help.text,
-        metavar=help.unit,
+        f"{option}/--no-{word}" if can_be_off else option,
+        *([help.short] if help.short else []),
+        help=text,
+        metavar=unit,
         min=help.least,
         max=help.most,
-        autocompletion=COMPLETIONS.get(name),
+        autocompletion=getattr(completing, help.completes) if help.completes else None,
+        rich_help_panel=ADVANCED if help.advanced else None,
     )
 
 

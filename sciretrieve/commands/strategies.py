@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from ..choices import Format
+from ..choices import Format, Help
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..wording import as_json, counted
@@ -22,24 +22,23 @@ if TYPE_CHECKING:
 
 StrategyFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--strategy", metavar="FILE", help="Run the named lines of this .toml file, each over all indexes that it names, or -i."),
+    Help("Run the named lines of this .toml file, each over all indexes that it names, or -i.", "FILE"),
 ]
 From: TypeAlias = Annotated[
     Literal["pubmed", "ovid"] | None,
-    typer.Option("--from", help="FILE is as PubMed or Ovid write strategies, a search a line; what has no counterpart is said."),
+    Help("FILE is as PubMed or Ovid write strategies, a search a line; what has no counterpart is said."),
 ]
 Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="Where a strategy's log and its lists of papers and duplicates go; with --from, FILE.toml has the translation alone.",
+    Help(
+        "Where a strategy's log and its lists of papers and duplicates go; with --from, FILE.toml has the translation alone.",
+        "DIR",
+        short="-o",
     ),
 ]
-Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace the log and lists of another strategy in DIR.")]
+Overwrite: TypeAlias = Annotated[bool, Help("Replace the log and lists of another strategy in DIR.")]
 Replay: TypeAlias = Annotated[
-    Path | None, typer.Option("--replay", metavar="LOG", help="Run a log.json again on the same generations: are the counts the same?")
+    Path | None, Help("Run a log.json again on the same generations: are the counts the same?", "LOG", advanced=True)
 ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..choices import Help
 from ..errors import NotFound
 from ..options import Fusion, Passing, SearchMode
 from ..wording import as_json, counted
@@ -17,23 +18,19 @@ from .command import as_typed
 from .console import Console, interruptible, say
 from .parameters import (
     Count,
-    Debug,
     Generation,
     IndexPath,
     PlainFormatOption,
     QueryEncoder,
-    Quiet,
     chosen_index,
     index_to_change,
     open_index,
 )
-from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..studies.tuning import TuningResult
 
 
-@takes_options
 def why_not(
     context: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
@@ -46,7 +43,6 @@ def why_not(
     filter: Passing = None,
     fusion: Fusion = None,
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """Show where an expected paper was lost, and what would bring it in."""
     from ..answers.explaining import why_not as tell
@@ -78,7 +74,6 @@ def duplicates(
     index: IndexPath = None,
     generation: Generation = None,
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """List papers with the same title and first author, such as a preprint and its journal version.
 
@@ -94,7 +89,7 @@ def duplicates(
         say([json.dumps({"schema": 1, "index": str(opened_index.path), "groups": rows}, ensure_ascii=False, indent=1)])
         return
     say(line for title, ids in groups for line in (title, *(f"    {id}" for id in ids)))
-    Console(False).note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened_index), 'paper')}")
+    Console().note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened_index), 'paper')}")
 
 
 def _why_unwritten(outcome: TuningResult) -> str:
@@ -104,15 +99,13 @@ def _why_unwritten(outcome: TuningResult) -> str:
 
 
 def tune(
-    queries: Annotated[Path, typer.Option("--queries", metavar="FILE", help="Judged queries: .jsonl, .tsv, or a BEIR directory.")],
-    qrels: Annotated[Path, typer.Option("--qrels", metavar="FILE", help="Their judgements: TREC's or BEIR's columns, or JSON.")],
+    queries: Annotated[Path, Help("Judged queries: .jsonl, .tsv, or a BEIR directory.", "FILE")],
+    qrels: Annotated[Path, Help("Their judgements: TREC's or BEIR's columns, or JSON.", "FILE")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", metavar="M", help="The measure to maximise.")] = "nDCG@10",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be chosen.")] = False,
+    measure: Annotated[str, Help("The measure to maximise.", "M", short="-m")] = "nDCG@10",
+    dry_run: Annotated[bool, Help("Only show what would be chosen.")] = False,
     format: PlainFormatOption = "table",
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Fit hybrid search to your own judgements.
 
@@ -125,7 +118,7 @@ def tune(
 
     if not queries.exists():
         raise NotFound(f"there are no queries at {queries}")
-    console = Console(quiet)
+    console = Console()
     opened_index = open_index(chosen_index(index) if dry_run else index_to_change(index, console), encoder)
     with interruptible(console, "the index is unchanged"):
         outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..choices import Help
 from ..errors import InvalidRequest, SciretrieveError
 from ..options import TrainingOptions
-from . import completing
 from .console import Console, interruptible, say
-from .parameters import Data, Debug, PlainFormatOption, Quiet, chosen_index
-from .signatures import takes_options
+from .parameters import Data, PlainFormatOption, chosen_index
 
 if TYPE_CHECKING:
     from ..training import Config, Trained
 
 
-@takes_options
 def train(
     data: Annotated[
         list[Path] | None,
@@ -30,25 +28,14 @@ def train(
             help="Training sets, each a task: folders of `benchmarks build`, SciRepEval's files; or a .toml file of a training or a study.",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="A new folder for the encoder; a .toml file may name it.")
-    ] = None,
+    output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
     from_index: Annotated[
         Path | None,
-        typer.Option(
-            "--from-index",
-            metavar="NAME",
-            help="Fit an index's own encoder to its papers, with what they bring, in place of training sets.",
-            autocompletion=completing.indexes,
-        ),
+        Help("Fit an index's own encoder to its papers, with what they bring, in place of training sets.", "NAME", completes="indexes"),
     ] = None,
     options: TrainingOptions = TrainingOptions(),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")
-    ] = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    overwrite: Annotated[bool, Help("Begin anew, and replace the folder if it exists.")] = False,
+    tensorboard: Annotated[bool, Help("Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")] = False,
 ) -> None:
     """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers.
 
@@ -62,7 +49,7 @@ def train(
     """
     from ..training import Config, next_command, read_configs, train_for_index
 
-    console = Console(quiet)
+    console = Console()
     sets: list[Path] = list(data or [])
     if bool(sets) == (from_index is not None):
         raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
@@ -150,13 +137,10 @@ def leakage(
     ],
     benchmark: Annotated[
         list[str],
-        typer.Option(
-            "--test", metavar="BENCHMARK", help="As for `evaluate`; may be given more than once.", autocompletion=completing.benchmarks
-        ),
+        Help("As for `evaluate`; may be given more than once.", "BENCHMARK", completes="benchmarks", name="test"),
     ],
     data: Data = None,
     format: PlainFormatOption = "table",
-    debug: Debug = False,
 ) -> None:
     """Say what a benchmark tests that is in a training set: papers known by id or title, texts by their words.
 

@@ -16,7 +16,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_log_gets_a_line_now_and_then(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Console(quiet=False)
+    progress = Console()
     progress.start(10_000, 1_000)
     for second in range(1, 91):
         clock[0] = float(second)
@@ -36,9 +36,12 @@ def test_a_log_gets_a_line_now_and_then(clock: list[float], capsys: pytest.Captu
     ]
 
 
-def test_quick_work_and_quiet_work_say_nothing(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_work_and_quiet_work_say_nothing(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for quiet, seconds in ((False, 29.0), (True, 3600.0)):
-        progress = Console(quiet)
+        monkeypatch.setattr(Console, "is_quiet", quiet)
+        progress = Console()
         clock[0] = 0.0
         progress.start(100)
         clock[0] = seconds

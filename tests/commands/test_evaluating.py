@@ -361,12 +361,12 @@ def test_odd_ids_are_found_again_at_every_door(odd_beir: Path, tmp_path: Path) -
     qrels, queries, pooled = odd_beir / "qrels/test.tsv", odd_beir / "queries.jsonl", tmp_path / "pool.jsonl"
     ours, searched, index = tmp_path / "ours", tmp_path / "searched.trec", tmp_path / "index"
     whole = {"nDCG@10": 1.0}
-    result = call("evaluate", f"beir:{odd_beir}", "--mode", "bm25", "--measure", "nDCG@10", "-o", ours, "--format", "json")
+    result = call("evaluate", f"beir:{odd_beir}", "--mode", "bm25", "--measures", "nDCG@10", "-o", ours, "--format", "json")
     assert json.loads(result.stdout)["measures"] == whole
     assert call("index", odd_beir / "corpus.jsonl", "-o", index, "--dense", "none").exit_code == 0
     assert call("batch", queries, "-i", index, "-o", searched).exit_code == 0
     for run in (ours / "run.trec", ours / "run.json", searched):
-        result = call("evaluate", "--run", run, "--qrels", qrels, "--measure", "nDCG@10", "--format", "json")
+        result = call("evaluate", "--run", run, "--qrels", qrels, "--measures", "nDCG@10", "--format", "json")
         assert json.loads(result.stdout)["measures"] == whole, run
     compared = json.loads(call("compare", ours, searched, "--qrels", qrels, "--format", "json").stdout)
     assert [row["measures"] for row in compared["runs"]] == [whole, whole]

@@ -261,7 +261,7 @@ def test_options_before_a_command_of_a_family_are_not_lost(index: sr.Index) -> N
         ("with `dense='hnsw'`", "with --dense hnsw"),
         ("leave out `lexical=None`", "leave out --no-lexical"),
         ("try `late=True`", "try --late"),
-        ("`diversify` needs vectors", "--diverse needs vectors"),
+        ("`diversify` needs vectors", "--diversify needs vectors"),
         ("`sciretrieve verify`, `nothing` and a title", "`sciretrieve verify`, `nothing` and a title"),
     ],
 )

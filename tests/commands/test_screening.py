@@ -270,7 +270,7 @@ def test_keys_decide(index: sr.Index, monkeypatch: pytest.MonkeyPatch, capsys: p
         waiting = iter(keys)
         monkeypatch.setattr("typer.getchar", lambda: next(waiting))
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        asking.ask(session, Console(False), unresolved=unresolved)
+        asking.ask(session, Console(), unresolved=unresolved)
         output = capsys.readouterr()
         assert next(waiting, None) is None
         return output.out + output.err

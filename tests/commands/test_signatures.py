@@ -69,7 +69,23 @@ def test_the_command_is_called_with_the_object() -> None:
         calls.append((word, options, bm25, loud))
 
     ran(run, "graphs")
-    ran(run, "graphs", "--filter", "a", "--filter", "b", "--no-group", "--diverse", "--ef", "3", "--bm25", "atire", "--k1", "0.9", "--loud")
+    ran(
+        run,
+        "graphs",
+        "--filter",
+        "a",
+        "--filter",
+        "b",
+        "--no-group",
+        "--diversify",
+        "--ef",
+        "3",
+        "--bm25",
+        "atire",
+        "--k1",
+        "0.9",
+        "--loud",
+    )
     given = SearchOptions(filter=["a", "b"], group=False, diversify=True, ef=3)
     assert calls[0][0] == "graphs"
     assert calls[0][1].filters == ()

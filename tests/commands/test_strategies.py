@@ -146,7 +146,7 @@ def test_a_strategy_of_pubmed_is_run_as_it_is(place: Path) -> None:
         ((), "there is no query; give some words, a sentence or a title, or a file with --strategy"),
         (("heart", "--strategy", "strategy.toml"), "which may have filter, since and until; leave out a query"),
         (("--strategy", "strategy.toml", "--since", "2010"), "leave out --since"),
-        (("--strategy", "strategy.toml", "--diverse"), "leave out --diverse"),
+        (("--strategy", "strategy.toml", "--diversify"), "leave out --diversify"),
         (("--strategy", "strategy.toml", "--like", "a"), "leave out --like"),
         (("--strategy", "strategy.toml", "--replay", "log.json"), "--replay runs a log as it is, and writes nothing; leave out --strategy"),
         (("--replay", "log.json", "-o", "out"), "--replay runs a log as it is, and writes nothing; leave out --output"),

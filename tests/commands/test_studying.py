@@ -86,7 +86,7 @@ def test_duplicates_are_listed(twins: sr.Index) -> None:
 
 def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) -> None:
     """Counts and groups are over the first 1,000 and 200 papers, of these over those with a word of the query, whatever k is."""
-    query = ("search", "graph star", "-i", index.path, "-k", "8", "--filter", "impact > 2", "--diverse")
+    query = ("search", "graph star", "-i", index.path, "-k", "8", "--filter", "impact > 2", "--diversify")
     value = json_answer(*query, "--facets", "topic, venue", "--cluster", "--explain")
     assert ids(value) == list(index.search("graph star", 8, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
     assert ids(value) != list(index.search("graph star", 8, filter="impact > 2").rankings[0].ids)
@@ -157,7 +157,7 @@ def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -
 
 def test_similar_takes_the_same_options(index: sr.Index) -> None:
     value = json_answer(
-        "similar", "p0000", "-i", index.path, "-k", "5", "--since", "2005", "--alpha", "0.2", "--diverse", "--facets", "year", "--cluster"
+        "similar", "p0000", "-i", index.path, "-k", "5", "--since", "2005", "--alpha", "0.2", "--diversify", "--facets", "year", "--cluster"
     )
     options: dict[str, Any] = {"filter": "year >= 2005", "alpha": 0.2}
     assert ids(value) == list(index.similar(["p0000"], 5, group=True, diversify=True, **options).rankings[0].ids)
@@ -254,7 +254,7 @@ def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twin
         ((*search, "--facets", "yaer"), "unknown column in --facets 'yaer'; did you mean 'year'"),
         ((*search, "--explain", "-f", "csv"), "--explain is shown with --format table or json, not csv"),
         ((*similar, "--cluster", "-f", "trec"), "--cluster is shown with --format table or json, not trec"),
-        (("search", "graph", "-i", str(twins.path), "--diverse"), "has no vectors to tell papers' likeness by; leave out --diverse"),
+        (("search", "graph", "-i", str(twins.path), "--diversify"), "has no vectors to tell papers' likeness by; leave out --diversify"),
         (("search", "graph", "-i", str(twins.path), "--cluster"), "needs vectors and BM25 to group papers"),
         (("search", "-i", str(index.path), "--", "-networks"), "the query is empty, or only leaves papers out"),
         (("search", "-i", str(index.path), "titel:graph"), "unknown field in the query 'titel'; did you mean 'title'"),

@@ -452,7 +452,21 @@ OPTIONS = (
         "--generation",
         "--encoder",
     ),
-    *("--group", "--diverse", "--cluster", "--explain", "--quiet", "-h", "--not", "--text", "--dense", "--metric", "--bm25", "--k1", "--b"),
+    *(
+        "--group",
+        "--diversify",
+        "--cluster",
+        "--explain",
+        "--quiet",
+        "-h",
+        "--not",
+        "--text",
+        "--dense",
+        "--metric",
+        "--bm25",
+        "--k1",
+        "--b",
+    ),
     *("--limit", "--shard-size", "--strict", "--no-resume", "--id", "--title", "--precision", "--device", "--no-lexical", "--output", "-i"),
 )
 option_values = st.one_of(

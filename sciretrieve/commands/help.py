@@ -1,0 +1,109 @@
+"""Help screens: a first one with what most people need, by `--help`, and the whole one, by `--help-all`."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+Rows: TypeAlias = list[tuple[str, str]]
+"""What stands in a list: names, each with what it is."""
+
+WHOLE = "sciretrieve.whole_help"
+"""Whether the whole help was asked for: a key of a context's `meta`, which the contexts of a group's commands share."""
+ADVANCED = "More options"
+"""The section of the options that few people need."""
+WIDEST = 80
+"""Columns of a screen, on wider terminals, too: longer lines are hard to read."""
+NAMES = 24
+"""Columns that the names in a list may take; a longer name has a line of its own."""
+LONGEST_SUMMARY = 200
+"""Characters of a command's first sentence that a list of commands shows, over several lines if need be."""
+
+
+def screen(command: Any, ctx: Any) -> str:
+    """The help of a command or of a group of commands."""
+    whole = ctx.meta.get(WHOLE, False)
+    width = ctx.terminal_width or max(50, min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+    usage = " ".join((ctx.command_path, *command.collect_usage_pieces(ctx)))
+    paragraphs = (command.help or "").split("\n\n")
+    lines = _wrapped(f"Usage: {usage}", width, "", " " * 7)
+    for paragraph in paragraphs if whole else paragraphs[:1]:
+        lines += ["", *_wrapped(paragraph, width, "  ", "  ")]
+    for title, rows in sections(command, ctx, whole):
+        names = min(NAMES, max(len(name) for name, _ in rows))
+        lines += ["", f"{title}:", *(line for row in rows for line in _listed(*row, names, width))]
+    if command.epilog:
+        lines += ["", *_wrapped(command.epilog, width, "  ", "  ")]
+    return "\n".join(lines)
+
+
+def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
+    """The parts of a screen that are lists, each with its title and its rows: arguments, options and commands."""
+    shown = parameters(command, ctx)
+    count = len(shown[ADVANCED])
+    more = f"This help; the whole one has {count} more options." if count and not whole else "This help, in short or as a whole."
+    shown["Options"].append(("-h, --help, --help-all", more))
+    if not whole:
+        del shown[ADVANCED]
+    for name in command.list_commands(ctx) if hasattr(command, "list_commands") else ():
+        member = command.get_command(ctx, name)
+        if not member.hidden:
+            title = member.rich_help_panel if isinstance(member.rich_help_panel, str) else "Commands"
+            shown.setdefault(title, []).append((name, member.get_short_help_str(LONGEST_SUMMARY)))
+    return ((title, rows) for title, rows in shown.items() if rows)
+
+
+def parameters(command: Any, ctx: Any) -> dict[str, Rows]:
+    """A command's arguments and options, everyday ones and others, as the rows of lists."""
+    shown: dict[str, Rows] = {"Arguments": [], "Options": [], ADVANCED: []}
+    for param in command.params:
+        if not getattr(param, "hidden", False):
+            title = "Arguments" if param.param_type_name == "argument" else ADVANCED if is_advanced(param) else "Options"
+            shown[title].append(row(param, ctx))
+    return shown
+
+
+def is_advanced(param: Any) -> bool:
+    """Whether the first help leaves a parameter out."""
+    return not param.required and param.rich_help_panel == ADVANCED
+
+
+def row(param: Any, ctx: Any) -> tuple[str, str]:
+    """A parameter's names, with what stands for its value, and what it is for."""
+    default = param.get_default(ctx)
+    extra = ""
+    if param.param_type_name == "argument":
+        names = param.metavar or param.name.upper()
+    else:
+        names = ", ".join(sorted(param.opts, key=len)) + "".join(f" / {name}" for name in param.secondary_opts)
+        if not param.is_flag:
+            names = f"{names} {param.metavar}"
+        elif default is True and param.secondary_opts:
+            default = max(param.opts, key=len).lstrip("-")
+        if param.required:
+            extra = " [required]"
+        elif default not in (None, False, "", [], ()):
+            extra = f" [default: {default}]"
+    return names, f"{param.help or ''}{extra}"
+
+
+def _listed(name: str, text: str, names: int, width: int) -> list[str]:
+    """A row of a list, over as many lines as it takes."""
+    indent = " " * (names + 4)
+    lines = _wrapped(text, width, indent, indent) or [indent]
+    if len(name) > names:
+        return [f"  {name}", *lines]
+    return [f"  {name}".ljust(len(indent)) + lines[0][len(indent) :], *lines[1:]]
+
+
+def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
+    """A text in lines, in which no word is broken, not even at a hyphen."""
+    words = " ".join(text.split())
+    return textwrap.wrap(words, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False)
+
+
+def asked_whole(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for the whole help."""
+    return "--help-all" in arguments[: arguments.index("--") if "--" in arguments else None]
