@@ -233,11 +233,18 @@ def test_help_has_a_section_for_each_thing_that_people_do() -> None:
     assert "\x1b" not in page
 
 
-def test_everyday_options_come_first() -> None:
-    titles = dict(sections(answer("search", "--help", COLUMNS="80")))
-    assert list(titles) == ["Arguments", "Options", "Advanced"]
-    page = answer("search", "--help", COLUMNS="80")
-    assert page.index("--filter") < page.index("Advanced:") < page.index("--nprobe")
+def test_the_first_help_has_everyday_options_and_the_whole_one_the_others() -> None:
+    first, whole = answer("search", "--help", COLUMNS="80"), answer("search", "--help-all", COLUMNS="80")
+    assert [title for title, _ in sections(first)] == ["Arguments", "Options"]
+    assert [title for title, _ in sections(whole)] == ["Arguments", "Options", "More options"]
+    assert "--filter" in first
+    assert "--alpha" not in first
+    assert whole.index("--filter") < whole.index("More options:") < whole.index("--alpha")
+
+
+def test_the_programs_own_options_stand_anywhere(index: sr.Index) -> None:
+    for words in (("-q", "search", "of"), ("search", "-q", "of"), ("search", "of", "--quiet")):
+        assert sciretrieve(*words, "-i", index.path).stderr == ""
 
 
 @pytest.mark.parametrize("name", FORMER)

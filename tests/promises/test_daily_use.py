@@ -12,6 +12,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.commands import indexing, searching
+from sciretrieve.commands.signatures import takes_options
 from sciretrieve.options import BuildSettings, SearchOptions
 from tests.command_line import process, sciretrieve
 from tests.made_up import write_jsonl
@@ -70,7 +71,7 @@ def test_facets_and_groups_are_of_the_papers_with_the_word(index: sr.Index) -> N
 def test_python_and_the_command_line_have_the_same_defaults() -> None:
     """Of every option of `search` and `index` that is a field of the library's options."""
     for command, options in ((searching.search, SearchOptions()), (indexing.index, BuildSettings())):
-        typed = {name: parameter.default for name, parameter in inspect.signature(command).parameters.items()}
+        typed = {name: parameter.default for name, parameter in inspect.signature(takes_options(command)).parameters.items()}
         alike = {field.name for field in fields(options)} & set(typed) - {"lexical", "limit"}
         assert {"filter", "mode", "group"} <= alike or {"encoder", "dense", "recall"} <= alike
         assert {name: typed[name] for name in alike} == {name: getattr(options, name) for name in alike}
