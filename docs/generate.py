@@ -33,11 +33,10 @@ def no_settings() -> Iterator[None]:
 
 
 def paths(command: Any, words: list[str]) -> Iterator[list[str]]:
-    """What is typed for a command, and for each of those in it; `list` of a group is the group itself."""
+    """What is typed for a command, and for each of those in it."""
     yield words
     for name in getattr(command, "commands", {}):
-        if name != "list" and not command.commands[name].hidden:
-            yield from paths(command.commands[name], [*words, name])
+        yield from paths(command.commands[name], [*words, name])
 
 
 @no_settings()
@@ -78,11 +77,11 @@ def man_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def commands(group: Any, context: Any) -> Iterator[str]:
-    """A group's commands, each with what it does, its options and an example."""
+def commands(group: Any, context: Any, above: str = "") -> Iterator[str]:
+    """A group's commands, each with what it does, its options and an example; `above` is the group's name."""
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        with type(context)(command, info_name=name, parent=context) as inner:
+        with type(context)(command, info_name=f"{above}{name}", parent=context) as inner:
             usage = " ".join((inner.command_path, *command.collect_usage_pieces(inner)))
             yield f'.SS "{roff(usage)}"'
             yield roff("\n".join(line.strip() for line in (command.help or "").splitlines()))
@@ -90,7 +89,7 @@ def commands(group: Any, context: Any) -> Iterator[str]:
             if command.epilog:
                 yield from (".PP", roff(command.epilog))
             if hasattr(command, "list_commands"):
-                yield from commands(command, inner)
+                yield from commands(command, context, f"{name} ")
 
 
 def options(command: Any, context: Any) -> Iterator[str]:

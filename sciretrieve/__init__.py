@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .encoders import load_encoder
     from .errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
     from .evaluation import evaluate
-    from .lifecycle import add, build, build_part, delete, estimate, join, merge, reindex, restore, sync
+    from .lifecycle import add, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
     from .lifecycle.distributed import DistributedIndex, RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
@@ -99,7 +99,7 @@ __all__ = [
     "explain",
     "field",
     "health",
-    "join",
+    "index_parts",
     "load_encoder",
     "measure_recall",
     "merge",
@@ -165,7 +165,7 @@ _HOMES = {
     "explain": "answers.explaining",
     "field": "query.narrowing.fields",
     "health": "answers.health",
-    "join": "lifecycle",
+    "index_parts": "lifecycle",
     "load_encoder": "encoders",
     "measure_recall": "studies.recall",
     "merge": "lifecycle",

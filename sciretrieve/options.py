@@ -82,6 +82,8 @@ Passing: TypeAlias = Annotated[
         completes="columns",
     ),
 ]
+Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
+Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
 Fusion: TypeAlias = Annotated[
     FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", advanced=True)
 ]
@@ -251,8 +253,8 @@ class SearchOptions:
 
     mode: SearchMode = None
     filter: Passing = None
-    since: Annotated[int | None, Help("Only papers of that year or later.", "YEAR")] = None
-    until: Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")] = None
+    since: Since = None
+    until: Until = None
     fusion: Fusion = None
     alpha: Alpha = None
     depth: Depth = None

@@ -153,7 +153,7 @@ def test_one_default_everywhere() -> None:
         "encode",
         "estimate",
         "evaluate",
-        "join",
+        "index_parts",
         "merge",
         "reindex",
         "repair",

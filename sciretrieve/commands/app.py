@@ -1,17 +1,19 @@
-"""The Typer app and its commands, in the order that `--help` shows them. A command is imported and made when it is asked for: all of them
-would take longer than a search does."""
+"""The Typer app and its commands, in the order that `--help-all` shows them. A command is imported and made when it is asked for: all of
+them would take longer than a search does."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
 
-from .command import CONTEXT, Group, alone, family
+from ..errors import InvalidRequest
+from .command import CONTEXT, Group, made
 from .console import Console
 from .help import WHOLE, asked_whole
 
@@ -22,101 +24,109 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "similar": ("searching.similar", "kipf2017semi --not hamilton2017inductive"),
         "show": ("showing.show", "kipf2017semi"),
         "cite": ("bibliography.cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
-        "batch": ("searching.batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+        "count": ("counting.count", "'graph AND (network OR node)' --since 2018"),
         "news": ("following.news", ""),
+        "batch": ("searching.batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+        "why-not": ("studying.why_not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
     },
     "Keep an index": {
         "index": ("indexing.index", "arxiv.parquet -o indexes/arxiv"),
+        "index parts": ("indexing.parts", "/shared/indexes/papers"),
         "add": ("changing.add", "new-papers.bib -i indexes/papers"),
         "sync": ("changing.sync", "papers.bib -i indexes/papers --watch"),
         "delete": ("changing.delete", "kipf2017semi -i indexes/papers"),
         "restore": ("changing.restore", "--generation 3 -i indexes/papers"),
         "merge": ("changing.merge", "-i indexes/papers"),
-        "join": ("changing.join", "/shared/indexes/papers"),
         "reindex": ("changing.reindex", "-i indexes/papers --dense hnsw"),
     },
     "Look inside": {
         "info": ("managing.info", "-i indexes/arxiv"),
+        "info log": ("managing.log", "-i indexes/papers"),
+        "info indexes": ("listing.indexes", ""),
+        "info duplicates": ("studying.duplicates", "-i indexes/arxiv"),
         "verify": ("managing.verify", "-i indexes/papers --repair"),
-        "why-not": ("studying.why_not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
         "export": ("managing.export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     },
     "Serve papers": {
         "serve": ("serving.serve", "-i indexes/papers --port 8080"),
         "mcp": ("assisting.mcp", "-i indexes/papers"),
     },
-    "Review the literature": {"screen": ("screening.screen", "--query 'fairness of recommender systems' -d review.jsonl")},
+    "Review the literature": {
+        "strategy": ("strategies.strategy", "run strategy.toml"),
+        "strategy run": ("strategies.run", "strategy.toml -o found"),
+        "strategy translate": ("strategies.translate", "ovid.txt --from ovid -o strategy.toml"),
+        "strategy replay": ("strategies.replay", "found/log.json"),
+        "screen": ("screening.screen", "--query 'fairness of recommender systems' -d review.jsonl"),
+    },
     "Choose and measure": {
         "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),
         "compare": ("evaluating.compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
         "tune": ("studying.tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
-        "benchmarks": ("evaluating.app", ""),
+        "bench": ("benching.bench", "-i indexes/arxiv -o dense-types.svg"),
+        "measure-recall": ("benching.measure_recall", "-i indexes/arxiv"),
+        "benchmarks": ("evaluating.benchmarks", ""),
+        "benchmarks show": ("evaluating.show", "mdcr"),
+        "benchmarks fetch": ("evaluating.fetch", "mdcr --to data/mdcr"),
+        "benchmarks build": ("making.build", "cite --from papers.parquet --to data/mine"),
+        "benchmarks pool": ("pooling.pool", "runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm"),
+        "benchmarks leakage": ("training.leakage", "data/triplets --test scidocs-cite --data data/scidocs"),
+        "benchmarks robustness": ("perturbing.robustness", "papers.parquet --encoder specter2 -o report"),
         "train": ("training.train", "data/triplets -o encoders/mine"),
     },
     "Encoders and settings": {
         "encode": ("encoding.encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
-        "encoders": ("encoding.app", ""),
-        "config": ("configuring.app", ""),
+        "encoders": ("encoding.encoders", ""),
+        "encoders show": ("encoding.show", "specter2"),
+        "encoders fetch": ("encoding.fetch", "specter2"),
+        "encoders cache": ("encoding.cache", "--clear specter2"),
+        "config": ("configuring.config", ""),
+        "config set": ("configuring.change", "index acm"),
+        "config unset": ("configuring.unset", "index"),
+        "config path": ("configuring.path", ""),
+        "config edit": ("configuring.edit", ""),
     },
 }
-"""Section of `--help` -> command -> its function and the arguments in its example, or the app of a group of commands."""
-FAMILIES: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "info": {
-        "log": ("managing.log", "-i indexes/papers"),
-        "indexes": ("listing.indexes", ""),
-        "duplicates": ("studying.duplicates", "-i indexes/arxiv"),
-    },
-    "reindex": {"measure": ("benching.bench", "-i indexes/arxiv -o dense-types.svg")},
-}
-"""Command -> the commands of its own."""
-FORMER: Mapping[str, str] = {
-    "open": "showing.open_in_browser",
-    "log": "managing.log",
-    "indexes": "listing.indexes",
-    "duplicates": "studying.duplicates",
-    "bench": "benching.bench",
-    "robustness": "perturbing.robustness",
-}
-"""Commands under the names that our documents gave them before they were put into families; `--help` does not show them."""
+"""Section of the help -> command, or a command and one of its own -> its function, and the arguments in its example."""
+RARE = {"batch", "why-not", "restore", "reindex", "verify", "compare", "tune", "bench", "measure-recall", "benchmarks", "train"}
+RARE |= {"encode", "encoders"}
+"""Commands that few people need: `--help-all` shows them, and `--help` does not."""
 
-SECTIONS = {name: section for section, rows in COMMANDS.items() for name in rows}
+ASKING = {"find", "query", "ask", "lookup"}
+"""What people type where `search` is meant."""
+
+ROWS = {name: row for rows in COMMANDS.values() for name, row in rows.items()}
 
 
 class _Commands(Mapping[str, Any]):
-    """All commands by their names, each made when it is first asked for."""
+    """The commands within the one of that name, or all that are in none; each is made when it is first asked for."""
+
+    def __init__(self, name: str = "") -> None:
+        self.above = f"{name} " if name else ""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in SECTIONS and name not in FORMER:
+        if f"{self.above}{name}" not in ROWS:
             raise KeyError(name)
-        return _made(name)
+        return _made(f"{self.above}{name}")
 
     def __iter__(self) -> Iterator[str]:
-        yield from SECTIONS
-        yield from FORMER
+        names = (name.removeprefix(self.above) for name in ROWS if name.startswith(self.above))
+        return (name for name in names if " " not in name)
 
     def __len__(self) -> int:
-        return len(SECTIONS) + len(FORMER)
+        return sum(1 for _ in self)
 
 
 @cache
 def _made(name: str) -> Any:
     """The command of that name."""
-    if name in FORMER:
-        return alone(_named(FORMER[name]), name, hidden=True)
-    function, example = COMMANDS[SECTIONS[name]][name]
-    run = _named(function)
-    if name in FAMILIES:
-        members = {member: (_named(path), arguments) for member, (path, arguments) in FAMILIES[name].items()}
-        run = family(run, example, members)
-    command: Any = get_command(run) if isinstance(run, typer.Typer) else alone(run, name, example)
-    command.name, command.rich_help_panel = name, SECTIONS[name]
+    path, arguments = ROWS[name]
+    module, function = path.split(".")
+    run = getattr(import_module(f"{__package__}.{module}"), function)
+    command = made(run, name, f"Example: sciretrieve {name} {arguments}".rstrip(), _Commands(name))
+    if " " not in name:
+        command.rich_help_panel = next(section for section, rows in COMMANDS.items() if name in rows)
+    command.is_rare = name in RARE
     return command
-
-
-def _named(path: str) -> Any:
-    """A command's function, or an app, by the names of its module and itself."""
-    module, name = path.split(".")
-    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 EVERYWHERE = {"-q", "--quiet", "--debug"}
@@ -138,16 +148,26 @@ class _Root(Group):
         own = [arg for arg in args[:end] if arg in EVERYWHERE]
         return super().parse_args(ctx, [*own, *(arg for arg in args[:end] if arg not in EVERYWHERE), *args[end:]])
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The names of all commands, as `--help` shows them."""
-        return list(self.commands)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As usual, with `info log` as one name: `info` is a command as well. Raises InvalidRequest with a search that can be pasted, for
+        words that are no command and not nearly one."""
+        word = args[0]
+        if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
+            near = get_close_matches(word, self.commands, n=1, cutoff=0.75)
+            query = args[1:] if word in ASKING and args[1:] else args
+            hint = f"did you mean {near[0]}?" if near else f"to search, write: {shlex.join(['sciretrieve', 'search', *query])}"
+            raise InvalidRequest(f"No such command {word!r}; {hint}")
+        name, command, rest = super().resolve_command(ctx, args)
+        members = getattr(command, "commands", {})
+        return (f"{name} {rest[0]}", members[rest[0]], rest[1:]) if rest and rest[0] in members else (name, command, rest)
 
 
 app = typer.Typer(
     name="sciretrieve",
     cls=_Root,
     help="Search scholarly papers by meaning and by words, find papers like these ones. Works offline.",
-    epilog="Start with: sciretrieve demo. Then: sciretrieve index papers.parquet; sciretrieve search 'graph neural nets'",
+    epilog="Start with: sciretrieve demo. Then: sciretrieve index papers.parquet; sciretrieve search 'graph neural nets'. "
+    "All commands: sciretrieve --help-all",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

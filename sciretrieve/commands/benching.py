@@ -1,9 +1,10 @@
-"""`sciretrieve reindex measure`: what each type of dense index would find in an index, and cost."""
+"""`sciretrieve bench` and `measure-recall`: what types of dense index would find in an index, and cost; and what its own finds."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,12 @@ import typer
 from ..choices import Help
 from ..options import SHARD_SIZE
 from ..wording import counted
-from .console import Console, say
-from .parameters import Generation, IndexPath, PlainFormatOption, chosen_index
+from .console import Console, interruptible, say
+from .parameters import Generation, IndexPath, PlainFormatOption, chosen_index, open_index
 
 if TYPE_CHECKING:
     from ..studies.dense_types import Bench
+    from ..studies.recall import Recall
 
 
 def bench(
@@ -67,8 +69,6 @@ def bench(
 
 
 def _as_json(index: Path, bench: Bench) -> str:
-    from dataclasses import asdict
-
     front = bench.front
     rows = [{**asdict(row), "pareto": row in front} for row in bench.rows]
     return json.dumps({"schema": 1, "index": str(index), **asdict(bench), "rows": rows}, ensure_ascii=False, indent=1)
@@ -84,3 +84,38 @@ def _table(bench: Bench) -> Iterator[str]:
             f"{row.dense:<{width}}  {effort:<12}  {row.recall:>7.4f}  {row.milliseconds:>10,.3f} {mark}  "
             f"{row.bytes:>13,.0f}  {row.seconds:>10,.1f}"
         )
+
+
+def measure_recall(
+    index: IndexPath = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Measure what an approximate index finds now of the best papers, with papers of its own.
+
+    The exit code is 1 if less is found than the index was built for.
+    """
+    from ..studies.recall import measure_recall as measure
+
+    with interruptible(console := Console()), open_index(index, None) as opened_index:
+        found = measure(opened_index, progress=console)
+    if format == "json":
+        facts = {**asdict(found), "is_exact": found.is_exact, "holds": found.holds}
+        say([json.dumps({"schema": 1, "index": str(opened_index.path), **facts}, indent=1)])
+    else:
+        say(_recall_lines(found))
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _recall_lines(found: Recall) -> Iterator[str]:
+    if found.promised is None:
+        yield "its search is exact: there is no recall to measure"
+        return
+    width = max(len(part.type) for part in (*found.parts, found.whole))
+    yield f"{'type':<{width}}  shards       papers  recall@{found.k}  95 % interval"
+    for part in (*found.parts, found.whole):
+        yield f"{part.type:<{width}}  {part.shards:>6,}  {part.papers:>11,}  {part.recall:>9.4f}  {part.low:.4f} to {part.high:.4f}"
+    knobs = "".join(f", {name} {value}" for name, value in (("ef", found.ef), ("nprobe", found.nprobe)) if value is not None)
+    yield f"{counted(found.queries, 'paper')} as queries{knobs}; the index was built to find {100 * found.promised:.4g} %"
+    if not found.holds:
+        yield "less is found than that: `sciretrieve reindex` with another --dense or --recall, or search with --recall"

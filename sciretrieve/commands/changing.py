@@ -347,27 +347,7 @@ def merge(
     console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
 
 
-def join(
-    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
-    format: PlainFormatOption = "table",
-) -> None:
-    """Make one index of its parts, which were built on several machines.
-
-    Nothing is encoded or copied. The folders of the parts stand together in one directory; `sciretrieve index --part 1/4` makes such.
-    """
-    from ..lifecycle import join as join_parts
-
-    console = Console()
-    with interruptible(console, "the parts are as they were, and the same command resumes it"):
-        result = join_parts(index, progress=console)
-    if format == "json":
-        say([json.dumps({"schema": 1, "index": str(index), **asdict(result)}, indent=1)])
-        return
-    console.note(f"{index}: an index of {counted(result.parts, 'part')}, {counted(result.shards, 'shard')}")
-
-
 def reindex(
-    context: typer.Context,
     index: IndexPath = None,
     dense: Annotated[
         str | None,
@@ -393,8 +373,6 @@ def reindex(
     Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also adds the words of
     authors, venues and keywords to an index of an earlier version.
     """
-    if context.invoked_subcommand is not None:
-        return
     from ..lifecycle import reindex as rebuild
 
     console = Console()

@@ -6,6 +6,8 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 from typer import Typer
@@ -26,6 +28,16 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
 
 ARGUMENT = re.compile(r"`(?P<name>[a-z][a-z_0-9]*)(?:=(?P<value>[^`]*))?`")
 """An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
+MEANT: Mapping[str, tuple[str, ...]] = {
+    "--year": ("--since", "--until", "--filter"),
+    "--from": ("--since",),
+    "--to": ("--until",),
+    "--author": ("--filter",),
+    "--venue": ("--filter",),
+    "--limit": ("-n",),
+    "--top": ("-n",),
+}
+"""Options that people try -> those that they mean."""
 RENAMED = {
     "into": "output",
     "reranker": "rerank",
@@ -66,7 +78,16 @@ class Failure(Exception):
 
 
 class _Common:
-    """What a command and a group have in common: their help screens, and errors that name options."""
+    """What a command and a group have in common: settings as defaults, help screens, and errors that name options."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
+        if keys := () if extra.get("resilient_parsing") else DEFAULTS.get(info_name or "", ()):
+            from ..config import setting
+
+            extra["default_map"] = {key: found.value for key in keys if (found := setting(key)).origin != "default"}
+        command: Any = super()
+        return command.make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """As usual. Raises Failure for an error of the library."""
@@ -84,30 +105,32 @@ class _Common:
 class Command(_Common, TyperCommand):
     """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
-        if keys := () if extra.get("resilient_parsing") else DEFAULTS.get(info_name or "", ()):
-            from ..config import setting
-
-            extra["default_map"] = {key: found.value for key in keys if (found := setting(key)).origin != "default"}
-        return super().make_context(info_name, args, parent, **extra)
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
         if not ctx.resilient_parsing:
             try:
                 _, _, options = self.make_parser(ctx).parse_args(args=list(args))
             except Exception as error:
-                self._explain_minus(error, args)
+                # by name, since typer may have its own click, or use the one that is installed
+                if type(error).__name__ == "NoSuchOption":
+                    self._explain(error, args)
                 raise
             _check_given_once(options)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if hasattr(error, "message"):
+                error.message = error.message.removeprefix("Value error, ")  # how pydantic, which checks choices for typer, begins
+            raise
 
-    def _explain_minus(self, error: Exception, args: list[str]) -> None:
-        """Raise InvalidRequest for a query that was taken for an option, since it begins with a minus."""
-        option = getattr(error, "option_name", "")
-        # by name, since typer may have its own click, or use the one that is installed
-        if type(error).__name__ == "NoSuchOption" and any(param.name == "query" for param in self.params):
+    def _explain(self, error: Any, args: list[str]) -> None:
+        """Name the options that may be meant by one that there is not. Raises InvalidRequest for a query that was taken for an option,
+        since it begins with a minus."""
+        option = error.option_name
+        names = [name for param in self.params for name in param.opts if name.startswith("-")]
+        near = get_close_matches(option.strip("-"), [name.strip("-") for name in names], cutoff=0.7)
+        error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]
+        if any(param.name == "query" for param in self.params):
             text = next((arg for arg in args if arg.startswith(option) and not arg.startswith("--") and len(arg) > 2), None)
             if text is not None:
                 query = f"sciretrieve {self.name} -- {shlex.quote(text)}"
@@ -126,9 +149,8 @@ class Group(_Common, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see
         them."""
-        if ctx.parent is None:  # the program's own options may stand anywhere
-            return super().resolve_command(ctx, args)
-        given = [param.opts[0] for param in self.params if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
+        own = self.params if ctx.parent else ()  # the program's options may stand anywhere
+        given = [param.opts[0] for param in own if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
         if given and args and args[0] in self.commands:
             raise InvalidRequest(f"{given[0]} stands before {args[0]}; write: sciretrieve {ctx.info_name} {args[0]} {given[0]} …")
         return super().resolve_command(ctx, args)
@@ -141,30 +163,16 @@ def _check_given_once(options: Iterable[Any]) -> None:
             raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
 
 
-def group(**settings: Any) -> Typer:
-    """A group of commands within the command line."""
-    return Typer(cls=Group, add_completion=False, rich_markup_mode=None, context_settings=CONTEXT, **settings)
-
-
-def add(app: Typer, names: str, run: Callable[..., None], example: str = "") -> None:
-    """Give a group a command. The names are what is typed for it, the example is what stands after them."""
-    app.command(names.split()[-1], cls=Command, epilog=f"Example: sciretrieve {names} {example}".rstrip())(takes_options(run))
-
-
-def alone(run: Callable[..., None], name: str, example: str = "", hidden: bool = False) -> Any:
-    """A command that stands by itself. The example is what stands after its name."""
-    app = Typer(add_completion=False, rich_markup_mode=None)
-    epilog = None if hidden else f"Example: sciretrieve {name} {example}".rstrip()
-    app.command(name, cls=Command, epilog=epilog, hidden=hidden)(takes_options(run))
-    return get_command(app)
-
-
-def family(command: Callable[..., None], example: str, members: Mapping[str, tuple[Callable[..., None], str]]) -> Typer:
-    """A command that has commands of its own: the function of the command takes typer's context first, and returns where one of these is
-    named. An example is what stands after the names."""
-    name = command.__name__
-    app = group(epilog=f"Example: sciretrieve {name} {example}")
-    app.callback(cls=Group, invoke_without_command=True)(takes_options(command))
-    for member, (run, arguments) in members.items():
-        add(app, f"{name} {member}", run, arguments)
-    return app
+def made(run: Callable[..., None], name: str, epilog: str, members: Mapping[str, Any]) -> Any:
+    """The command of a function. With members it is a group of these, too, and then runs by itself only if the function takes something."""
+    app = Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
+    if not members:
+        app.command(name, cls=Command, epilog=epilog)(takes_options(run))
+        return get_command(app)
+    is_group = not signature(run).parameters
+    app.callback(cls=Group, invoke_without_command=not is_group, no_args_is_help=is_group, epilog=epilog)(takes_options(run))
+    group: Any = get_command(app)
+    group.name, group.commands = name, members
+    # options may stand behind the arguments of a command, as everywhere
+    group.allow_interspersed_args = not is_group
+    return group

@@ -14,16 +14,14 @@ import typer
 from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
 from ..errors import InvalidRequest, Unavailable, UnknownName
 from . import completing
-from .command import add, group
 from .console import say
 from .parameters import PlainFormatOption
-from .signatures import takes_options
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretrieve config` lists.", autocompletion=completing.settings)]
 
 
-def show(format: PlainFormatOption = "table") -> None:
-    """Show all settings, and where each comes from.
+def config(format: PlainFormatOption = "table") -> None:
+    """Your settings: what they are, where each comes from, and changing them.
 
     An option of a command comes before its environment variable, that before the config file, and that before the default.
     """
@@ -135,23 +133,3 @@ def _as_text(value: Value) -> str:
     if value is None or value == ():
         return "-"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-app = group(
-    help="Your settings: what they are, where each comes from, and changing them.",
-    epilog="Example: sciretrieve config set index acm",
-)
-
-
-@app.callback(invoke_without_command=True)
-@takes_options
-def config(context: typer.Context, format: PlainFormatOption = "table") -> None:
-    """Show all settings, and where each comes from."""
-    if context.invoked_subcommand is None:
-        show(format)
-
-
-add(app, "config set", change, "index acm")
-add(app, "config unset", unset, "index")
-add(app, "config path", path)
-add(app, "config edit", edit)

@@ -14,7 +14,6 @@ from ..choices import DEFAULT_ENCODER, Help
 from ..options import Adapter, ColumnMap, EncoderName, EncoderPrecision, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
 from ..wording import in_bytes, in_words
 from . import completing
-from .command import add, group
 from .console import Console, interruptible, say
 from .parameters import (
     ANY_COLUMNS,
@@ -81,8 +80,11 @@ def encode(
     console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
 
 
-def list_encoders(format: PlainFormatOption = "table") -> None:
-    """List the encoders, and say which are ready here."""
+def encoders(format: PlainFormatOption = "table") -> None:
+    """List, describe and download encoders.
+
+    By itself it lists them, and says which are ready here.
+    """
     from ..encoders import CATALOGUE
     from ..encoders.availability import status
 
@@ -210,23 +212,3 @@ def _opened(request: EncoderRequest) -> TextEncoder | None:
 
     encoder = open_encoder(request, device="cpu")
     return encoder if isinstance(encoder, TextEncoder) else None
-
-
-app = group(
-    help="List, describe and download encoders.",
-    epilog="Example: sciretrieve encoders show specter2",
-    no_args_is_help=False,
-)
-
-
-@app.callback(invoke_without_command=True)
-def encoders(context: typer.Context) -> None:
-    """List the encoders, and say which are ready here."""
-    if context.invoked_subcommand is None:
-        list_encoders()
-
-
-add(app, "encoders list", list_encoders, "--format json")
-add(app, "encoders show", show, "specter2")
-add(app, "encoders fetch", fetch, "specter2")
-add(app, "encoders cache", cache, "--clear specter2")

@@ -16,9 +16,7 @@ from ..errors import InvalidRequest, NotFound
 from ..options import EvaluationOptions, Measures, Split
 from ..wording import counted, in_bytes
 from . import completing
-from .command import add, group
 from .console import Console, interruptible, say
-from .making import build
 from .parameters import (
     Address,
     Data,
@@ -27,10 +25,7 @@ from .parameters import (
     PlainFormatOption,
     chosen_workers,
 )
-from .perturbing import robustness
-from .pooling import pool
 from .signatures import Without
-from .training import leakage
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
@@ -226,8 +221,11 @@ def compare(
         raise typer.Exit(1)
 
 
-def list_benchmarks(format: PlainFormatOption = "table") -> None:
-    """List the benchmarks with their tasks and measures."""
+def benchmarks(format: PlainFormatOption = "table") -> None:
+    """List, describe, build and download benchmarks.
+
+    By itself it lists them with their tasks and measures.
+    """
     from ..evaluation import CATALOGUE, SUITES
 
     if format == "json":
@@ -321,25 +319,3 @@ def _facts(row: Benchmark) -> dict[str, object]:
         "downloads": [*(download.url for download in row.downloads), *hub],
         "note": row.note,
     }
-
-
-app = group(
-    help="List, describe, build and download benchmarks.",
-    epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr",
-)
-
-
-@app.callback(invoke_without_command=True)
-def benchmarks(context: typer.Context) -> None:
-    """List the benchmarks with their tasks and measures."""
-    if context.invoked_subcommand is None:
-        list_benchmarks()
-
-
-add(app, "benchmarks list", list_benchmarks, "--format json")
-add(app, "benchmarks show", show, "mdcr")
-add(app, "benchmarks build", build, "cite --from papers.parquet --to data/mine")
-add(app, "benchmarks pool", pool, "runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm")
-add(app, "benchmarks leakage", leakage, "data/triplets --test scidocs-cite --data data/scidocs")
-add(app, "benchmarks fetch", fetch, "mdcr --to data/mdcr")
-add(app, "benchmarks robustness", robustness, "papers.parquet --encoder specter2 -o report")

@@ -49,7 +49,7 @@ def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
         del shown[ADVANCED]
     for name in command.list_commands(ctx) if hasattr(command, "list_commands") else ():
         member = command.get_command(ctx, name)
-        if not member.hidden:
+        if whole or not member.is_rare:
             title = member.rich_help_panel if isinstance(member.rich_help_panel, str) else "Commands"
             shown.setdefault(title, []).append((name, member.get_short_help_str(LONGEST_SUMMARY)))
     return ((title, rows) for title, rows in shown.items() if rows)

@@ -1,18 +1,21 @@
-"""`sciretrieve index`: a corpus in, an index on disk."""
+"""`sciretrieve index`: a corpus in, an index on disk; and `index parts`, which makes one of what several machines built."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest
 from ..options import Bm25Parameters, BuildSettings, ColumnMap
 from ..wording import counted, in_bytes, in_words
-from .console import Console, interruptible
+from .console import Console, interruptible, say
 from .dry_run import show_estimate
 from .parameters import (
     ANY_COLUMNS,
@@ -55,7 +58,7 @@ def index(
     address: Address = None,
     part: Annotated[
         str | None,
-        Help("Build only part I of N, on one of N machines; `join` then makes the index.", "I/N", advanced=True),
+        Help("Build only part I of N, on one of N machines; `index parts` then makes the index.", "I/N", advanced=True),
     ] = None,
     dry_run: Annotated[bool, Help("Build nothing; say what the index would cost, going by a sample: time, disk, memory.")] = False,
     format: PlainFormatOption = "table",
@@ -116,4 +119,23 @@ def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Pa
         f"part {part}: {counted(built_part.papers, 'paper')}, {built_part.first:,} to {last:,} of {built_part.of:,}, in "
         f"{counted(built_part.shards, 'shard')}, in {built_part.path}"
     )
-    console.note(f"next, when all parts are in {target}: sciretrieve join {shlex.quote(str(target))}")
+    console.note(f"next, when all parts are in {target}: sciretrieve index parts {shlex.quote(str(target))}")
+
+
+def parts(
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
+    format: PlainFormatOption = "table",
+) -> None:
+    """Make one index of its parts, which were built on several machines.
+
+    Nothing is encoded or copied. The folders of the parts stand together in one directory; `sciretrieve index --part 1/4` builds one.
+    """
+    from ..lifecycle import index_parts
+
+    console = Console()
+    with interruptible(console, "the parts are as they were, and the same command resumes it"):
+        result = index_parts(index, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(index), **asdict(result)}, indent=1)])
+        return
+    console.note(f"{index}: an index of {counted(result.parts, 'part')}, {counted(result.shards, 'shard')}")

@@ -28,11 +28,9 @@ from .parameters import (
 if TYPE_CHECKING:
     from ..answers.health import Health
     from ..storage.manifest import Commit, Manifest
-    from ..studies.recall import Recall
 
 
 def info(
-    context: typer.Context,
     index: IndexPath = None,
     generation: Generation = None,
     health: Annotated[
@@ -45,8 +43,6 @@ def info(
 
     Its papers, columns, encoder, sizes, and the versions that built it; or, with --health, what is wrong with its papers.
     """
-    if context.invoked_subcommand is not None:
-        return
     if health:
         _health(chosen_index(index), generation, format, Console())
         return
@@ -212,14 +208,11 @@ def verify(
     index: IndexPath = None,
     encoder: SameEncoder = None,
     repair: Annotated[bool, Help("Make anew what can be: all but papers, and lists of deleted papers.")] = False,
-    recall: Annotated[
-        bool, Help("Measure what an approximate index finds now of the best papers, with papers of its own.", advanced=True)
-    ] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Check every byte of an index, and all that its parts promise each other.
 
-    The exit code is 1 if anything is wrong, and with --recall if less is found than the index was built for.
+    The exit code is 1 if anything is wrong.
     """
     from dataclasses import asdict
 
@@ -231,10 +224,8 @@ def verify(
     given = given_encoder(encoder, path)
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
-        found = _measured(path, console) if recall and not result.faults else None
     if format == "json":
-        measured = {"recall": found and {**asdict(found), "is_exact": found.is_exact, "holds": found.holds}} if recall else {}
-        say([json.dumps({"schema": 1, "index": str(path), **asdict(result), **measured}, indent=1)])
+        say([json.dumps({"schema": 1, "index": str(path), **asdict(result)}, indent=1)])
     else:
         say(f"{fault.file}: {fault.what}" for fault in result.faults)
         if result.unchecked:
@@ -245,32 +236,8 @@ def verify(
             console.note(f"{counted(len(result.faults), 'fault')} in {size}{hint}")
         else:
             console.note(f"{path} is sound: {counted(result.papers, 'paper')}, {size}, generation {result.generation}")
-        if found is not None:
-            say(_recall_lines(found))
-    if result.faults or (found is not None and not found.holds):
+    if result.faults:
         raise typer.Exit(1)
-
-
-def _measured(path: Path, console: Console) -> Recall:
-    from ..query.index import Index
-    from ..studies.recall import measure_recall
-
-    with Index(path) as opened_index:
-        return measure_recall(opened_index, progress=console)
-
-
-def _recall_lines(found: Recall) -> Iterator[str]:
-    if found.promised is None:
-        yield "its search is exact: there is no recall to measure"
-        return
-    width = max(len(part.type) for part in (*found.parts, found.whole))
-    yield f"{'type':<{width}}  shards       papers  recall@{found.k}  95 % interval"
-    for part in (*found.parts, found.whole):
-        yield f"{part.type:<{width}}  {part.shards:>6,}  {part.papers:>11,}  {part.recall:>9.4f}  {part.low:.4f} to {part.high:.4f}"
-    knobs = "".join(f", {name} {value}" for name, value in (("ef", found.ef), ("nprobe", found.nprobe)) if value is not None)
-    yield f"{counted(found.queries, 'paper')} as queries{knobs}; the index was built to find {100 * found.promised:.4g} %"
-    if not found.holds:
-        yield "less is found than that: `sciretrieve reindex` with another --dense or --recall, or search with --recall"
 
 
 def export(
@@ -285,7 +252,7 @@ def export(
     index: IndexPaths = None,
     query: Annotated[
         str,
-        Help("Only papers that meet it, as `search --count` counts them: all of its words, operators.", "QUERY"),
+        Help("Only papers that meet it, as `count` counts them: all of its words, operators.", "QUERY"),
     ] = "",
     filter: Annotated[
         list[str] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,6 +70,13 @@ PaperIds: TypeAlias = Annotated[
         metavar="ID", help="Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", autocompletion=completing.ids
     ),
 ]
+QueryWords: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="QUERY",
+        help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
+    ),
+]
 Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
@@ -80,7 +88,6 @@ Unlike: TypeAlias = Annotated[
     list[str] | None,
     Help("An irrelevant paper: find fewer like it. It is not in the answer itself. May be repeated.", "ID", completes="ids"),
 ]
-CountOnly: TypeAlias = Annotated[bool, Help("Print how many papers meet each part of the query, and all of it, in place of hits.")]
 Explain: TypeAlias = Annotated[bool, Help("Show each hit's rank in each half, the words it shares, and its nearest sentence.")]
 Memory: TypeAlias = Annotated[
     str | None,
@@ -121,6 +128,13 @@ Address: TypeAlias = Annotated[
     str | None,
     Help("The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone.", "HOST:PORT", advanced=True),
 ]
+
+
+def typed_query(words: Sequence[str] | None) -> str:
+    """The query of a command line; for - alone what is on stdin. Raises InvalidRequest where there is none."""
+    if not words:
+        raise InvalidRequest("there is no query; give some words, a sentence or a title")
+    return sys.stdin.read().strip() if words == ["-"] else " ".join(words)
 
 
 def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:

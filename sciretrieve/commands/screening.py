@@ -73,7 +73,7 @@ def screen(
     ] = None,
     log: Annotated[
         Path | None,
-        Help("With --report: the log.json of `search --strategy`, which says what was identified.", "FILE"),
+        Help("With --report: the log.json of `strategy run`, which says what was identified.", "FILE"),
     ] = None,
     sources: Annotated[
         str | None,

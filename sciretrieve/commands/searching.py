@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +15,7 @@ import typer
 from ..choices import Format, Help, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
 from ..options import OF_RM3, Rerank, SearchOptions
-from ..wording import as_json, counted, in_words
+from ..wording import counted, in_words
 from . import completing
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, printable, say
@@ -27,7 +26,6 @@ from .parameters import (
     Append,
     ClusterOption,
     Count,
-    CountOnly,
     Distributed,
     Explain,
     Facets,
@@ -38,6 +36,7 @@ from .parameters import (
     IndexPaths,
     Like,
     QueryEncoder,
+    QueryWords,
     Save,
     Sort,
     Unlike,
@@ -47,9 +46,9 @@ from .parameters import (
     open_index,
     open_indexes,
     opened_reranker,
+    typed_query,
 )
 from .signatures import Without
-from .strategies import From, Output, Overwrite, Replay, StrategyFile, check_absent, check_alone, run_asked
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer, Request
@@ -59,13 +58,7 @@ CHUNK = 256
 
 
 def search(
-    query: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="QUERY",
-            help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
-        ),
-    ] = None,
+    query: QueryWords = None,
     index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
@@ -79,15 +72,9 @@ def search(
     explain: Explain = False,
     sort: Sort = None,
     fields: Fields = None,
-    count: CountOnly = False,
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
-    strategy: StrategyFile = None,
-    from_: From = None,
-    output: Output = None,
-    overwrite: Overwrite = False,
-    replay: Replay = None,
     distributed: Distributed = None,
     address: Address = None,
 ) -> None:
@@ -100,36 +87,16 @@ def search(
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
-
-    With --strategy, the named lines of a file are run over one index or several: each line's count is printed, and -o DIR gets a dated
-    log, which --replay runs again, and the papers, each once.
     """
     from ..answers.answering import Request, answer
 
     console = Console()
-    if strategy is not None or replay is not None:
-        given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
-        given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
-        check_alone(
-            options, given | {"--count": count, "--append": append, "--save": save, "--distributed": distributed, "--address": address}
-        )
-        run_asked(strategy, replay, from_, index or [], output, overwrite, format, console)
-        return
-    check_absent({"--from": from_, "--output": output, "--overwrite": overwrite})
-    if not query:
-        raise InvalidRequest("there is no query; give some words, a sentence or a title, or a file with --strategy")
-    text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
+    text = typed_query(query)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
     check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
-    if count:
-        others = {"--like": like, "--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort}
-        _check_count(format, others | {"--fields": fields, "--append": append, "--save": save, "--rerank": rerank})
     with chosen_workers(distributed, address) as workers:
         opened_index = open_indexes(index, encoder, generation, workers)
-        if count:
-            _print_count(opened_index, text, options.filters, format, console)
-            return
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
         request = Request(
@@ -317,28 +284,6 @@ def _check_views(
         raise InvalidRequest("--explain is not shown in a table of --fields; leave out one of them, or add --format json")
     if sort and format == "trec":
         raise InvalidRequest("a TREC run is in the order of its scores; leave out --sort")
-
-
-def _check_count(format: Format, others: Mapping[str, object]) -> None:
-    """Refuse what is of hits where there are none."""
-    if format not in ("table", "json"):
-        raise InvalidRequest(f"--count is shown with --format table or json, not {format}")
-    if name := next((name for name, is_requested in others.items() if is_requested), None):
-        raise InvalidRequest(f"--count prints how many papers there are, and no hits; leave out {name}")
-
-
-def _print_count(index: Index, query: str, filters: Sequence[str], format: Format, console: Console) -> None:
-    from ..answers import outputs
-    from ..query.reading.reader import remarks_on
-
-    lines = index.count_lines(query, filters)
-    typed, met = index.reader.matching(query, filters)
-    for note in (*remarks_on(typed), *outputs.not_compared(index, met.undecided)):
-        console.note(note)
-    if format == "json":
-        say([as_json(outputs.count_value(query, filters, lines), indent=2)])
-    else:
-        say(map(printable, outputs.count_table(lines)))
 
 
 def _append(answer: Answer, append: Path | None, console: Console) -> None:

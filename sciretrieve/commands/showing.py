@@ -51,18 +51,6 @@ def show(
             say(portrait(each), styled=True)
 
 
-def open_in_browser(
-    ids: PaperIds,
-    index: IndexPaths = None,
-    generation: Generation = None,
-    only_print: Annotated[bool, Help("Print the addresses, and open nothing.", name="print")] = False,
-) -> None:
-    """Open papers in the browser: `show --open`."""
-    opened_index = open_indexes(index, None, generation)
-    with named_papers(opened_index, _names(ids)) as names:
-        _visit(opened_index.papers(names), not only_print, Console())
-
-
 def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:
     """Open papers where they are on the web, or print their addresses."""
     import webbrowser

@@ -3,7 +3,7 @@
 from .building import build
 from .estimating import Estimate, estimate
 from .merging import merge
-from .parts import build_part, join
+from .parts import build_part, index_parts
 from .reindexing import refit, reindex
 from .updating import Update, add, delete, restore, sync
 
@@ -15,7 +15,7 @@ __all__ = [
     "build_part",
     "delete",
     "estimate",
-    "join",
+    "index_parts",
     "merge",
     "refit",
     "reindex",

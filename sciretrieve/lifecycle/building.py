@@ -202,7 +202,7 @@ class Build:
         """Build what is missing, and commit."""
         if listed(self.directory / PARTS) and not overwrite:
             raise InvalidRequest(
-                f"{self.directory} holds parts of a build; `sciretrieve join {shlex.quote(str(self.directory))}` makes the index of them"
+                f"{self.directory} holds parts of a build; `sciretrieve index parts {shlex.quote(str(self.directory))}` makes the index"
             )
         old = self._current(overwrite)
         if old is not None and not overwrite:

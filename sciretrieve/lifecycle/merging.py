@@ -67,13 +67,13 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
 
     Raises:
         NotFound: there is no such index.
-        InvalidRequest: there are parts of an index, which `join` makes one of.
+        InvalidRequest: there are parts of an index, which `index_parts` makes one of.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
     with shown(progress) as listener:
         if has_parts(directory):
-            remedy = f"`sciretrieve join {shlex.quote(str(directory))}`"
+            remedy = f"`sciretrieve index parts {shlex.quote(str(directory))}`"
             raise InvalidRequest(f"{directory} holds parts of an index, and is none yet; {remedy} makes one of them")
         Snapshot(directory).close()
         with write_lock(directory):

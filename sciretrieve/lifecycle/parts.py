@@ -57,7 +57,7 @@ def build_part(
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> IndexPart:
-    """Build a part of an index, such as "3/8", the third of eight, or resume it; `join` makes an index of all.
+    """Build a part of an index, such as "3/8", the third of eight, or resume it; `index_parts` makes an index of all.
 
     Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`. Each part is a range of the
     corpus's papers, and InvalidRequest is raised where there are fewer papers than parts.
@@ -90,7 +90,7 @@ def has_parts(index: str | Path) -> bool:
     return bool(listed(Path(index) / PARTS))
 
 
-def join(index: str | Path, *, progress: Progress | bool = True) -> Joined:
+def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joined:
     """Make an index of its parts, which are all in the folder `parts` of its directory.
 
     Their shards are moved, not copied. Interrupted, it goes on when it is called again.

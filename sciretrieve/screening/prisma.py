@@ -109,7 +109,7 @@ def identified_by_log(path: Path) -> Identified:
         InvalidRequest: it is no such log, or one of a later version.
     """
     if not path.is_file():
-        raise NotFound(f"there is no file {path}; `sciretrieve search --strategy` writes a log.json")
+        raise NotFound(f"there is no file {path}; `sciretrieve strategy run` writes a log.json")
     try:
         log = parsed(path.read_bytes())
     except RepeatedKey as error:
@@ -124,7 +124,7 @@ def identified_by_log(path: Path) -> Identified:
         case {"schema": int(version)} if version > 1:
             raise InvalidRequest(f"{path} is a log of version {version}, and this version of sciretrieve reads 1")
         case _:
-            raise InvalidRequest(f"{path} is no log of a search strategy; `sciretrieve search --strategy` writes one, log.json")
+            raise InvalidRequest(f"{path} is no log of a search strategy; `sciretrieve strategy run` writes one, log.json")
 
 
 def identified_by_column(index: Index, column: str) -> Identified:

@@ -86,7 +86,7 @@ def read_log(path: str | Path) -> dict[str, Any]:
     if type(schema) is int and schema > SCHEMA:
         raise InvalidRequest(f"{path} has schema {schema}, of a later version of sciretrieve; this one reads up to {SCHEMA}")
     if schema != SCHEMA or not _is_log(log):
-        raise CorruptData(f"{path} is not the log of a strategy; `sciretrieve search --strategy FILE -o DIR` writes one")
+        raise CorruptData(f"{path} is not the log of a strategy; `sciretrieve strategy run FILE -o DIR` writes one")
     whole: dict[str, Any] = log
     return whole
 

@@ -71,9 +71,7 @@ def test_what_commands_print_is_of_the_schema(odd: sr.Index, request_words: tupl
 
 
 def test_a_counted_query_is_of_the_schema(odd: sr.Index) -> None:
-    printed = json.loads(
-        printed_by("search", "--count", "heat NOT pumps", "-i", odd.path, "--filter", "n > 5", "--until", "2001", "-f", "json")
-    )
+    printed = json.loads(printed_by("count", "heat NOT pumps", "-i", odd.path, "--filter", "n > 5", "--until", "2001", "-f", "json"))
     check(printed, "count")
     lines = odd.count_lines("heat NOT pumps", ["n > 5", "year <= 2001"])
     assert printed == {

@@ -205,29 +205,20 @@ def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
     ]
     path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
     note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
-    counted = sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5")
+    counted = sciretrieve("count", "heat", "-i", path, "--filter", "n > 5")
     assert (counted.stdout, counted.stderr) == ("#1  3  heat\n#2  1  n > 5\n#3  1  #1 AND #2\n", note)
-    assert sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5", "-q").stderr == ""
+    assert sciretrieve("count", "heat", "-i", path, "--filter", "n > 5", "-q").stderr == ""
     exported = sciretrieve("export", "-i", path, "-o", tmp_path / "out.csv", "--filter", "n > 5")
     assert exported.stderr.startswith(f"{note}1 paper: ")
 
 
 def test_counting_prints_a_line_for_each_part(index: sr.Index) -> None:
-    lines = answer("search", "--count", "star AND (dust OR orbit)", "-i", index.path, "--since", "2010").splitlines()
+    lines = answer("count", "star AND (dust OR orbit)", "-i", index.path, "--since", "2010").splitlines()
     texts = ["star", "dust", "orbit", "#2 OR #3", "#1 AND #4", "year >= 2010", "#5 AND #6"]
     assert [line.split(maxsplit=2) for line in lines] == [
         [f"#{line.number}", str(line.papers), text]
         for text, line in zip(texts, index.count_lines("star AND (dust OR orbit)", "year >= 2010"), strict=True)
     ]
-    for others, words in (
-        (["--explain"], "--count prints how many papers there are, and no hits; leave out --explain"),
-        (["--facets", "year"], "leave out --facets"),
-        (["--like", "p0001"], "leave out --like"),
-        (["--format", "csv"], "--count is shown with --format table or json, not csv"),
-    ):
-        result = sciretrieve("search", "--count", "star", "-i", index.path, *others)
-        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-        assert words in result.stderr
 
 
 def test_index_search_and_the_default_index(corpus: Path, tmp_path: Path) -> None:

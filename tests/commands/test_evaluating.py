@@ -219,13 +219,6 @@ def test_the_catalogue_is_listed_and_shown() -> None:
     assert set(PUBLISHED) <= {*CATALOGUE, *SUITES, "robustness", "cost"}
 
 
-@pytest.mark.parametrize("catalogue", ["benchmarks", "encoders"])
-def test_a_catalogue_can_be_listed_by_name(catalogue: str) -> None:
-    assert call(catalogue, "list").stdout == call(catalogue).stdout
-    unknown = call(catalogue, "show", "zzz")
-    assert re.fullmatch(r"unknown \w+ 'zzz'; there are: ([^,]+, ){11}\S+ and \d+ more", str(unknown.exception))
-
-
 def test_the_mode_is_said(beir: Path) -> None:
     dense, hybrid = (call("evaluate", f"beir:{beir}", "--mode", mode).stdout for mode in ("dense", "hybrid"))
     assert "mode: dense, the encoder alone; --mode hybrid measures what `search` answers" in dense

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 import sciretrieve as sr
-from sciretrieve.commands.app import COMMANDS, FORMER, app
+from sciretrieve.commands.app import COMMANDS, RARE, app
 from sciretrieve.commands.command import as_typed
 from sciretrieve.errors import InvalidRequest
 from tests.command_line import answer, sciretrieve
@@ -75,7 +75,7 @@ def test_indexes_lists_what_there_is(acm: Path, tmp_path: Path, monkeypatch: pyt
     Path("indexes/begun").mkdir()
     Path("indexes/begun/pending.json").write_text("{}")
     monkeypatch.setenv("SCIRETRIEVE_INDEXES", str(tmp_path / "elsewhere"))
-    value = json.loads(answer("indexes", "-f", "json"))
+    value = json.loads(answer("info", "indexes", "-f", "json"))
     assert value["default"] == "indexes/acm"
     rows = {row["name"]: row for row in value["indexes"]}
     assert {name: (row["state"], row["default"]) for name, row in rows.items()} == {
@@ -84,7 +84,7 @@ def test_indexes_lists_what_there_is(acm: Path, tmp_path: Path, monkeypatch: pyt
         "hepth": ("damaged", False),
     }
     assert (rows["acm"]["papers"], rows["acm"]["modes"], rows["acm"]["encoder"]) == (30, ["bm25"], None)
-    lines = answer("indexes").splitlines()
+    lines = answer("info", "indexes").splitlines()
     assert re.fullmatch(r"\* acm +30 papers +bm25 +\d{4}-\d\d-\d\d +[\d.]+ kB", lines[0])
     assert lines[1] == "    indexes/acm"
     assert lines[-1] == "* is taken without -i: the one built last in indexes"
@@ -92,8 +92,8 @@ def test_indexes_lists_what_there_is(acm: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_indexes_without_any_says_what_to_do() -> None:
-    assert answer("indexes").startswith("there is no index in ./indexes")
-    assert json.loads(answer("indexes", "-f", "json")) == {"schema": 1, "default": None, "indexes": []}
+    assert answer("info", "indexes").startswith("there is no index in ./indexes")
+    assert json.loads(answer("info", "indexes", "-f", "json")) == {"schema": 1, "default": None, "indexes": []}
 
 
 @pytest.mark.parametrize(
@@ -225,12 +225,38 @@ def sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_help_has_a_section_for_each_thing_that_people_do() -> None:
-    page = answer("--help", COLUMNS="80")
-    expected = {title: list(rows) for title, rows in COMMANDS.items()}
-    assert {title: names for title, names in sections(page) if title != "Options"} == expected
-    assert all(len(line) <= 80 for line in page.splitlines())
-    assert "..." not in page.split("Options:")[1], "nothing is cut off"
-    assert "\x1b" not in page
+    page, whole = answer("--help", COLUMNS="80"), answer("--help-all", COLUMNS="80")
+    expected = {title: [name for name in rows if " " not in name] for title, rows in COMMANDS.items()}
+    assert {title: names for title, names in sections(whole) if title != "Options"} == expected
+    everyday = [name for title, names in sections(page) if title != "Options" for name in names]
+    assert everyday == [name for names in expected.values() for name in names if name not in RARE]
+    assert len(everyday) <= 20
+    for text in (page, whole):
+        assert all(len(line) <= 80 for line in text.splitlines())
+        assert "..." not in text.split("Options:")[1], "nothing is cut off"
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        (("graph neural nets",), "No such command 'graph neural nets'; to search, write: sciretrieve search 'graph neural nets'"),
+        (("find", "graph nets"), "No such command 'find'; to search, write: sciretrieve search 'graph nets'"),
+        (("serach", "x"), "No such command 'serach'; did you mean search?"),
+        (("search", "x", "--year", "2018"), "No such option: --year (Possible options: --filter, --since, --until)"),
+        (("search", "x", "--top", "5"), "No such option: --top (Possible options: -n)"),
+        (("search", "x", "--format", "bib"), "Invalid value for '--format' / '-f': 'bib' is not one of 'table', "),
+        (("strategy", "x"), "No such command 'x'."),
+    ],
+)
+def test_a_slip_is_told_what_to_type(typed: tuple[str, ...], hint: str) -> None:
+    result = sciretrieve(*typed)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert hint in result.stderr
+
+
+def test_k_and_n_are_how_many(acm: Path) -> None:
+    assert answer("search", "graph", "-n", "2") == answer("search", "graph", "-k", "2")
 
 
 def test_the_first_help_has_everyday_options_and_the_whole_one_the_others() -> None:
@@ -245,12 +271,6 @@ def test_the_first_help_has_everyday_options_and_the_whole_one_the_others() -> N
 def test_the_programs_own_options_stand_anywhere(index: sr.Index) -> None:
     for words in (("-q", "search", "of"), ("search", "-q", "of"), ("search", "of", "--quiet")):
         assert sciretrieve(*words, "-i", index.path).stderr == ""
-
-
-@pytest.mark.parametrize("name", FORMER)
-def test_former_names_go_on_and_are_not_shown(name: str) -> None:
-    assert f"\n  {name} " not in answer("--help", COLUMNS="80")
-    assert "Usage: sciretrieve " + name in answer(name, "--help")
 
 
 def test_options_before_a_command_of_a_family_are_not_lost(index: sr.Index) -> None:

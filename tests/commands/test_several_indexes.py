@@ -95,7 +95,7 @@ def test_an_export_has_each_paper_once(tmp_path: Path) -> None:
 
 
 def test_counts_are_of_records() -> None:
-    lines = answer("search", "sea AND tides", *BOTH, "--count").splitlines()
+    lines = answer("count", "sea AND tides", *BOTH).splitlines()
     assert [int(line.split()[1]) for line in lines] == [4, 2, 2]
 
 

@@ -130,7 +130,7 @@ def test_what_a_paper_cites_and_what_cites_it(tmp_path: Path) -> None:
 
 
 def test_papers_are_opened_at_their_most_lasting_address(library: Path, opened: list[str]) -> None:
-    result = sciretrieve("open", "gat", "pubmed", "-i", library)
+    result = sciretrieve("show", "gat", "pubmed", "-i", library, "--open")
     assert opened == ["https://doi.org/10.1000/gat", "https://pubmed.ncbi.nlm.nih.gov/31452104/"]
     assert (result.returncode, result.stdout) == (0, "")
     assert result.stderr.splitlines() == [f"opened {address}" for address in opened]
@@ -138,24 +138,23 @@ def test_papers_are_opened_at_their_most_lasting_address(library: Path, opened: 
 
 def test_addresses_are_printed_where_there_is_no_browser(library: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     expected = "https://doi.org/10.1000/gat\n"
-    assert answer("open", "gat", "-i", library, "--print") == expected
+    assert answer("show", "gat", "-i", library, "--addresses") == expected
     assert opened == []
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
-    assert answer("open", "gat", "-i", library) == expected
+    assert answer("show", "gat", "-i", library, "--open") == expected
 
 
 def test_what_has_no_address_is_named_and_nothing_is_opened(library: Path, opened: list[str]) -> None:
-    result = sciretrieve("open", "gat", "bare", "-i", library)
+    result = sciretrieve("show", "gat", "bare", "-i", library, "--open")
     assert result.returncode == 2
     assert result.stderr == "sciretrieve: 'bare' has no DOI, no arXiv number, no PubMed id and no web address to open\n"
     assert opened == []
 
 
-@pytest.mark.parametrize("command", ["show", "open"])
-def test_bad_names_are_errors(library: Path, command: str, opened: list[str]) -> None:
-    result = sciretrieve(command, "nobody", "-i", library)
+def test_bad_names_are_errors(library: Path) -> None:
+    result = sciretrieve("show", "nobody", "-i", library)
     assert (result.returncode, result.stdout) == (2, "")
     assert "there is no paper 'nobody'" in result.stderr
-    result = sciretrieve(command, "-", "-i", library, stdin=" \n")
+    result = sciretrieve("show", "-", "-i", library, stdin=" \n")
     assert result.returncode == 2
     assert "no paper is named on stdin" in result.stderr

@@ -1,4 +1,4 @@
-"""`sciretrieve search --strategy` and `--replay` as librarians use them."""
+"""`sciretrieve strategy run`, `translate` and `replay` as librarians use them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_counts_of_each_line(place: Path) -> None:
-    assert answer("search", "--strategy", "strategy.toml") == (
+    assert answer("strategy", "run", "strategy.toml") == (
         "line  query                mine  lab  total\n"
         "s1    heart                   2    1      3\n"
         "s2    s1 NOT title:review     1    1      2\n"
@@ -41,7 +41,7 @@ def test_the_counts_of_each_line(place: Path) -> None:
         "s2: 2 found, 1 duplicate removed, 1 paper\n"
     )
     # over another index, whose total is its count
-    assert answer("search", "--strategy", "strategy.toml", "-i", "lab") == (
+    assert answer("strategy", "run", "strategy.toml", "-i", "lab") == (
         "line  query                lab\n"
         "s1    heart                  1\n"
         "s2    s1 NOT title:review    1\n"
@@ -54,13 +54,13 @@ def test_the_counts_of_each_line(place: Path) -> None:
 def test_a_long_line_is_cut_to_the_terminal(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / "strategy.toml").write_text(f"[lines]\ns1 = 'heart OR {' OR '.join(['mouse'] * 40)}'\n")
     monkeypatch.setenv("COLUMNS", "60")
-    lines = answer("search", "--strategy", "strategy.toml", "-i", "mine").splitlines()
+    lines = answer("strategy", "run", "strategy.toml", "-i", "mine").splitlines()
     assert {len(line) for line in lines[:2]} == {60}
     assert "…  " in lines[1]
 
 
 def test_log_and_lists_in_a_folder(place: Path) -> None:
-    result = sciretrieve("search", "--strategy", "strategy.toml", "-o", "out", "--format", "json")
+    result = sciretrieve("strategy", "run", "strategy.toml", "-o", "out", "--format", "json")
     log = json.loads(result.stdout)
     assert log == json.loads((place / "out" / "log.json").read_text())
     assert (log["result"]["duplicates"], log["strategy"]) == (1, STRATEGY)
@@ -68,24 +68,24 @@ def test_log_and_lists_in_a_folder(place: Path) -> None:
     assert (place / "out" / "duplicates.csv").read_text() == (
         "kept,kept_index,removed,removed_index,by,title\na,mine,c,lab,title and author,Heart failure in the mouse\n"
     )
-    assert sciretrieve("search", "--strategy", "strategy.toml", "-o", "out", "-q").stderr == ""
+    assert sciretrieve("strategy", "run", "strategy.toml", "-o", "out", "-q").stderr == ""
 
 
 def test_the_log_of_another_strategy_stays(place: Path) -> None:
-    answer("search", "--strategy", "strategy.toml", "-o", "out")
+    answer("strategy", "run", "strategy.toml", "-o", "out")
     (place / "strategy.toml").write_text(STRATEGY + "s3 = 's2'")
-    result = sciretrieve("search", "--strategy", "strategy.toml", "-o", "out")
+    result = sciretrieve("strategy", "run", "strategy.toml", "-o", "out")
     assert result.returncode == 2
     assert result.stderr == "sciretrieve: out has the log of another run; choose another folder, or replace it with --overwrite\n"
     assert result.stdout == ""
-    answer("search", "--strategy", "strategy.toml", "-o", "out", "--overwrite")
+    answer("strategy", "run", "strategy.toml", "-o", "out", "--overwrite")
     assert len(json.loads((place / "out" / "log.json").read_text())["lines"]) == 3
 
 
 def test_a_log_is_run_again(place: Path) -> None:
-    answer("search", "--strategy", "strategy.toml", "-o", "out")
+    answer("strategy", "run", "strategy.toml", "-o", "out")
     sr.add([{"id": "d", "title": "Heart and lung"}], place / "indexes" / "mine")
-    result = sciretrieve("search", "--replay", "out/log.json")
+    result = sciretrieve("strategy", "replay", "out/log.json")
     assert result.returncode == 0
     assert "s1    heart                   2    1      3\n" in result.stdout
     date = json.loads((place / "out" / "log.json").read_text())["date"]
@@ -93,7 +93,7 @@ def test_a_log_is_run_again(place: Path) -> None:
     log = json.loads((place / "out" / "log.json").read_text())
     log["lines"][0]["counts"]["mine"] = 7
     (place / "other.json").write_text(json.dumps(log))
-    result = sciretrieve("search", "--replay", "other.json", "-q")
+    result = sciretrieve("strategy", "replay", "other.json", "-q")
     assert (result.returncode, result.stderr) == (1, "line s1 has 2 in mine, and had 7\n")
 
 
@@ -110,19 +110,19 @@ def test_a_strategy_of_ovid(place: Path) -> None:
         "line s1: not available: exp Heart/ (a subject heading; write its words, and those of the headings below it)\n"
         "line s4: not available: review.pt. (there is no column for .pt.)\n"
     )
-    result = sciretrieve("search", "--strategy", "ovid.txt", "--from", "ovid", "-i", "mine")
+    result = sciretrieve("strategy", "run", "ovid.txt", "--from", "ovid", "-i", "mine")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == notes + (
         "sciretrieve: ovid.txt: line s4 has NOT with nothing but what is not available here: review.pt.; leave that out, "
-        "or write words in its place; -o FILE.toml writes the translation, to be edited and run with --strategy\n"
+        "or write words in its place; `strategy translate` writes a file, to be edited and run\n"
     )
-    result = sciretrieve("search", "--strategy", "ovid.txt", "--from", "ovid", "-o", "ovid.toml")
+    result = sciretrieve("strategy", "translate", "ovid.txt", "--from", "ovid", "-o", "ovid.toml")
     assert (result.returncode, result.stdout) == (0, "")
-    assert result.stderr == f"{notes}ovid.toml: 2 notes; run it with --strategy ovid.toml\n"
-    assert sciretrieve("search", "--strategy", "ovid.txt", "--from", "ovid", "-o", "ovid.toml").returncode == 2
+    assert result.stderr == f"{notes}ovid.toml: 2 notes; next: sciretrieve strategy run ovid.toml\n"
+    assert sciretrieve("strategy", "translate", "ovid.txt", "--from", "ovid", "-o", "ovid.toml").returncode == 2
     edited = (place / "ovid.toml").read_text().replace('unavailable:"review.pt."', "title:review")
     (place / "ovid.toml").write_text(edited)
-    printed = answer("search", "--strategy", "ovid.toml", "-i", "mine", "-o", "out")
+    printed = answer("strategy", "run", "ovid.toml", "-i", "mine", "-o", "out")
     assert "      without exp Heart/, which is not available\n" in printed
     assert printed.endswith("s4: 1 found, 0 duplicates removed, 1 paper\n")
     assert json.loads((place / "out" / "log.json").read_text())["lines"][3]["without"] == ["exp Heart/"]
@@ -130,39 +130,29 @@ def test_a_strategy_of_ovid(place: Path) -> None:
 
 def test_a_strategy_of_pubmed_is_run_as_it_is(place: Path) -> None:
     (place / "pubmed.txt").write_text('(heart[tiab] OR "Heart"[Mesh]) NOT review[ti]')
-    result = sciretrieve("search", "--strategy", "pubmed.txt", "--from", "pubmed", "-i", "mine", "-o", "out")
+    result = sciretrieve("strategy", "run", "pubmed.txt", "--from", "pubmed", "-i", "mine", "-o", "out")
     assert result.stdout.endswith("s1: 1 found, 0 duplicates removed, 1 paper\n")
     log = json.loads((place / "out" / "log.json").read_text())
     assert log["translated"]["syntax"] == "pubmed"
     assert log["translated"]["original"] == (place / "pubmed.txt").read_text()
     assert log["translated"]["notes"] == [result.stderr.splitlines()[0]]
     assert log["translated"]["text"] == log["strategy"]
-    assert sciretrieve("search", "--replay", "out/log.json").returncode == 0
+    assert sciretrieve("strategy", "replay", "out/log.json").returncode == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "there is no query; give some words, a sentence or a title, or a file with --strategy"),
-        (("heart", "--strategy", "strategy.toml"), "which may have filter, since and until; leave out a query"),
-        (("--strategy", "strategy.toml", "--since", "2010"), "leave out --since"),
-        (("--strategy", "strategy.toml", "--diversify"), "leave out --diversify"),
-        (("--strategy", "strategy.toml", "--like", "a"), "leave out --like"),
-        (("--strategy", "strategy.toml", "--replay", "log.json"), "--replay runs a log as it is, and writes nothing; leave out --strategy"),
-        (("--replay", "log.json", "-o", "out"), "--replay runs a log as it is, and writes nothing; leave out --output"),
-        (("--replay", "log.json"), "there is no log log.json"),
-        (("--strategy", "strategy.toml", "-f", "csv"), "a strategy's counts are printed with --format table or json, not csv"),
-        (("--strategy", "strategy.toml", "-o", "out.toml"), "-o out.toml is for a translation with --from pubmed or ovid"),
-        (("--strategy", "strategy.toml", "-o", "strategy.toml/x"), "is a file"),
-        (("--strategy", "none.toml"), "there is no strategy none.toml"),
-        (("--strategy", "strategy.toml", "-i", "absent"), "there is no index at absent"),
-        (("heart", "--from", "ovid"), "--from is for a strategy; name its file with --strategy"),
-        (("heart", "-o", "out"), "--output is for a strategy; name its file with --strategy"),
-        (("heart", "--overwrite"), "--overwrite is for a strategy; name its file with --strategy"),
+        (("replay", "log.json"), "there is no log log.json"),
+        (("run", "strategy.toml", "-o", "strategy.toml/x"), "is a file"),
+        (("run", "none.toml"), "there is no strategy none.toml"),
+        (("run", "strategy.toml", "-i", "absent"), "there is no index at absent"),
+        (("translate", "strategy.toml", "--from", "ovid", "-o", "strategy.toml"), "strategy.toml is there already"),
+        (("translate", "strategy.toml", "--from", "ovid", "-o", "no/s.toml"), "there is no directory no to write s.toml to"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_line(place: Path, arguments: tuple[str, ...], message: str) -> None:
-    result = sciretrieve("search", *arguments)
+    result = sciretrieve("strategy", *arguments)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -73,13 +73,13 @@ def other_of(id: str) -> str:
 
 
 def test_duplicates_are_listed(twins: sr.Index) -> None:
-    result = sciretrieve("duplicates", "-i", twins.path)
+    result = sciretrieve("info", "duplicates", "-i", twins.path)
     assert (result.returncode, result.stderr) == (0, "12 groups, 24 of 25 papers\n")
     blocks = re.split(r"\n(?=\S)", result.stdout.rstrip("\n"))
     assert {tuple(block.split("\n    ")) for block in blocks} == {
         (f"On the {number}th graph theorem", f"arxiv{number:02d}", f"journal{number:02d}") for number in range(12)
     }
-    value = json_answer("duplicates", "-i", twins.path)
+    value = json_answer("info", "duplicates", "-i", twins.path)
     assert (value["schema"], value["index"]) == (1, str(twins.path))
     assert sorted(group["papers"] for group in value["groups"]) == [[f"arxiv{at:02d}", f"journal{at:02d}"] for at in range(12)]
 
@@ -261,7 +261,7 @@ def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twin
         (("search", "-i", str(index.path), "keyword:graph"), "unknown field in the query 'keyword'; there are: abstract, authors"),
         (("search", "-i", str(index.path), "star AND (dust OR orbit"), 'the query has "(" without ")"'),
         (("why-not", "nobody", "graph", "-i", str(index.path)), "there is no paper 'nobody'"),
-        (("duplicates", "-i", "nowhere"), "there is no index at nowhere"),
+        (("info", "duplicates", "-i", "nowhere"), "there is no index at nowhere"),
         ((*tune, "queries.tsv", "--qrels", "few.tsv"), "2 of the queries are judged, and a choice by fewer than 20 would be chance"),
         ((*tune, "nowhere.tsv", "--qrels", "few.tsv"), "there are no queries at nowhere.tsv"),
         ((*tune, "queries.tsv", "--qrels", "nowhere.tsv"), "there is no judgements at nowhere.tsv"),

@@ -159,7 +159,7 @@ def test_parts_of_an_index_are_filled_and_joined(tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "p.jsonl", PAPERS)
     for part in ("1/2", "2/2"):
         sr.build_part(corpus, tmp_path / "index", part, encoder=OwnLetters(), shard_size=16, progress=False)
-    sr.join(tmp_path / "index", progress=False)
+    sr.index_parts(tmp_path / "index", progress=False)
     index = sr.open(tmp_path / "index", encoder=OwnLetters())
     assert index.search("star dust", mode="dense")[0].ids == build(tmp_path / "w").search("star dust", mode="dense")[0].ids
 

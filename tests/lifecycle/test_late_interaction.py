@@ -157,7 +157,7 @@ def test_an_interrupted_build_goes_on_to_the_same_bytes(
 def in_parts(corpus: Path, index: Path, of: int) -> sr.Index:
     for number in range(1, of + 1):
         sr.build_part(corpus, index, f"{number}/{of}", encoder="minilm", shard_size=40)
-    sr.join(index)
+    sr.index_parts(index)
     return sr.open(index)
 
 
@@ -177,7 +177,7 @@ def test_parts_with_and_without_are_not_joined(corpus: Path, tmp_path: Path) -> 
     sr.build_part(corpus, tmp_path / "index", "1/2", encoder="minilm", shard_size=40)
     sr.build_part(corpus, tmp_path / "index", "2/2", encoder="minilm", shard_size=40, late=False)
     with pytest.raises(InvalidRequest, match="have another late interaction"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
 
 
 def test_added_deleted_and_merged_papers_keep_theirs(papers: list[dict[str, Any]], built: sr.Index, tmp_path: Path) -> None:

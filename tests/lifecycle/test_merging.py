@@ -335,5 +335,5 @@ def test_merge_says_what_it_did(tmp_path: Path) -> None:
     assert stderr.splitlines()[-1].startswith(f"{folder}: 11 shards before, 3 now; ")
     assert stderr.splitlines()[-1].endswith(" freed")
     assert sciretrieve("merge", "-i", folder, "--quiet").stderr == ""
-    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    commits = json.loads(answer("info", "log", "-i", folder, "--format", "json"))["commits"]
     assert [commits[0][name] for name in ("command", "papers", "added", "replaced", "deleted")] == ["merge", 83, 0, 0, 0]

@@ -39,7 +39,7 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
     built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
     assert sum(part.papers for part in built) == len(whole)
     assert [part.shards for part in built] == [2, 2, 3]
-    made = sr.join(tmp_path / "parts")
+    made = sr.index_parts(tmp_path / "parts")
     assert (made.parts, made.shards) == (3, 7)
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
@@ -62,7 +62,7 @@ def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Pa
     assert {part.of for part in built} == {ends[-1]} == {20}
     assert min(part.papers for part in built) >= 1
     assert max(part.papers for part in built) <= 20 / of * 5 / 3 + 1
-    sr.join(tmp_path / "parts")
+    sr.index_parts(tmp_path / "parts")
     whole, joined = sr.build(corpus, tmp_path / "whole", settings), sr.open(tmp_path / "parts")
     assert joined.live_ids() == whole.live_ids()
     queries = [row["title"] for row in rows[:10]]
@@ -88,7 +88,7 @@ def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
     whole = sr.build(corpus, tmp_path / "whole", settings)
     for share in ("1/2", "2/2"):
         sr.build_part(corpus, tmp_path / "parts", share, settings)
-    sr.join(tmp_path / "parts")
+    sr.index_parts(tmp_path / "parts")
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
     assert manifest(joined) == manifest(whole)
@@ -101,7 +101,7 @@ def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_p
         own_corpus = shutil.copy(corpus, machine / "corpus.jsonl")  # another path, another time
         sr.build_part(own_corpus, machine / "index", share, SETTINGS)
         shutil.copytree(machine / "index" / "parts", tmp_path / "index" / "parts", dirs_exist_ok=True)
-    sr.join(tmp_path / "index")
+    sr.index_parts(tmp_path / "index")
     joined, whole = contents(sr.open(tmp_path / "index")), contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
     assert {**joined, "rejected.jsonl": b""} == {**whole, "rejected.jsonl": b""}  # it names the corpus's file
 
@@ -110,13 +110,13 @@ def test_an_interrupted_part_resumes(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
         sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40))
     with pytest.raises(InvalidRequest, match=r"2/3.* missing"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     for share in SHARES[1:]:
         sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/3.* unfinished"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
-    sr.join(tmp_path / "index")
+    sr.index_parts(tmp_path / "index")
     assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
@@ -131,10 +131,10 @@ def test_an_interrupted_join_resumes(corpus: Path, tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(f"sciretrieve.lifecycle.parts.{step}", stop)
         with pytest.raises(Stop):
-            sr.join(tmp_path / "index")
-    with pytest.raises(InvalidRequest, match="sciretrieve join"):
+            sr.index_parts(tmp_path / "index")
+    with pytest.raises(InvalidRequest, match="sciretrieve index parts"):
         sr.build(corpus, tmp_path / "index", SETTINGS)
-    sr.join(tmp_path / "index")
+    sr.index_parts(tmp_path / "index")
     assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
@@ -143,13 +143,13 @@ def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: 
     other = write_jsonl(tmp_path / "other.jsonl", made_up_papers(150))
     sr.build_part(other, tmp_path / "index", "2/2", SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/2 and 2/2 .* another corpus"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
     with pytest.raises(InvalidRequest, match=r"another corpus, --limit"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     with pytest.raises(InvalidRequest, match="several divisions"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
 
 
 class Drifted(LetterEncoder):
@@ -164,9 +164,9 @@ def test_parts_whose_encoders_give_other_vectors_are_refused(corpus: Path, tmp_p
         monkeypatch.setattr(building, "load_encoder", lambda *_, encoder=encoder, **__: encoder)
         sr.build_part(corpus, tmp_path / "index", share, encoder="letters", shard_size=30)
     with pytest.raises(InvalidRequest, match="another vector for the same text, though their encoder has one name"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/2", encoder="letters", shard_size=30, overwrite=True)
-    sr.join(tmp_path / "index")
+    sr.index_parts(tmp_path / "index")
 
 
 def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> 
     sr.build_part(corpus, tmp_path / "other", "1/1", SETTINGS)
     shutil.copytree(tmp_path / "other" / "parts", tmp_path / "index" / "parts")
     with pytest.raises(InvalidRequest, match="new directory"):
-        sr.join(tmp_path / "index")
+        sr.index_parts(tmp_path / "index")
     assert len(sr.open(index.path)) == len(index)
 
 
@@ -208,16 +208,16 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
-    assert f"sciretrieve join {index}" in first.stderr
+    assert f"sciretrieve index parts {index}" in first.stderr
     assert "part 1/2 gets the papers 1 to 120 of 200" in first.stderr
     assert "part 1/2: 120 papers, 1 to 120 of 200, in 4 shards" in first.stderr
     estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
     assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
-    early = sciretrieve("join", index)
+    early = sciretrieve("index", "parts", index)
     assert early.returncode == 2
     assert "part 2/2" in early.stderr
     assert sciretrieve("index", corpus, *options, "--part", "2/2").returncode == 0
-    joined = sciretrieve("join", index)
+    joined = sciretrieve("index", "parts", index)
     assert joined.returncode == 0
     assert "2 parts" in joined.stderr
     assert len(sr.open(index)) == 200

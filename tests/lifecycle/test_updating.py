@@ -641,7 +641,7 @@ def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path
         assert quick_answers(opened(folder, generation=number)) == expected
         shown = json.loads(answer("info", "-i", folder, "--generation", str(number), "--format", "json"))
         assert shown["manifest"]["papers"] == expected["papers"]
-    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    commits = json.loads(answer("info", "log", "-i", folder, "--format", "json"))["commits"]
     rows = [[row[name] for name in ("generation", "command", "papers", "added", "replaced", "deleted", "can_be_opened")] for row in commits]
     assert rows == [
         [5, "sync", 35, 0, 0, 74, True],
@@ -650,13 +650,13 @@ def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path
         [2, "add", 110, 30, 0, 0, True],
         [1, "index", 80, 80, 0, 0, True],
     ]
-    lines = answer("log", "-i", folder).splitlines()
+    lines = answer("info", "log", "-i", folder).splitlines()
     assert [line.split()[0] for line in lines[1:6]] == ["5*", "4*", "3*", "2*", "1*"]
     found = answer("search", "graph networks", "-i", folder, "--generation", "2", "--mode", "bm25", "-k", "200", "--format", "trec")
     assert len(found.splitlines()) == len(answers[2]["bm25"][0][0])
     gc.collect()  # whatever was opened here is let go of, as where processes end
     answer("merge", "-i", folder)
-    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    commits = json.loads(answer("info", "log", "-i", folder, "--format", "json"))["commits"]
     assert [row["can_be_opened"] for row in commits] == [True, False, False, False, False]
     for generation in ("2", "99"):
         refused = sciretrieve("search", "graph", "-i", folder, "--generation", generation)
@@ -695,9 +695,9 @@ def test_an_earlier_generation_is_restored(folder: Path, letters: LetterEncoder)
     assert (update.added, update.replaced, update.unchanged, update.deleted, update.generation) == (30, 5, 0, 75, 5)
     assert quick_answers(opened(folder)) == answers[3]
     assert letters.asked == []
-    commits = json.loads(answer("log", "-i", folder, "-f", "json"))["commits"]
+    commits = json.loads(answer("info", "log", "-i", folder, "-f", "json"))["commits"]
     assert [(row["command"], row["restored"], row["papers"]) for row in commits[:2]] == [("restore", 3, 35), ("restore", 1, 80)]
-    assert "restore 1" in answer("log", "-i", folder)
+    assert "restore 1" in answer("info", "log", "-i", folder)
     gc.collect()
     assert not sr.verify(folder, encoder=letters).faults
     sr.merge(folder)

@@ -42,12 +42,12 @@ def test_one_of_anything_is_singular(tmp_path: Path) -> None:
         ("export", "-i", index, "-o", tmp_path / "papers.parquet"),
         ("batch", tmp_path / "queries.txt", "-i", index, "-o", tmp_path / "run.trec"),
         ("add", tmp_path / "two.jsonl", "-i", index),
-        ("duplicates", "-i", index),
+        ("info", "duplicates", "-i", index),
         ("delete", "b", "-i", index),
         ("merge", "-i", index),
         ("verify", "-i", index),
         ("info", "-i", index),
-        ("log", "-i", index),
+        ("info", "log", "-i", index),
     ):
         result = sciretrieve(*words)
         assert result.returncode == 0, result.stderr

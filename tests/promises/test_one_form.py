@@ -149,7 +149,7 @@ def test_every_door_reads_the_same(index: sr.Index) -> None:
     with TestClient(app) as client, assistants.server(index.path) as server:
         for query in queries:
             expected = index.count(query)
-            assert json.loads(answer("search", query, "-i", index.path, "--count", "--format", "json"))["total"] == expected
+            assert json.loads(answer("count", query, "-i", index.path, "--format", "json"))["total"] == expected
             assert client.get("/v1/count", params={"q": query}).json()["total"] == expected
             assert client.get("/graph/v1/paper/search/bulk", params={"query": query}).json()["total"] == expected, query
             strategy = strategies.parse(f"[lines]\ns1 = {json.dumps(query)}")

@@ -47,7 +47,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reported(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     """What the command prints as JSON, and the folder that it wrote."""
     folder = tmp_path_factory.mktemp("report") / "new"
-    result = sciretrieve("robustness", corpus, "-o", folder, "-f", "json", "--seed", "3")
+    result = sciretrieve("benchmarks", "robustness", corpus, "-o", folder, "-f", "json", "--seed", "3")
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout), folder
 
@@ -201,7 +201,7 @@ def test_of_many_papers_the_map_shows_as_many_papers_as_titles(monkeypatch: pyte
 
 def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
     index = sr.build(made_up_texts(COUNT), tmp_path / "words", dense="none", lexical=sr.Bm25Parameters(k1=9.0, b=0.1, title=0.1))
-    result = sciretrieve("robustness", "-i", index.path, "-f", "json")
+    result = sciretrieve("benchmarks", "robustness", "-i", index.path, "-f", "json")
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
     assert [*report["tasks"]] == ["bm25"]
@@ -243,22 +243,22 @@ def test_a_sample_is_drawn_from_all(corpus: Path) -> None:
 def test_what_cannot_be_studied_is_one_line(arguments: list[str], message: str) -> None:
     write_jsonl(Path("papers.jsonl"), made_up_texts(19))
     write_jsonl(Path("v.jsonl"), [{"paper_id": "p00", "embedding": [1.0, 2.0]}])
-    result = sciretrieve("robustness", *arguments)
+    result = sciretrieve("benchmarks", "robustness", *arguments)
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"sciretrieve: {message}\n")
 
 
 def test_without_an_extra_one_line_says_what_to_install(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
+    result = sciretrieve("benchmarks", "robustness", corpus, "-o", tmp_path / "report")
     assert (result.returncode, result.stdout) == (4, "")
     assert result.stderr == 'sciretrieve: a plot needs the package matplotlib, which is not installed: pip install "sciretrieve[plots]"\n'
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
+    result = sciretrieve("benchmarks", "robustness", corpus, "-o", tmp_path / "report")
     assert (result.returncode, result.stdout) == (4, "")
     assert "a plot by t-SNE needs the package scikit-learn" in result.stderr
     assert 'pip install "sciretrieve[robustness]"' in result.stderr
     monkeypatch.setitem(sys.modules, "textblob.taggers", None)
-    result = sciretrieve("robustness", corpus)
+    result = sciretrieve("benchmarks", "robustness", corpus)
     assert (result.returncode, result.stdout) == (4, "")
     assert 'pip install "sciretrieve[robustness]"' in result.stderr

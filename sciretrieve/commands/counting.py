@@ -1,0 +1,36 @@
+"""`sciretrieve count`: how many papers meet a query, and each of its parts."""
+
+from __future__ import annotations
+
+from ..options import Passing, SearchOptions, Since, Until
+from ..wording import as_json
+from .console import Console, printable, say
+from .parameters import Generation, IndexPaths, PlainFormatOption, QueryWords, open_indexes, typed_query
+
+
+def count(
+    query: QueryWords = None,
+    index: IndexPaths = None,
+    filter: Passing = None,
+    since: Since = None,
+    until: Until = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Count the papers that meet each part of a query, and all of it.
+
+    The query is read as `search` reads it: words, phrases, fields, AND, OR, NOT. All of its words are demanded.
+    """
+    from ..answers.outputs import count_table, count_value, not_compared
+    from ..query.reading.reader import remarks_on
+
+    text, filters = typed_query(query), SearchOptions(filter=filter, since=since, until=until).filters
+    opened_index, console = open_indexes(index, None, generation), Console()
+    lines = opened_index.count_lines(text, filters)
+    typed, met = opened_index.reader.matching(text, filters)
+    for note in (*remarks_on(typed), *not_compared(opened_index, met.undecided)):
+        console.note(note)
+    if format == "json":
+        say([as_json(count_value(text, filters, lines), indent=2)])
+    else:
+        say(map(printable, count_table(lines)))
