@@ -1,4 +1,4 @@
-"""Numbers as people read them: counts with their nouns, durations, sizes; and texts of others that do nothing where they are shown."""
+"""Numbers in words, and texts of others that do nothing where they are shown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Control characters, which a terminal obeys instead of showing them: all but the tab and the ends of lines."""
-FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-"""How a cell begins that spreadsheets compute, or that was kept from it."""
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+OBEYED = re.compile(rf"{CONTROLS.pattern}|\r|[\u202a-\u202e\u2066-\u2069]")
+"""The same with all carriage returns, and with what turns the direction of writing round."""
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -55,6 +54,11 @@ def without_controls(text: str) -> str:
     return CONTROLS.sub(lambda found: " " if found[0].isspace() else "\ufffd", text)
 
 
+def printable(text: str) -> str:
+    """A text in which every character that a terminal would obey is a replacement character, in the same place."""
+    return OBEYED.sub("\ufffd", text)
+
+
 def plain(value: Any) -> Any:
     """`value` for output as JSON: dates and bytes become text, NaN and infinity null."""
     if isinstance(value, Mapping):
@@ -78,16 +82,3 @@ def cell(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "; ".join(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-
-
-def guarded(text: str) -> str:
-    """A text as a cell of a table that spreadsheets open: an apostrophe is before what they would take for a formula. Numbers stay.
-
-    Source: OWASP, "CSV Injection", https://owasp.org/www-community/attacks/CSV_Injection.
-    """
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
-
-
-def unguarded(cell: str) -> str:
-    """The text of which `guarded` made a cell."""
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

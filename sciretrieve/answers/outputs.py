@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..choices import conditions
+from ..files import csv_files
 from ..metrics.trec import encoded
 from ..papers import identifiers
 from ..papers.bibliographies import csl_items
@@ -23,7 +22,7 @@ from ..papers.bibliographies.ris_records import records
 from ..protocols import PaperSource
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
 from ..types import Hit, Paper, Rows, TotalIs
-from ..wording import as_json, cell, counted, guarded
+from ..wording import as_json, cell, counted
 
 if TYPE_CHECKING:
     from ..query.citations import Link, Reference
@@ -264,22 +263,13 @@ def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
 def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
     fields = fields or _usual_fields(hits)
-    yield csv_row(fields)
-    for hit in hits:
-        yield csv_row(_cells(hit, fields))
-
-
-def csv_row(values: Sequence[Any], separator: str = ",") -> str:
-    """A line of CSV, of which a spreadsheet computes nothing: see `wording.guarded`."""
-    return _row([guarded(value) if isinstance(value, str) else value for value in values], separator)
+    return csv_files.csv_lines([fields, *(_cells(hit, fields) for hit in hits)])
 
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """The same with tabs: a line is a paper, since tabs and line breaks within a value become blanks."""
     fields = fields or _usual_fields(hits)
-    yield csv_row(fields, "\t")
-    for hit in hits:
-        yield csv_row([_line(cell) for cell in _cells(hit, fields)], "\t")
+    return csv_files.csv_lines([fields, *([_line(value) for value in _cells(hit, fields)] for hit in hits)], "\t")
 
 
 def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
@@ -289,7 +279,7 @@ def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
 
 def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
     """A table for people of the given fields, one line a hit."""
-    rows = [list(fields), *([_line(cell) for cell in _cells(hit, fields)] for hit in hits)]
+    rows = [list(fields), *([_line(value) for value in _cells(hit, fields)] for hit in hits)]
     widths = [max(_columns(row[place]) for row in rows) for place in range(len(fields))]
     for row in rows:
         yield "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -406,10 +396,3 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _columns(text: str) -> int:
     """How many terminal columns a text takes: wide characters count twice, combining ones not."""
     return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def _row(values: Sequence[Any], separator: str) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=separator, lineterminator="\r\n")  # which quotes the characters of its line terminator
-    writer.writerow(values)
-    return buffer.getvalue().removesuffix("\r\n")

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ..choices import check_types
 from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..files.appending import now
 from ..files.user_folders import data_directory
 from ..files.writing import claimed, make_folder, read_json, write_json
 from ..options import SearchOptions
@@ -212,7 +212,7 @@ def _after(search: SavedSearch, index: Index, request: Request) -> SavedSearch:
     """The search, having seen what it answers now."""
     run = _all_if_listed(index, request, max(LEAST_SEEN, 10 * request.k), plainly(request.options))
     seen = dict.fromkeys([*search.seen, *run.rankings[0].ids])
-    return replace(search, seen=tuple(seen), looked=datetime.now(UTC).isoformat(timespec="seconds"))
+    return replace(search, seen=tuple(seen), looked=now())
 
 
 def _all_if_listed(index: Index, request: Request, k: int, options: SearchOptions) -> Run:

@@ -16,9 +16,9 @@ from importlib.machinery import ModuleSpec
 from typing import NoReturn
 
 from ..errors import SciretrieveError, Unavailable
+from ..wording import printable
 from .app import app
 from .command import Failure
-from .console import printable
 
 LONGEST_ERROR = 2000
 """Characters of an error that are printed."""

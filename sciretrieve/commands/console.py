@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,20 +12,10 @@ from contextlib import contextmanager
 import typer
 
 from ..progress import Bar
-from ..wording import in_words, without_controls
+from ..wording import in_words, printable, without_controls
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""
-
-
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that a terminal obeys instead of showing them: all control characters but the tab and the line break, and those that turn the
-direction of writing round."""
-
-
-def printable(text: str) -> str:
-    """A text in which every character that a terminal would obey is a replacement character, in the same place."""
-    return CONTROLS.sub("\ufffd", text)
 
 
 def say(lines: Iterable[str], *, styled: bool = False) -> None:

@@ -10,9 +10,9 @@ import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest, SciretrieveError
-from ..wording import as_json, counted
+from ..wording import as_json, counted, printable
 from . import completing
-from .console import Console, printable, say
+from .console import Console, say
 from .parameters import PlainFormat, PlainFormatOption, open_index, opened_reranker
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ import typer
 from ..choices import Device, Format, Help, Order
 from ..errors import CorruptData, InvalidRequest, WordsAlone
 from ..options import BuildSettings, ColumnMap, SearchOptions
+from ..wording import printable
 from . import completing
-from .console import Console, printable
+from .console import Console
 
 if TYPE_CHECKING:
     from ..lifecycle.distributed import RayWorkers

@@ -191,6 +191,7 @@ def _take_over(session: Screening, path: Path, console: Console) -> None:
 def _print(session: Screening, ids: Sequence[str], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
     from ..answers.outputs import FORMATS
+    from ..files.csv_files import csv_lines
     from ..types import Hit
 
     papers = session.index.papers_at(session.index.rows(list(ids)))
@@ -212,22 +213,21 @@ def _print(session: Screening, ids: Sequence[str], format: str) -> None:
             row = {"rank": hit.rank} | facts | hit.to_dict()
             say([as_json({name: value for name, value in row.items() if name not in NO_HITS})])
     elif format == "csv":
-        say(_table(session, papers))
+        say(csv_lines(_rows(session, papers)))
     else:
         say(FORMATS[format](hits))
 
 
-def _table(session: Screening, papers: Sequence[Paper]) -> Iterator[str]:
+def _rows(session: Screening, papers: Sequence[Paper]) -> Iterator[Sequence[Any]]:
     """A table to be filled in, which says by whom if the session does, so that what comes back is that person's; a column has what each
     decided, where several did."""
-    from ..answers.outputs import csv_row
     from ..papers.bibliographies.author_names import all_authors
     from ..screening import votes_in_words
 
     has_votes = any(paper.id in session.votes for paper in papers)
     has_by = bool(session.reviewer)
     about_paper = ("title", "year", "venue", "authors", "abstract", "doi", "url")
-    yield csv_row(("id", "relevant", "reason", "note", *["by"] * has_by, *["votes"] * has_votes, *about_paper))
+    yield ("id", "relevant", "reason", "note", *["by"] * has_by, *["votes"] * has_votes, *about_paper)
     for paper in papers:
         decision = session.decisions.get(paper.id)
         label, why = (CELLS[decision.verdict], decision.reason) if decision else ("", "")
@@ -235,7 +235,7 @@ def _table(session: Screening, papers: Sequence[Paper]) -> Iterator[str]:
         by = [session.reviewer if decision is None or not is_settled else decision.by[0] if len(decision.by) == 1 else ""] * has_by
         votes = [votes_in_words(session.votes.get(paper.id, {}))] * has_votes
         about = (paper.title, paper.year, paper.venue, all_authors(paper), paper.abstract, paper.doi, paper.url)
-        yield csv_row((paper.id, label, why, session.notes.get(paper.id, ""), *by, *votes, *about))
+        yield (paper.id, label, why, session.notes.get(paper.id, ""), *by, *votes, *about)
 
 
 def _said_of(session: Screening, id: str) -> Iterator[str]:

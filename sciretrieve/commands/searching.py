@@ -15,10 +15,10 @@ import typer
 from ..choices import Format, Help, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
 from ..options import OF_RM3, Rerank, SearchOptions
-from ..wording import counted, in_words
+from ..wording import counted, in_words, printable
 from . import completing
 from .bibliography import cited
-from .console import Console, given_ids, interruptible, is_for_people, printable, say
+from .console import Console, given_ids, interruptible, is_for_people, say
 from .parameters import (
     SEARCHING,
     TOKENS,

@@ -11,8 +11,8 @@ import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest
-from ..wording import as_json, counted
-from .console import Console, interruptible, printable, say
+from ..wording import as_json, counted, printable
+from .console import Console, interruptible, say
 from .parameters import IndexPaths, PlainFormat, PlainFormatOption
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
 from ..types import Paper
-from ..wording import cell, counted, in_words, plain
-from .console import printable
+from ..wording import cell, counted, in_words, plain, printable
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer

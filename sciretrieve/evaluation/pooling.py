@@ -12,9 +12,7 @@ provision of an 'ideal' information retrieval test collection", 1975; Harman, "O
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,12 +22,12 @@ import numpy as np
 
 from ..errors import InvalidRequest, NotFound
 from ..files.appending import AppendedFile
+from ..files.csv_files import csv_rows, tsv_rows, unguarded
 from ..files.writing import write_whole
 from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels, read_scores
 from ..metrics.trec import qrels_line
 from ..papers.corpora import delimited
 from ..types import Paper, Query
-from ..wording import guarded, unguarded
 
 FORMAT = 1
 DEPTH = 20
@@ -189,15 +187,13 @@ class Pool:
         """
         if path.suffix.lower() != ".csv":
             raise InvalidRequest(f"cannot write {path.name}: the table is a .csv file")
-        text = io.StringIO()
-        rows = csv.writer(text)
-        rows.writerow(("query", "query_text", "id", "title", "abstract", "grade"))
+        rows = [("query", "query_text", "id", "title", "abstract", "grade")]
         pairs = list(self.unjudged())
         for query, id in pairs:
             if (paper := papers.get(id)) is None:
                 raise InvalidRequest(f"the text of the paper {id!r} is missing; nobody can judge it without")
-            rows.writerow((*map(guarded, (query, self._texts[query], id, paper.title, paper.abstract)), ""))
-        write_whole(path, text.getvalue().encode("utf-8", "surrogatepass"))
+            rows.append((query, self._texts[query], id, paper.title, paper.abstract, ""))
+        write_whole(path, csv_rows(rows).encode("utf-8", "surrogatepass"))
         return len(pairs)
 
     def write_qrels(self, path: Path) -> int:
@@ -208,15 +204,13 @@ class Pool:
         rows = [(query, id, grade) for query, row in self.judgements.items() for id, grade in sorted(row.items())]
         if not rows:
             raise InvalidRequest(f"nothing of {self.path} is judged yet")
-        text = io.StringIO()
         if path.suffix.lower() == ".tsv":
             if name := next((name for query, id, _ in rows for name in (query, id) if {"\n", "\r"} & set(name)), ""):
                 raise InvalidRequest(f"{path} cannot hold the id {name!r}, which has a line's end; write judgements.qrels")
-            table = csv.writer(text, delimiter="\t", lineterminator="\n")
-            table.writerows([("query-id", "corpus-id", "score"), *rows])
+            text = tsv_rows([("query-id", "corpus-id", "score"), *rows])
         else:
-            text.writelines(f"{qrels_line(*row)}\n" for row in rows)
-        write_whole(path, text.getvalue().encode())
+            text = "".join(f"{qrels_line(*row)}\n" for row in rows)
+        write_whole(path, text.encode())
         return len(rows)
 
     def coverage(self, runs: Mapping[str, RunScores], depths: Sequence[int]) -> dict[str, dict[int, float]]:

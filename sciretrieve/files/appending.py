@@ -141,7 +141,7 @@ def as_line(row: Mapping[str, Any]) -> bytes:
 
 
 def now() -> str:
-    """The time, to the second, as lines have it."""
+    """The time, to the second, as files have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

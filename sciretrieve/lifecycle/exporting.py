@@ -3,8 +3,6 @@ FAISS index of them."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest
+from ..files.csv_files import csv_rows
 from ..files.schema import booleans, common_schema, conform
 from ..files.writing import replaced, write_lines, write_vectors, write_whole
 from ..matching.dense import build_ann, factory_string
@@ -23,7 +22,7 @@ from ..matching.sharding import by_shard
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..query.index import Index
 from ..types import Paper, Rows
-from ..wording import cell, guarded, plain, without_controls
+from ..wording import cell, plain, without_controls
 
 BLOCK = 65_536
 NAME = pa.field("index", pa.string())
@@ -132,21 +131,16 @@ def _csv(index: Index, scope: Scope, target: Path) -> Path:
     schema = _schema(index)
     names = [name for name in schema.names if name not in ORIGINALS]
     with replaced(target) as file:
-        file.write(_csv_lines([names]))
+        file.write(csv_rows([names]).encode())
         for _, table in _tables(index, scope, schema):
-            file.write(_csv_lines([[_cell(value) for value in row.values()] for row in table.select(names).to_pylist()]))
+            rows = ([_cell(value) for value in row.values()] for row in table.select(names).to_pylist())
+            file.write(csv_rows(rows).encode())
     return target
-
-
-def _csv_lines(rows: Sequence[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows(rows)
-    return text.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:
     shown = cell(plain(value))
-    return guarded(without_controls(shown)) if isinstance(shown, str) else shown
+    return without_controls(shown) if isinstance(shown, str) else shown
 
 
 def _parquet(index: Index, scope: Scope, target: Path) -> Path:

@@ -27,7 +27,7 @@ _FAMILY = r"\p{Lu}\p{L}*(?:['’ -]\p{L}+)*"
 _NAME = rf"(?:{_FAMILY},? {_INITIALS}|{_INITIALS} ?{_FAMILY})"
 NAMES = rf"^{_NAME}(?:\s*(?:[;,&]|,? and )\s*{_NAME})+\.?$"
 """Two names or more with initials, "Lovelace, A. K., Turing, A." or "A. Turing and G. Hopper", and nothing else."""
-NO_VENUE = r"^(?:[\d\W_]+|(?:doi:\s*)?10\.\d{4,9}/\S+|https?://\S+)$"
+NO_VENUE = rf"^(?:[\d\W_]+|(?:doi:\s*)?{identifiers.REGISTRANT}/\S+|https?://\S+)$"
 """A year or another number, a DOI, an address."""
 AHEAD = 1
 """Years after the current one of which papers are already announced."""

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:www\.|dx\.)?doi\.org/(?:doi:)?)?(10\.\d{4,9}(?:\.\d+)*/\S+)", re.IGNORECASE)
+DOI_ADDRESS = r"(?:https?://)?(?:www\.|dx\.)?doi\.org/"
+REGISTRANT = r"10\.\d{4,9}(?:\.\d+)*"
+"""What may stand before a DOI, and how one begins, before its slash."""
+DOI = re.compile(rf"(?:doi:\s*|{DOI_ADDRESS}(?:doi:)?)?({REGISTRANT}/\S+)", re.IGNORECASE)
 ARXIV = re.compile(
     r"(?:arxiv:\s*|(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://)?(?:dx\.)?(?:doi\.org/)?10\.48550/arxiv\.)?"
     r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(v\d+)?(?:\.pdf)?/?(?:\s*\[[\w. -]+\])?",
@@ -15,7 +18,7 @@ ARXIV = re.compile(
 PMID = re.compile(
     r"(?:pmid:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?0*([1-9]\d{0,8})/?", re.IGNORECASE
 )
-DOI_IN_TEXT = re.compile(r"10\.\d{4,9}(?:\.\d+)*(?:/|%2F)[^\s\"<>|{}“”]+", re.IGNORECASE)
+DOI_IN_TEXT = re.compile(REGISTRANT + r"(?:/|%2F)[^\s\"<>|{}“”]+", re.IGNORECASE)
 ARXIV_IN_TEXT = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.]?\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d/])", re.IGNORECASE
 )

@@ -34,10 +34,13 @@ PUBMED = ("id", "pmid")
 MARKS = re.compile(r"\s*[;|,\n]\s*")
 SIGNED = re.compile(r"\b(doi|arxiv|pmid|corpusid)\s*:\s*", re.IGNORECASE)
 """What an identifier may have before it: without a blank after it, it is one word."""
-IN_PROSE = re.compile(r"10\.\d{4,9}/[^\s\"<>]+|arxiv:[^\s,;)\]]+|pmid:\d+|https?://[^\s\"<>]+", re.IGNORECASE)
+IN_PROSE = re.compile(identifiers.REGISTRANT + r"/[^\s\"<>]+|arxiv:[^\s,;)\]]+|pmid:\d+|https?://[^\s\"<>]+", re.IGNORECASE)
 OPENALEX = re.compile(r"(?:(?i:(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?w)|W)(\d+)")
 SEMANTIC_SCHOLAR = re.compile(r"(?:https?://)?(?:www\.)?(?:api\.)?semanticscholar\.org/\S*?([0-9a-f]{40})", re.IGNORECASE)
-LIKELY = r"(?i)10\.\d{4,9}/|arxiv|doi|pmid|pubmed|openalex|semanticscholar|corpusid|^\d{4}\.\d{4,5}(v\d+)?$|^[a-z-]+(\.[a-z]{2})?/\d{7}"
+LIKELY = (
+    rf"(?i){identifiers.REGISTRANT}/"
+    + r"|arxiv|doi|pmid|pubmed|openalex|semanticscholar|corpusid|^\d{4}\.\d{4,5}(v\d+)?$|^[a-z-]+(\.[a-z]{2})?/\d{7}"
+)
 """What every DOI, arXiv number and PubMed id contains. A text without it, as most are, is taken as it is."""
 
 
@@ -69,7 +72,7 @@ class Form:
 
 NUMBER = r"^[1-9]\d{0,8}$"
 FORMS = (
-    Form("doi", r"^(https?://)?(dx\.)?doi\.org/", r"^10\.\d{4,9}/[^\s%a][^\s%]*[^\s%.,;]$"),
+    Form("doi", f"^{identifiers.DOI_ADDRESS}", rf"^{identifiers.REGISTRANT}/[^\s%a][^\s%]*[^\s%.,;]$"),
     Form("openalex", r"^https://openalex\.org/", r"^W\d+$"),
 )
 """Not DOIs whose last part begins with an a, as in 10.48550/arXiv.1706.03762, which is an arXiv number."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -12,9 +10,10 @@ from typing import Any
 
 from ..errors import InvalidRequest
 from ..files.appending import now
+from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, write_whole
 from ..papers.bibliographies.author_names import all_authors
-from ..wording import as_json, guarded
+from ..wording import as_json
 from .decisions import Decision, Verdict
 from .flow_diagram import flow_diagram
 from .prisma import Identified, Prisma, prisma
@@ -82,27 +81,29 @@ def report(session: Session, numbers: Prisma) -> dict[str, Any]:
 
 def _lines(session: Session) -> Iterator[str]:
     """All papers to screen as lines of CSV, of which a spreadsheet computes nothing: first those that were read, in that order."""
-    yield _line(FIELDS)
+    yield csv_rows([FIELDS])
     ids = [*session.decisions, *(id for id in session.units.ids if id not in session.decisions)]
     for first in range(0, len(ids), READ_AT_ONCE):
         some = ids[first : first + READ_AT_ONCE]
         for paper in session.index.papers_at(session.units.rows[[session.units.place_of[id] for id in some]]):
             decision = session.decisions.get(paper.id)
-            yield _line(
-                (
-                    paper.id,
-                    "; ".join(session.units.also.get(paper.id, ())),
-                    *_decided(decision),
-                    session.notes.get(paper.id, ""),
-                    "; ".join(decision.by) if decision else "",
-                    votes_in_words(session.votes.get(paper.id, {})),
-                    decision.time if decision else "",
-                    paper.title,
-                    all_authors(paper),
-                    paper.year,
-                    paper.venue,
-                    paper.doi,
-                )
+            yield csv_rows(
+                [
+                    (
+                        paper.id,
+                        "; ".join(session.units.also.get(paper.id, ())),
+                        *_decided(decision),
+                        session.notes.get(paper.id, ""),
+                        "; ".join(decision.by) if decision else "",
+                        votes_in_words(session.votes.get(paper.id, {})),
+                        decision.time if decision else "",
+                        paper.title,
+                        all_authors(paper),
+                        paper.year,
+                        paper.venue,
+                        paper.doi,
+                    )
+                ]
             )
 
 
@@ -114,9 +115,3 @@ def _decided(decision: Decision | None) -> tuple[str, str]:
 def votes_in_words(votes: Mapping[str, Verdict]) -> str:
     """Who decided what: "Ada: include; Ben: maybe"."""
     return "; ".join(f"{name or 'not named'}: {verdict}" for name, verdict in votes.items())
-
-
-def _line(values: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow([guarded(value) if isinstance(value, str) else value for value in values])
-    return buffer.getvalue()

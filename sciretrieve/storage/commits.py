@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..choices import Metric
 from ..errors import CorruptData
+from ..files.appending import now
 from ..files.verified import Verified
 from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file, write_whole
 from ..matching.dense import build_ann, factory_string
@@ -120,7 +120,7 @@ def commit(
 
 def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change, generation: int) -> Manifest:
     """Make a generation, of which all files are there, the current one in place of `old`; returns its manifest, with its number and log."""
-    created_at = datetime.now(UTC).isoformat(timespec="seconds")
+    created_at = now()
     papers = sum(facts.papers - facts.deleted for facts in new.shards)
     record = Commit(generation, created_at, papers=papers, **asdict(change))
     before = [replace(made, checksum=old.checksum) if made.generation == old.generation else made for made in old.log] if old else []

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest, SciretrieveError
+from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, remove, write_json, write_whole
 from ..papers.bibliographies import ris_records
 from ..papers.bibliographies.author_names import all_authors
-from ..wording import guarded
 from .logs import read_log
 from .running import StrategyResult
 from .strategy import Strategy
@@ -52,9 +50,9 @@ def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False
         for found in result.papers
     )
     duplicates = ((one.kept, one.kept_index, one.removed, one.removed_index, one.by, one.title) for one in result.duplicates)
-    write_whole(folder / "papers.csv", _table(PAPERS, papers))
+    write_whole(folder / "papers.csv", csv_rows([PAPERS, *papers]).encode("utf-8", "surrogatepass"))
     write_whole(folder / "papers.ris", ris_records.text([found.paper for found in result.papers]).encode())
-    write_whole(folder / "duplicates.csv", _table(DUPLICATES, duplicates))
+    write_whole(folder / "duplicates.csv", csv_rows([DUPLICATES, *duplicates]).encode("utf-8", "surrogatepass"))
     write_json(log, dict(result.log))
     return [folder / name for name in FILES]
 
@@ -80,12 +78,3 @@ def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
         log = {}
     if any(log.get(key) != fact for key, fact in facts.items()):
         raise InvalidRequest(f"{folder} has the log of another run; choose another folder, or replace it with `overwrite`")
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """A table as CSV, of which a spreadsheet computes nothing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([guarded(value) if isinstance(value, str) else value for value in row] for row in rows)
-    return text.getvalue().encode("utf-8", "surrogatepass")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..files.csv_files import tsv_rows
 from ..files.writing import write_json, write_lines, write_whole
 from ..matching.lexical.sentences import sentences
 from .forms import CORPUS, FACTS, HEADERS, ORIGINAL, QUERIES, SetTask
@@ -33,11 +32,7 @@ class Doc(NamedTuple):
 
 def write_table(folder: Path, task: SetTask, rows: Iterable[Sequence[object]]) -> None:
     """Write the table of a set."""
-    table = io.StringIO()
-    writer = csv.writer(table, delimiter="\t", lineterminator="\n")
-    writer.writerow(HEADERS[task])
-    writer.writerows(rows)
-    write_whole(folder / f"{task}.tsv", table.getvalue().encode())
+    write_whole(folder / f"{task}.tsv", tsv_rows([HEADERS[task], *rows]).encode())
 
 
 def write_papers(folder: Path, docs: Iterable[Doc], texts: Iterable[tuple[str, str, str]], labels: Mapping[str, str] | None = None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 
 from ...choices import Mode
 from ...errors import InvalidRequest
+from ...files.csv_files import tsv_rows
 from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
 from ...lifecycle import build
 from ...options import BuildSettings
@@ -184,11 +183,8 @@ def _write_task(
         (json.dumps({"_id": paper.id, "title": paper.title, "abstract": paper.abstract}, ensure_ascii=False) for paper in queries),
     )
     make_folder(folder / "qrels")
-    table = io.StringIO()
-    writer = csv.writer(table, delimiter="\t", lineterminator="\n")  # quotes what BEIR's reader, and ours, take for quoted
-    writer.writerow(("query-id", "corpus-id", "score"))
-    writer.writerows((ids[row], ids[other], 1) for row, others in positives.items() for other in others)
-    write_whole(folder / "qrels" / f"{split}.tsv", table.getvalue().encode())
+    rows = ((ids[row], ids[other], 1) for row, others in positives.items() for other in others)
+    write_whole(folder / "qrels" / f"{split}.tsv", tsv_rows([("query-id", "corpus-id", "score"), *rows]).encode())
 
 
 def _write_candidates(

@@ -63,7 +63,7 @@ VENUES = (
     (PHD_THESIS, re.compile(r"\bthesis\b|dissertation", re.IGNORECASE)),
     (PAPER, re.compile(r"\bproc(eedings|\.)|conference|workshop|symposium|\bmeeting\b|advances in neural", re.IGNORECASE)),
 )
-DOI = re.compile(r"10\.\d{4,9}/\S+")
+DOI = re.compile(rf"{identifiers.REGISTRANT}/\S+")
 
 DETAILS: Mapping[str, tuple[str, ...]] = {
     "editor": ("editors", "editor"),
@@ -108,7 +108,7 @@ def doi_of(paper: Paper) -> str | None:
 def url_of(paper: Paper) -> str | None:
     """A paper's URL, unless it only repeats the DOI."""
     urls = (text for text in (paper.url, paper.id) if text and re.match(r"https?://", text))
-    return next((url for url in urls if not re.match(r"https?://(dx\.)?doi\.org/", url)), None)
+    return next((url for url in urls if not re.match(identifiers.DOI_ADDRESS, url)), None)
 
 
 def arxiv_of(paper: Paper) -> str | None:

@@ -39,7 +39,7 @@ class Identifier:
 
 
 IDENTIFIERS = {
-    "doi": Identifier(identifiers.doi, r"^10\.\d{4,9}/[^\sA-Z]*[^\sA-Z.,;]$", r"(?i)^10\.|doi[:.]"),
+    "doi": Identifier(identifiers.doi, rf"^{identifiers.REGISTRANT}/[^\sA-Z]*[^\sA-Z.,;]$", r"(?i)^10\.|doi[:.]"),
     "arxiv": Identifier(identifiers.arxiv, r"^\d{4}\.\d{4,5}$", "(?i)arxiv"),
     "pmid": Identifier(identifiers.pmid, r"^[1-9]\d{0,8}$", r"(?i)pmid|ncbi\.nlm"),
 }

@@ -8,7 +8,6 @@ with a point or an exponent means, in a column of floats, the float that it is r
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ from ...characters import composed
 from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
 from ...types import Mask
 from ...waiting import raise_if_abandoned
-from .moments import DAY, UNITS, Span, span, time_span
+from .moments import DATED, DAY, UNITS, ZONE, Span, span, time_span
 
 Value: TypeAlias = str | int | float | bool | Decimal
 Split: TypeAlias = tuple[Any, Any]
@@ -33,10 +32,6 @@ GREATEST = 10**1000
 WHOLE, SHORT, PLAIN = r"^-?(0|[1-9]\d{0,17})$", r"^-?(0|[1-9]\d{0,6})\.\d{1,8}$", r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$"
 """Texts that are whole numbers of up to 18 digits; numbers that floats tell apart; and any numbers. A number as JSON has it: 007 and 1,000
 are texts."""
-DATED = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-"""Texts that are dates, or times of a date."""
-ZONE = re.compile(r"[Zz]$|[+-]\d\d(:?\d\d)?$")
-"""How the time of a day ends that says its zone."""
 FEW = 8
 """Values that are compared one by one; more are looked up in a table."""
 

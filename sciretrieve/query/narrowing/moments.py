@@ -17,6 +17,10 @@ TIME = re.compile(CLOCK, re.ASCII)
 MOMENT = re.compile(
     rf"(?P<year>\d{{4}})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:[Tt ]{CLOCK}(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?)?)?)?", re.ASCII
 )
+DATED = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+"""Texts that are dates, or times of a date, as Arrow reads them."""
+ZONE = re.compile(r"[Zz]$|[+-]\d\d(:?\d\d)?$")
+"""How the time of a day ends that says its zone."""
 OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?", re.ASCII)
 
 Span = tuple[int, int]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 
 from ...characters import typed
 from ...errors import InvalidRequest, UnknownName
+from ...papers.identifiers import DOI_ADDRESS
 from .combining import Combination, OperatorName, leaves
 from .demands import STAR, Demand, Expression, Near, Words, combined, wanted, whole_words
 from .joining import ENDINGS, Level, Nearness, Node, Operand, Plain, Sign, Span, joined
@@ -62,7 +63,7 @@ OPERATOR = re.compile(r'(?P<operator>AND|OR|NOT)(?=[\s()"]|$)')
 GROUPING = re.compile(r'(?:^|(?<=[\s()"]))(?:(?:AND|OR|NOT)(?=[\s()"]|$)|-\(|NEAR/|-?[^\W\d][\w.-]*:\()')
 """What there must be in a text for its parentheses to group."""
 UNTIL_QUOTE = re.compile(r'[^\s"]+')
-DOI_ADDRESS = re.compile(r"^(?:https?://)?(?:dx\.)?doi\.org/", re.IGNORECASE)
+DOI_BEGINNING = re.compile(f"^{DOI_ADDRESS}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,7 @@ class _Reading:
             if is_far or beginning:
                 what = f"the query has {demand}, which is not understood"
                 raise refused(self._text, place, what, "NEAR, ~ and the star of child* are for words of title and abstract")
-            text = DOI_ADDRESS.sub("", demand.text) or demand.text if column == "doi" else demand.text
+            text = DOI_BEGINNING.sub("", demand.text) or demand.text if column == "doi" else demand.text
             return Demand(column, text, demand.absent)
         self._check_length(demand.text, place, None if isinstance(demand, Near) else demand.slop)
         if isinstance(demand, Demand) and beginning and not demand.exact:
