@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..options import Passing, SearchOptions, Since, Until
-from ..wording import as_json
-from .console import Console, printable, say
+from ..wording import as_json, printable
+from .console import Console, say
 from .parameters import Generation, IndexPaths, PlainFormatOption, QueryWords, open_indexes, typed_query
 
 
