@@ -56,7 +56,12 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "strategy run": ("strategies.run", "strategy.toml -o found"),
         "strategy translate": ("strategies.translate", "ovid.txt --from ovid -o strategy.toml"),
         "strategy replay": ("strategies.replay", "found/log.json"),
-        "screen": ("screening.screen", "--query 'fairness of recommender systems' -d review.jsonl"),
+        "screen": ("screening.screen", "next -d review.jsonl"),
+        "screen begin": ("screening.begin", "-d review.jsonl --query 'fairness of recommender systems'"),
+        "screen next": ("screening.next_papers", "-d review.jsonl"),
+        "screen decide": ("screening.decide", "-d review.jsonl --exclude kipf2017semi --reason 'no recommender'"),
+        "screen merge": ("screening.merge", "ada.jsonl ben.jsonl -d both.jsonl"),
+        "screen report": ("screening.report", "-d both.jsonl -o report --log found/log.json"),
     },
     "Choose and measure": {
         "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),

@@ -1,4 +1,4 @@
-"""`sciretrieve screen` on a terminal: a paper is shown, and a key decides on it."""
+"""`sciretrieve screen next` on a terminal: a paper is shown, and a key decides on it."""
 
 from __future__ import annotations
 

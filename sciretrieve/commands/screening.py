@@ -1,4 +1,4 @@
-"""`sciretrieve screen`: a systematic review's screening session, one paper at a time or in lists, alone or with others."""
+"""`sciretrieve screen`: a systematic review's session: begun, read, decided on, merged with others', reported."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest, NotFound
@@ -16,10 +19,9 @@ from ..options import Passing
 from ..wording import as_json, counted
 from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
-from .parameters import Generation, IndexPath, QueryEncoder, open_index
+from .parameters import Generation, IndexPath, PlainFormat, PlainFormatOption, QueryEncoder, open_index
 
 if TYPE_CHECKING:
-    from ..query.index import Index
     from ..screening import Prisma, Screening
     from ..types import Paper
 
@@ -33,57 +35,43 @@ NAMED = 3
 """Records without a paper that are named."""
 
 
-def screen(
-    decisions: Annotated[Path, Help("The session's file, .jsonl; a new one is made.", "FILE", short="-d")],
+SessionFile: TypeAlias = Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
+Reviewer: TypeAlias = Annotated[str | None, Help("Who decides from here on.", "NAME")]
+Reasons: TypeAlias = Annotated[list[str] | None, Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS")]
+Criteria: TypeAlias = Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE")]
+Relevant: TypeAlias = Annotated[
+    list[str] | None, Help("This paper is relevant; - reads ids from stdin, one per line.", "ID", completes="ids")
+]
+TakeOver: TypeAlias = Annotated[
+    Path | None,
+    Help(
+        "Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
+        "an export of ASReview or Rayyan.",
+        "FILE",
+        name="import",
+    ),
+]
+
+
+def screen() -> None:
+    """Screen papers for a systematic review.
+
+    A session says which papers to read next, and when enough is read. Every decision is on disk at once; a later one on the same paper
+    counts. The last line says how many of the relevant papers are read, how sure that is, and whether to stop.
+    """
+
+
+def begin(
+    session: SessionFile,
     index: IndexPath = None,
-    query: Annotated[str | None, Help("What the review is about; said once, when the session begins.", "TEXT")] = None,
-    include: Annotated[
-        list[str] | None,
-        Help("This paper is relevant; - reads ids from stdin, one per line.", "ID", completes="ids"),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        Help("This paper is not relevant; - likewise.", "ID", completes="ids"),
-    ] = None,
-    maybe: Annotated[
-        list[str] | None,
-        Help("This paper may be relevant; - likewise.", "ID", completes="ids"),
-    ] = None,
-    reason: Annotated[str, Help("Why those of --exclude are excluded.", "TEXT")] = "",
-    note: Annotated[str, Help("A note on the papers that are decided on.", "TEXT")] = "",
-    take_over: Annotated[
-        Path | None,
-        Help(
-            "Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
-            "an export of ASReview or Rayyan.",
-            "FILE",
-            name="import",
-        ),
-    ] = None,
-    merge: Annotated[
-        list[Path] | None,
-        Help("Make a new session of two or more of several people: --merge ada.jsonl --merge ben.jsonl.", "FILE"),
-    ] = None,
-    next: Annotated[int | None, Help("Print the next N papers to read; default: ask for each on a terminal.", "N", least=0)] = None,
-    included: Annotated[bool, Help("Print the papers found relevant, instead of the next ones.")] = False,
-    unresolved: Annotated[bool, Help("Maybes, and papers on which people disagree, instead of the next ones.")] = False,
-    report: Annotated[
-        Path | None,
-        Help("Write PRISMA's numbers, its flow diagram, and all decisions: prisma.json, .svg, decisions.csv.", "DIR"),
-    ] = None,
-    log: Annotated[
-        Path | None,
-        Help("With --report: the log.json of `strategy run`, which says what was identified.", "FILE"),
-    ] = None,
-    sources: Annotated[
-        str | None,
-        Help("With --report: the column that says where a paper is from, without a log.", "COLUMN", completes="columns"),
-    ] = None,
+    query: Annotated[str | None, Help("What the review is about.", "TEXT")] = None,
+    include: Relevant = None,
+    take_over: TakeOver = None,
     filter: Passing = None,
     first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1)] = None,
     group: Annotated[bool | None, Help("Decide on near-identical papers as one, which is the default, or on each.", advanced=True)] = None,
-    recall: Annotated[float | None, Help("Of the relevant papers, what is to be read; default: 0.95.", "SHARE", advanced=True)] = None,
-    confidence: Annotated[float | None, Help("How sure to be of that recall; default: 0.95.", "P")] = None,
+    target: Annotated[float | None, Help("Of the relevant papers, what is to be read; default: 0.95.", "SHARE")] = None,
+    confidence: Annotated[float | None, Help("How sure to be of that; default: 0.95.", "P")] = None,
     rule: Annotated[
         str | None,
         Help(
@@ -92,81 +80,172 @@ def screen(
             "RULE",
         ),
     ] = None,
-    reasons: Annotated[
-        list[str] | None,
-        Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS"),
+    reasons: Reasons = None,
+    criteria: Criteria = None,
+    reviewer: Reviewer = None,
+    encoder: QueryEncoder = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Begin a session, with a query, or with papers that are known to be relevant.
+
+    Settings are those of the whole session. `screen next` then shows what to read.
+    """
+    from ..screening import Screening
+
+    if session.exists():
+        raise InvalidRequest(f"{session} exists; go on with `sciretrieve screen next -d {session}`, or name another file")
+    if query is None and not include and take_over is None:
+        raise InvalidRequest("say what the review is about, with --query, or name a relevant paper with --include")
+    console = Console()
+    settings: dict[str, Any] = {"filter": filter, "first": first, "target": target, "confidence": confidence, "rule": rule, "group": group}
+    said = _said(reasons, criteria, reviewer)
+    with Screening(open_index(index, encoder, generation), session, query, **settings, **said) as opened:
+        _remark(opened, console)
+        if take_over is not None:
+            _take_over(opened, take_over, console)
+        opened.decide(given_ids(include))
+        _tell(opened, format)
+        console.note(f"next: sciretrieve screen next -d {session}")
+
+
+def next_papers(
+    session: SessionFile,
+    index: IndexPath = None,
+    k: Annotated[
+        int | None, Help("Print the next N papers; default: ask for each on a terminal, else 10.", "N", least=1, short="-n")
     ] = None,
-    criteria: Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE")] = None,
-    reviewer: Annotated[str | None, Help("Who decides from here on.", "NAME")] = None,
+    unresolved: Annotated[bool, Help("Maybes, and papers on which people disagree, instead of the next ones.")] = False,
+    included: Annotated[bool, Help("The papers found relevant, instead of the next ones.")] = False,
+    reasons: Reasons = None,
+    criteria: Criteria = None,
+    reviewer: Reviewer = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     format: Annotated[Literal["table", "jsonl", "csv", "bibtex", "ris"], Help("How to print the papers.", short="-f")] = "table",
 ) -> None:
-    """Screen papers for a systematic review.
+    """Show the papers to read next, the likeliest to be relevant first, as the decisions so far teach.
 
-    It says which to read next, and when enough is read. On a terminal it shows one paper after the other and asks. With --next,
-    --include or --exclude it prints a list, for scripts and for reading elsewhere. Every decision is on disk at once; a later one on the
-    same paper counts. Papers are ranked by what was decided so far. The last line says how many of the relevant papers are read, how
-    sure that is, and whether to stop.
+    On a terminal it shows one paper after the other and asks. With -n, or in another format, it prints a list, for scripts and for reading
+    elsewhere.
     """
-    from ..answers.outputs import left_out, words_alone
-
-    console = Console()
-    if not decisions.exists() and query is None and not include and take_over is None and not merge:
-        raise NotFound(f"there is no session {decisions} yet; begin one with --query, or with --include and the id of a relevant paper")
     if included and unresolved:
         raise InvalidRequest("--included and --unresolved are different papers; ask for one of them")
-    if report is None and (log or sources):
-        raise InvalidRequest("--log and --sources say what a report counts; give --report, too")
-    settings: dict[str, Any] = {
-        "query": query,
-        "filter": filter,
-        "first": first,
-        "recall": recall,
-        "confidence": confidence,
-        "rule": rule,
-        "group": group,
-    }
-    said = {
+    console = Console()
+    with _opened(session, index, encoder, generation, console, **_said(reasons, criteria, reviewer)) as opened:
+        if included:
+            _print(opened, opened.relevant[:k], format)
+        elif k is None and format == "table" and sys.stdin.isatty() and sys.stdout.isatty():
+            ask(opened, console, unresolved=unresolved)
+        elif unresolved:
+            _print(opened, opened.unresolved[:k], format)
+        else:
+            papers = opened.next(NEXT if k is None else k) if opened.status.unread else []
+            _print(opened, [paper.id for paper in papers], format)
+        if format in ("table", "jsonl"):
+            _tell(opened, "table" if format == "table" else "json", with_agreement=unresolved)
+        else:
+            for line in _status(opened, with_agreement=unresolved):
+                console.note(line)
+
+
+def decide(
+    session: SessionFile,
+    index: IndexPath = None,
+    include: Relevant = None,
+    exclude: Annotated[list[str] | None, Help("This paper is not relevant; - likewise.", "ID", completes="ids")] = None,
+    maybe: Annotated[list[str] | None, Help("This paper may be relevant; - likewise.", "ID", completes="ids")] = None,
+    reason: Annotated[str, Help("Why those of --exclude are excluded.", "TEXT")] = "",
+    note: Annotated[str, Help("A note on the papers that are decided on.", "TEXT")] = "",
+    take_over: TakeOver = None,
+    reviewer: Reviewer = None,
+    encoder: QueryEncoder = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Decide on papers by their ids, or by a table or a session that was filled in elsewhere.
+
+    It prints how far the session is. A paper may be decided on again.
+    """
+    console = Console()
+    with _opened(session, index, encoder, generation, console, reviewer=reviewer) as opened:
+        if take_over is not None:
+            _take_over(opened, take_over, console)
+        opened.decide(given_ids(include), given_ids(exclude), given_ids(maybe), reason=reason, note=note)
+        _tell(opened, format)
+
+
+def merge(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="The sessions of two or more people, over the same papers.")],
+    session: SessionFile,
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Make a new session of those of several people, and say how far they agree.
+
+    What all decided alike is decided; `screen next --unresolved` shows the rest.
+    """
+    from ..screening import Screening
+
+    with Screening.merge(open_index(index, encoder, generation), session, files) as merged:
+        _tell(merged, format, with_agreement=True)
+
+
+def report(
+    session: SessionFile,
+    output: Annotated[Path, Help("Where prisma.json, prisma.svg (the flow diagram) and decisions.csv go.", "DIR", short="-o")],
+    index: IndexPath = None,
+    log: Annotated[Path | None, Help("The log.json of `strategy run`, which says what was identified.", "FILE")] = None,
+    sources: Annotated[
+        str | None, Help("The column that says where a paper is from, without a log.", "COLUMN", completes="columns")
+    ] = None,
+    encoder: QueryEncoder = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Write PRISMA's numbers, its flow diagram, and all decisions."""
+    console = Console()
+    with _opened(session, index, encoder, generation, console) as opened:
+        numbers = opened.report(output, log=log, sources=sources)
+        say(_numbers(numbers) if format == "table" else ())
+        console.note(f"written to {output}: prisma.json, prisma.svg, decisions.csv")
+        _tell(opened, format, with_agreement=True)
+
+
+@contextmanager
+def _opened(
+    path: Path, index: Path | None, encoder: str | None, generation: int | None, console: Console, **said: Any
+) -> Iterator[Screening]:
+    """A session that there is, with remarks on what it can do. Raises NotFound."""
+    from ..screening import Screening
+
+    if not path.exists():
+        raise NotFound(f"there is no session {path} yet; begin one with `sciretrieve screen begin -d {path}`")
+    with Screening(open_index(index, encoder, generation), path, **said) as session:
+        _remark(session, console)
+        yield session
+
+
+def _remark(session: Screening, console: Console) -> None:
+    """Say what the ranking lacks, and which papers the filter leaves out."""
+    from ..answers.outputs import left_out, words_alone
+
+    if session.query and session.index.vectors:
+        for remark in words_alone(session.index.query_encoder.lack("query")):
+            console.note(remark)
+    if session.undecided:
+        console.note(left_out(session.undecided, len(session.undecided)))
+
+
+def _said(reasons: Sequence[str] | None, criteria: Path | None, reviewer: str | None) -> dict[str, Any]:
+    """What may be said of a session at any time."""
+    return {
         "reasons": [part for text in reasons or () for part in text.split(",") if part.strip()],
         "criteria": None if criteria is None else _text_of(criteria),
         "reviewer": reviewer,
     }
-    with _session(open_index(index, encoder, generation), decisions, merge, settings, said) as session:
-        if session.query and session.index.vectors:
-            for remark in words_alone(session.index.query_encoder.lack("query")):
-                console.note(remark)
-        if session.undecided:
-            console.note(left_out(session.undecided, len(session.undecided)))
-        if take_over is not None:
-            _take_over(session, take_over, console)
-        session.decide(given_ids(include), given_ids(exclude), given_ids(maybe), reason=reason, note=note)
-        is_list = any((include, exclude, maybe, take_over, merge, included, report)) or next is not None or format != "table"
-        if report is not None:
-            numbers = session.report(report, log=log, sources=sources)
-            say(_numbers(numbers) if format == "table" else ())
-            console.note(f"written to {report}: prisma.json, prisma.svg, decisions.csv")
-        elif not is_list and sys.stdin.isatty() and sys.stdout.isatty():
-            ask(session, console, unresolved=unresolved)
-        elif included:
-            _print(session, session.relevant, format)
-        elif unresolved or merge:
-            _print(session, session.unresolved[:next], format)
-        elif next != 0:
-            papers = session.next(NEXT if next is None else next) if session.status.unread else []
-            _print(session, [paper.id for paper in papers], format)
-        _tell(session, format, console, with_agreement=bool(unresolved or merge or report))
-
-
-def _session(index: Index, path: Path, merge: Sequence[Path] | None, settings: dict[str, Any], said: dict[str, Any]) -> Screening:
-    """The session in a file, or the one that others become there. Raises InvalidRequest where these are to have settings of their own."""
-    from ..screening import Screening
-
-    if merge:
-        if given := [name for name, value in settings.items() if value is not None]:
-            raise InvalidRequest(f"a merged session is as those it is made of; leave out --{given[0]}")
-        Screening.merge(index, path, merge).close()
-    return Screening(index, path, **settings, **said)
 
 
 def _text_of(path: Path) -> str:
@@ -189,7 +268,7 @@ def _take_over(session: Screening, path: Path, console: Console) -> None:
 
 
 def _print(session: Screening, ids: Sequence[str], format: str) -> None:
-    """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
+    """Papers for people, for programs, or as a table to be filled in and taken over."""
     from ..answers.outputs import FORMATS
     from ..files.csv_files import csv_lines
     from ..types import Hit
@@ -261,22 +340,21 @@ def _numbers(numbers: Prisma) -> Iterator[str]:
     yield from (f"{count:>{width},}  {name}" for name, count in rows)
 
 
-def _tell(session: Screening, format: str, console: Console, *, with_agreement: bool) -> None:
-    """The status: a line for people, or a JSON object as the last line of JSON Lines. And how far people agree, if that is asked for."""
-    status, agreement = session.status, session.agreement
-    if format == "jsonl":
-        row: dict[str, Any] = {"schema": 1, "status": asdict(status) | {"claim": status.claim}}
-        say([json.dumps(row | {"agreement": None if agreement is None else asdict(agreement)})])
-        return
-    estimate = (
-        ""
-        if status.recall is None
-        else f"; recall {100 * status.recall:.1f} % [{100 * (status.low or 0):.1f}, {100 * (status.high or 1):.1f}]"
-    )
-    lines = [str(agreement)] if with_agreement and agreement is not None else []
-    lines.append(f"{counts_of(status)}{estimate}; {status.claim}")
+def _tell(session: Screening, format: PlainFormat, *, with_agreement: bool = False) -> None:
+    """Print the status, and how far people agree, if that is asked for."""
     if format == "table":
-        say(lines)
-    else:
-        for line in lines:
-            console.note(line)
+        say(_status(session, with_agreement=with_agreement))
+        return
+    status, agreement = session.status, session.agreement
+    row: dict[str, Any] = {"schema": 1, "status": asdict(status) | {"claim": status.claim}}
+    say([json.dumps(row | {"agreement": None if agreement is None else asdict(agreement)})])
+
+
+def _status(session: Screening, *, with_agreement: bool) -> list[str]:
+    """How far the session is, and how far people agree."""
+    status, agreement = session.status, session.agreement
+    estimate = ""
+    if status.recall is not None:
+        estimate = f"; recall {100 * status.recall:.1f} % [{100 * (status.low or 0):.1f}, {100 * (status.high or 1):.1f}]"
+    lines = [str(agreement)] if with_agreement and agreement is not None else []
+    return [*lines, f"{counts_of(status)}{estimate}; {status.claim}"]

@@ -42,7 +42,7 @@ class Session:
         *,
         filter: Filter = None,
         first: int | None = None,
-        recall: float | None = None,
+        target: float | None = None,
         confidence: float | None = None,
         rule: str | None = None,
         group: bool | None = None,
@@ -58,7 +58,7 @@ class Session:
             query: what the review is about, in words. Without one, the first papers must be named by `decide`.
             filter: only papers that pass are screened.
             first: only so many papers are screened, those that a search for the query ranks first.
-            recall: the share of the relevant papers that is to be read, above 0, at most 1; 0.95 if nothing is said.
+            target: the share of the relevant papers that is to be read, above 0, at most 1; 0.95 if nothing is said.
             confidence: how sure to be of that, above 0, below 1; 0.95 if nothing is said.
             rule: what the stopping rule goes by: "sample" (if nothing is said), a random sample of the unread papers, which has a
                 guarantee; "ranking", the papers that were read last, which has none; "budget:N", a number of papers that can be read; or
@@ -81,7 +81,7 @@ class Session:
                     "query": query,
                     "filter": None if filter is None else list(conditions(filter)),
                     "first": first,
-                    "recall": recall,
+                    "recall": target,
                     "confidence": confidence,
                     "rule": rule,
                     "group": group,

@@ -61,7 +61,7 @@ def test_ids_that_begin_so_but_not_those_of_deleted_papers(here: Path) -> None:
     assert len(offered("search", "x", "--like", "")) == 50
     answer("delete", "p0013", "p0059")
     assert offered("why-not", "p001") == [f"p001{digit}" for digit in range(10) if digit != 3]
-    assert offered("screen", "--include", "p002") == offered("cite", "p002") == [f"p002{digit}" for digit in range(10)]
+    assert offered("screen", "decide", "--include", "p002") == offered("cite", "p002") == [f"p002{digit}" for digit in range(10)]
     for words in (("similar", "-i", "made-up", "p004"), ("delete", "-i", "indexes/made-up", "p004")):
         assert offered(*words) == [f"p004{digit}" for digit in range(10)]
 

@@ -77,8 +77,8 @@ def test_the_command_line_searches_by_words_and_names_the_encoder(own: sr.Index,
         ("search", "star dust", "--explain", "--save", "mine"),
         ("similar", "--text", "star dust"),
         ("batch", queries),
-        ("screen", "-d", tmp_path / "s.csv", "--query", "star dust", "--next", "2"),
-        ("screen", "-d", tmp_path / "s.csv", "--include", IDS[0], "--next", "2"),
+        ("screen", "begin", "-d", tmp_path / "s.csv", "--query", "star dust"),
+        ("screen", "next", "-d", tmp_path / "s.csv", "-n", "2"),
     ]
     for command in answering:
         result = sciretrieve(*command, "-i", own.path)

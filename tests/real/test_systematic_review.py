@@ -89,10 +89,10 @@ def test_from_two_exports_to_the_numbers(abstracts: list[dict[str, Any]], tmp_pa
     Path("strategy.toml").write_text(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0])
     Path("criteria.txt").write_text("Include papers on heat transfer to blunt bodies in hypersonic flow.\n")
     before: dict[str, Callable[[], Any]] = {
-        "sciretrieve screen -d ben.jsonl": lambda: shutil.copy("ada.jsonl", "ben.jsonl"),
-        "sciretrieve screen -d ada.jsonl -i indexes/review --import": lambda: fill_in(Path("ada.csv"), "Ada"),
-        "sciretrieve screen -d both.jsonl -i indexes/review --merge": read_on,
-        "sciretrieve screen -d both.jsonl -i indexes/review --import": lambda: fill_in(Path("conflicts.csv"), "both"),
+        "sciretrieve screen decide -d ben.jsonl": lambda: shutil.copy("ada.jsonl", "ben.jsonl"),
+        "sciretrieve screen decide -d ada.jsonl": lambda: fill_in(Path("ada.csv"), "Ada"),
+        "sciretrieve screen merge": read_on,
+        "sciretrieve screen decide -d both.jsonl": lambda: fill_in(Path("conflicts.csv"), "both"),
     }
     walk_through("systematic-review.md", before)
 

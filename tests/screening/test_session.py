@@ -59,7 +59,7 @@ def test_decisions_teach_the_ranking(built: Any, file: Path, settings: dict[str,
 
 
 def test_a_session_goes_on_where_it_was(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY, filter="year >= 2005", recall=0.9) as session:
+    with sr.Screening(index, file, QUERY, filter="year >= 2005", target=0.9) as session:
         read(session, 12)
         expected, decisions = [paper.id for paper in session.next(5)], dict(session.decisions)
         assert all((paper.year or 0) >= 2005 for paper in session.next(100))
@@ -100,7 +100,7 @@ def test_only_the_first_papers_of_a_query_are_screened(index: sr.Index, file: Pa
 
 def test_a_random_sample_is_read_when_the_ranking_is_dry_and_the_rule_keeps_its_word(index: sr.Index, file: Path) -> None:
     total = sum(is_relevant(paper) for paper in index.papers(index.live_ids()))
-    with sr.Screening(index, file, QUERY, recall=0.8, confidence=0.9) as session:
+    with sr.Screening(index, file, QUERY, target=0.8, confidence=0.9) as session:
         while not session.status.stop:
             read(session, 5)
         status = session.status
@@ -151,7 +151,7 @@ def test_everything_read_is_everything_found(index: sr.Index, file: Path) -> Non
 
 
 def test_the_rule_by_the_ranking_says_that_it_promises_nothing(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY, rule="ranking", recall=0.8) as session:
+    with sr.Screening(index, file, QUERY, rule="ranking", target=0.8) as session:
         while not session.status.stop:
             read(session, 10)
         assert session.status.p_value <= 0.05
@@ -239,7 +239,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
     with pytest.raises(InvalidRequest, match="begun with query 'vaccine trial', not query 'stars'"):
         sr.Screening(index, file, "stars")
     with pytest.raises(InvalidRequest, match=r"begun with recall 0\.95"):
-        sr.Screening(index, file, recall=0.8)
+        sr.Screening(index, file, target=0.8)
     smaller = sr.build([{"id": "a", "title": "vaccine", "year": 2010}], tmp_path / "other", encoder=None)
     with pytest.raises(InvalidRequest, match="other papers, in generation 1"):
         sr.Screening(smaller, file)
@@ -255,7 +255,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
 
 @pytest.mark.parametrize(
     "settings",
-    [{"recall": 0.0}, {"recall": 1.1}, {"confidence": 1.0}, {"rule": "luck"}, {"first": 3}, {"query": " "}, {"filter": "year == 1900"}],
+    [{"target": 0.0}, {"target": 1.1}, {"confidence": 1.0}, {"rule": "luck"}, {"first": 3}, {"query": " "}, {"filter": "year == 1900"}],
 )
 def test_bad_settings_leave_no_file(index: sr.Index, file: Path, settings: Any) -> None:
     with pytest.raises(InvalidRequest):
