@@ -2,10 +2,11 @@
 
 A suite that takes long is run too seldom, so every second counts. What costs: converting an encoder takes a second, starting a process
 another. So a new test takes `index` or `built` where any index will do, words alone (`encoder=None`) where no vectors are needed,
-`tests.toy_encoder` where the vectors' values do not matter, `models` for weights made up here, and `tests.command_line.sciretrieve`
-for commands. The embedded encoder, which is taken where none is named, is a toy in all tests but those marked `embedded_encoder`: they
-are about what is near in meaning, and build what they need themselves, or are about that encoder. Processes of their own always have
-the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and nothing is asserted of durations.
+`encoder="letters"` where the vectors' values do not matter (`tests.toy_encoder`, which all tests know by that name), `models` for
+weights made up here, and `tests.command_line.sciretrieve` for commands. The embedded encoder, which is taken where none is named, is
+a toy in all tests but those marked `embedded_encoder`: they are about what is near in meaning, and build what they need themselves, or
+are about that encoder. Processes of their own always have the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and
+nothing is asserted of durations.
 
 Kept from run to run, until the package's encoders or a library are others: what was converted, and what the real weights computed.
 """
@@ -54,6 +55,7 @@ from sciretrieve.encoders.specs import EncoderSpec, ModelFiles
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
 from tests.ray_cluster import cluster, workers
+from tests.toy_encoder import NAMED, LetterEncoder, letters_by_name
 from tests.toy_weights import models, models_converted_anew, write_words
 
 # how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
@@ -229,6 +231,20 @@ def open_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(artifact, "open_tokenizer", open_tokenizer)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def named() -> Iterator[None]:
+    """`letters` is the name of an encoder."""
+    with letters_by_name():
+        yield
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
+    """What is opened by that name in this test; it remembers what it encoded."""
+    monkeypatch.setitem(NAMED, "letters", encoder := LetterEncoder())
+    return encoder
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
+from sciretrieve import encoders
 from sciretrieve.choices import Metric
 from sciretrieve.encoders.stored import StoredVectors
 from sciretrieve.protocols import Advance, unheard
@@ -68,6 +71,26 @@ class LetterEncoder:
         text = f"{paper.title} {paper.abstract}".strip()
         self.asked.append(text)
         return [self._scale * float(text.count(letter)) for letter in LETTERS] + [float(side), len(paper.title) / 8]
+
+
+NAMED = {"letters": LetterEncoder()}
+"""What is opened by these names, and for indexes that were built with them, in all tests; one may give a name to another."""
+
+
+@contextmanager
+def letters_by_name() -> Iterator[None]:
+    """While this lasts, the names in `NAMED` are those of encoders."""
+    originals: Any = encoders
+    open_encoder, from_identity = originals.open_encoder, originals.from_identity
+
+    def opened(request: Any, *options: Any, **others: Any) -> Any:
+        return NAMED.get(request.encoder) or open_encoder(request, *options, **others)
+
+    def reopened(identity: Any, *options: Any) -> Any:
+        return NAMED.get(identity.get("name")) or from_identity(identity, *options)
+
+    with mock.patch.multiple(encoders, open_encoder=opened, from_identity=reopened):
+        yield
 
 
 class OwnLetters:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,59 +17,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe, write_lock
-from sciretrieve.lifecycle import building
 from sciretrieve.matching.dense import choosing
 from sciretrieve.papers.corpora import ColumnMap, open_corpus
-from sciretrieve.progress import Silent
-from sciretrieve.protocols import Encoder
 from tests.command_line import hear_interrupts
+from tests.listeners import Notes, Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
-
-
-class Stop(Exception):
-    """Stands for the power cut."""
-
-
-class StopAfter(Silent):
-    """Cuts the power after so many papers are in their shards, or are read."""
-
-    def __init__(self, papers: int, unit: str = "papers") -> None:
-        self.papers, self.unit = papers, unit
-        self.done = 0
-        """Papers that were done when it stopped."""
-        self._unit = ""
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        self._unit = unit
-
-    def advance(self, papers: int) -> None:
-        if self._unit != self.unit:
-            return
-        self.done += papers
-        if self.done >= self.papers:
-            raise Stop
-
-
-class Counting(Silent):
-    """Counts what was encoded anew, and keeps the notes."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.units: list[str] = []
-        self.total: int | None = None
-        self.before = 0
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        self.total, self.before = total, done
-        self.units.append(unit)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 def contents(index: sr.Index) -> dict[str, bytes]:
@@ -89,19 +44,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("big") / "big.jsonl", rows)
 
 
-SETTINGS: dict[str, Any] = {"encoder": "letters", "shard_size": 2300}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def letters() -> Iterator[None]:
-    """`letters` names an encoder that is quick and exact; other names mean what they always do."""
-
-    def load(name: str, **options: Any) -> Encoder:
-        return LetterEncoder(metric="cosine") if name == "letters" else load_encoder(name, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "load_encoder", load)
-        yield
+SETTINGS: dict[str, Any] = {"encoder": "letters", "metric": "cosine", "shard_size": 2300}
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +105,7 @@ def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
 @pytest.mark.torture
 @pytest.mark.parametrize("papers", [1, 512, 1025, 2048, 2300, 2301, 3000])
 def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = StopAfter(papers)
+    stopped = StopAfter(papers, "papers")
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
     with pytest.raises(NotFound, match="is not finished; run the same `sciretrieve index` command again to resume it"):
@@ -175,7 +118,7 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
         return plain(self, tokens)
 
     monkeypatch.setattr(LetterEncoder, "encode", counting)
-    progress = Counting()
+    progress = Notes()
     assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
     # at most the window under way and the one before it are done again
     assert sum(encoded) <= 3001 - (stopped.done - 2 * 512)  # and the probe of the golden vectors
@@ -189,7 +132,7 @@ def test_a_build_that_was_stopped_while_it_read_reads_again(big: Path, whole: sr
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
     assert 0 < stopped.done <= 3000
-    progress = Counting()
+    progress = Notes()
     assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
     assert progress.units == ["papers read", "papers"]
 
@@ -198,7 +141,7 @@ def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.
     """To know it again, only its files' names, sizes and times are looked at."""
     source = Path(shutil.copy2(big, tmp_path / "big.jsonl"))
     with pytest.raises(Stop):
-        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1))
+        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1, "papers"))
     corpus = open_corpus(source)
 
     def unreadable() -> Any:
@@ -234,7 +177,7 @@ def test_they_are_counted_whole_after_an_interruption(tmp_path: Path, papers: in
     rows, long = long_papers(23)
     source = write_jsonl(tmp_path / "long.jsonl", rows)
     with pytest.raises(Stop):
-        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(papers))
+        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(papers, "papers"))
     built = sr.build(source, tmp_path / "index", shard_size=15)
     assert cut_by_shard(built) == [sum(number // 15 == shard for number in long) for shard in range(2)]
     assert built.manifest.truncated == len(long)
@@ -275,12 +218,12 @@ def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Pat
 
 
 def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index) -> None:
-    before, progress = contents(whole), Counting()
+    before, progress = contents(whole), Notes()
     manifest = (whole.path / "manifest.json").read_bytes()
     second_index = sr.build(big, whole.path, **SETTINGS, progress=progress)
     assert contents(second_index) == before
     assert (whole.path / "manifest.json").read_bytes() == manifest
-    assert "up to date" in progress.notes[0]
+    assert "up to date" in progress.texts[0]
 
 
 def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpus: Path, whole: sr.Index) -> None:
@@ -293,7 +236,7 @@ def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpu
 
 def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
     with pytest.raises(IndexExists, match="unfinished work with another corpus, --shard-size"):
         sr.build(corpus, tmp_path / "index", encoder="letters")
     assert (tmp_path / "index" / "pending.json").exists()
@@ -304,8 +247,8 @@ def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_p
 
 def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
-    progress = Counting()
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
+    progress = Notes()
     sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=progress)
     assert progress.before == 0
     assert progress.total == 3000
@@ -411,7 +354,7 @@ def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
 def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
-    built = sr.build(corpus, tmp_path / "index", encoder="letters", dense=dense, lexical=None, limit=200)
+    built = sr.build(corpus, tmp_path / "index", encoder="letters", metric="cosine", dense=dense, lexical=None, limit=200)
     assert built.manifest.dense == dense
     assert built.manifest.shards[0].ann_file in built.manifest.shards[0].files
     index = sr.open(tmp_path / "index", encoder=LetterEncoder())

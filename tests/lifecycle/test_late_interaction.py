@@ -16,11 +16,11 @@ from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.lifecycle import building, merging
 from sciretrieve.matching.dense.vectors import vectors_at
 from sciretrieve.matching.late import matches
-from sciretrieve.progress import Silent
 from sciretrieve.types import Vectors
 from tests.command_line import answer, sciretrieve
 from tests.edited import edited_manifest
-from tests.lifecycle.test_building import Stop, StopAfter, contents
+from tests.lifecycle.test_building import contents
+from tests.listeners import Notes, Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 
 PAPERS = 90
@@ -146,7 +146,7 @@ def test_an_interrupted_build_goes_on_to_the_same_bytes(
     monkeypatch.setattr(text_encoder, "CPU_WINDOW", 8)
     whole = build(corpus, tmp_path / "whole", shard_size=40)
     with pytest.raises(Stop):
-        build(corpus, tmp_path / "index", shard_size=40, progress=StopAfter(papers_done))
+        build(corpus, tmp_path / "index", shard_size=40, progress=StopAfter(papers_done, "papers"))
     for path in (tmp_path / "index" / "shards").rglob("tokens.npy"):
         if ".partial" in str(path):  # as if the last writes had been lost
             path.write_bytes(path.read_bytes()[:-500])
@@ -246,7 +246,7 @@ def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, t
 def test_adding_them_can_be_interrupted(corpus: Path, built: sr.Index, tmp_path: Path, papers: list[dict[str, Any]]) -> None:
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
     with pytest.raises(Stop):
-        sr.reindex(path, late=True, progress=StopAfter(60))
+        sr.reindex(path, late=True, progress=StopAfter(60, "papers"))
     assert sr.open(path).manifest.late is None
     finished = path / "shards" / "000003" / "tokens.npy"
     before = finished.stat().st_ino
@@ -258,7 +258,7 @@ def test_adding_them_can_be_interrupted(corpus: Path, built: sr.Index, tmp_path:
 def test_adding_papers_goes_before_adding_them(corpus: Path, tmp_path: Path) -> None:
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
     with pytest.raises(Stop):
-        sr.reindex(path, late=True, progress=StopAfter(60))
+        sr.reindex(path, late=True, progress=StopAfter(60, "papers"))
     more = [row | {"id": f"new{row['id']}"} for row in made_up_papers(3, seed=9)]
     sr.add(write_jsonl(tmp_path / "more.jsonl", more), path)
     assert not list(path.glob("pending*"))
@@ -270,13 +270,9 @@ def test_adding_papers_goes_before_adding_them(corpus: Path, tmp_path: Path) -> 
 def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "LATE_PAPERS", 80)
 
-    class Notes(Silent):
-        def note(self, text: str) -> None:
-            lines.append(text)
-
-    lines: list[str] = []
-    assert build(corpus, tmp_path / "many", progress=Notes()).manifest.late is None
-    assert "token vectors are not kept, since 90 papers are many; --late keeps them, some 5 kB a paper" in lines
+    notes = Notes()
+    assert build(corpus, tmp_path / "many", progress=notes).manifest.late is None
+    assert "token vectors are not kept, since 90 papers are many; --late keeps them, some 5 kB a paper" in notes.texts
     assert build(corpus, tmp_path / "wanted", late=True).manifest.late is not None
 
 

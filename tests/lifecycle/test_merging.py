@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,45 +16,17 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.errors import NotFound
-from sciretrieve.lifecycle import building, merging, updating
+from sciretrieve.lifecycle import merging, updating
 from sciretrieve.lifecycle.merging import FLOOR, WIDTH, due, space
-from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import generations
 from tests.command_line import answer, sciretrieve
 from tests.edited import edited_manifest
 from tests.every_answer import every_answer, quick_answers
+from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
 PAPERS = made_up_papers(100, seed=21)
-
-
-class Stop(Exception):
-    """Stands for the power cut."""
-
-
-class StopAfter(Silent):
-    """Cuts the power after so many papers were copied."""
-
-    def __init__(self, papers: int) -> None:
-        self.left = papers
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
-            raise Stop
-
-
-@pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of every index here; it remembers what it encoded."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(building, "LIBRARIES", ())
-    monkeypatch.setattr(updating, "LIBRARIES", ())
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
-    return encoder
 
 
 def grown(folder: Path, **settings: Any) -> Path:

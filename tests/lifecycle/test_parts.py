@@ -11,13 +11,14 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.lifecycle import building, parts
+from sciretrieve.lifecycle import parts
 from sciretrieve.options import BuildSettings
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
-from tests.lifecycle.test_building import Stop, StopAfter, contents
+from tests.lifecycle.test_building import contents
+from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import NAMED, LetterEncoder
 
 SETTINGS = BuildSettings(encoder=None, shard_size=30)
 SHARES = ("1/3", "2/3", "3/3")
@@ -108,7 +109,7 @@ def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_p
 
 def test_an_interrupted_part_resumes(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40))
+        sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40, "papers"))
     with pytest.raises(InvalidRequest, match=r"2/3.* missing"):
         sr.index_parts(tmp_path / "index")
     for share in SHARES[1:]:
@@ -161,7 +162,7 @@ class Drifted(LetterEncoder):
 
 def test_parts_whose_encoders_give_other_vectors_are_refused(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for share, encoder in (("1/2", LetterEncoder()), ("2/2", Drifted())):
-        monkeypatch.setattr(building, "load_encoder", lambda *_, encoder=encoder, **__: encoder)
+        monkeypatch.setitem(NAMED, "letters", encoder)
         sr.build_part(corpus, tmp_path / "index", share, encoder="letters", shard_size=30)
     with pytest.raises(InvalidRequest, match="another vector for the same text, though their encoder has one name"):
         sr.index_parts(tmp_path / "index")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,40 +16,14 @@ from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import building, refit
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Analyzer, Bm25Parameters
-from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import read_manifest
 from tests.command_line import sciretrieve
 from tests.edited import edited_manifest
+from tests.listeners import Notes
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
 QUERIES = ["graph networks", "vaccine immune trial", "galaxy of stars", "market price", "zebra"]
-
-
-class Stop(Exception):
-    """Stands for the power cut."""
-
-
-class Listener(Silent):
-    """Keeps the notes, and cuts the power after so many papers."""
-
-    def __init__(self, papers: int = 1000) -> None:
-        self.left = papers
-        self.notes: list[str] = []
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
-            raise Stop
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
-    monkeypatch.setattr(building, "LIBRARIES", ())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -69,14 +42,6 @@ def assert_same_answers(index: sr.Index, expected: sr.Index, tolerance: float = 
             for ours, theirs in pairs:
                 assert ours.ids == theirs.ids
                 np.testing.assert_allclose(ours.scores, theirs.scores, atol=tolerance, rtol=0)
-
-
-@pytest.fixture
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of the indexes that are built here; it remembers what it encoded."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    return encoder
 
 
 @pytest.fixture
@@ -127,9 +92,9 @@ def test_other_settings_give_what_a_build_with_them_gives(
     for earlier in (before, opened(path, generation=1)):
         assert [ranking.ids for ranking in earlier.search(QUERIES, 30)] == expected_before
     assert sr.verify(path, encoder=LetterEncoder()).faults == ()
-    notes = Listener()
+    notes = Notes()
     assert sr.reindex(path, **change, progress=notes) == manifest
-    assert notes.notes == [f"{path} has these settings already"]
+    assert notes.texts == [f"{path} has these settings already"]
 
 
 def test_the_build_command_keeps_what_was_rebuilt(source: Path, tmp_path: Path, letters: LetterEncoder) -> None:
@@ -144,9 +109,9 @@ def test_what_was_tuned_stays_unless_scores_change(source: Path, tmp_path: Path,
     path = built(source, tmp_path / "index")
     refit(path, Bm25Parameters(k1=0.7), Fusion(alpha=0.3))
     assert sr.reindex(path, dense="HNSW4,Flat").fusion == asdict(Fusion(alpha=0.3))
-    notes = Listener()
+    notes = Notes()
     assert sr.reindex(path, lexical={"b": 0.4}, progress=notes).fusion is None
-    assert any("run `sciretrieve tune` again" in note for note in notes.notes)
+    assert any("run `sciretrieve tune` again" in note for note in notes.texts)
 
 
 @pytest.mark.parametrize(
@@ -256,9 +221,9 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
     assert not sr.verify(path).faults
     index = sr.open(path)
     assert (index.analyzer, of_words(index, "tumor"), index.manifest.papers) == (Analyzer(form=2), ["american"], 5)
-    listener = Listener()
+    listener = Notes()
     sr.reindex(path, progress=listener)
-    assert [note for note in listener.notes if "nothing is encoded" in note]
+    assert [note for note in listener.texts if "nothing is encoded" in note]
     index = sr.open(path)
     assert index.analyzer == Analyzer()
     assert index.manifest.build["analyzer"] == Analyzer().spec
@@ -269,6 +234,6 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
     afresh = sr.open(sr.build(corpus, tmp_path / "afresh", encoder=None).path)
     for query in ("tumor", "vitamin d", "stars", "d dimer"):
         assert of_words(index, query) == of_words(afresh, query)
-    listener = Listener()
+    listener = Notes()
     sr.reindex(path, progress=listener)
-    assert any("has these settings already" in note for note in listener.notes)
+    assert any("has these settings already" in note for note in listener.texts)

@@ -14,28 +14,12 @@ from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.lifecycle import building, refit
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
-from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance, Result, Task
+from tests.listeners import Notes
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import NAMED, LetterEncoder
 
-
-class Notes(Silent):
-    """Keeps the notes."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.texts.append(text)
-
-
-@pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of every index here; it remembers what it encoded."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    return encoder
+pytestmark = pytest.mark.usefixtures("letters")
 
 
 @pytest.fixture
@@ -160,7 +144,7 @@ def test_other_papers_or_another_encoder_are_not_the_same_shards(source: Path, t
     ):
         with pytest.raises(IndexExists, match=named):
             build(source, tmp_path / "index", **changed)
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder(scale=2))
+    monkeypatch.setitem(NAMED, "letters", LetterEncoder(scale=2))
     with pytest.raises(IndexExists, match="another encoder;"):
         build(source, tmp_path / "index")
     with pytest.raises(IndexExists, match="another corpus, encoder;"):

@@ -11,7 +11,6 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, InvalidRequest
 from sciretrieve.files.writing import read_json, write_sealed
-from sciretrieve.lifecycle import building
 from sciretrieve.matching.dense import choosing
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.matching.dense.ann import Ann
@@ -27,13 +26,9 @@ PAPERS = 400
 
 
 @pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of every index here; and FAISS is asked however few the papers."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: encoder)
+def approximate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAISS is asked however few the papers."""
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
-    return encoder
 
 
 @pytest.fixture

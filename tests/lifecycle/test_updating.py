@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -23,7 +22,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
 from sciretrieve.files.writing import write_lock
-from sciretrieve.lifecycle import Update, building, comparison, updating
+from sciretrieve.lifecycle import Update, comparison
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.papers.corpora import Corpus, jsonl, raw
 from sciretrieve.papers.corpora import corpus as corpora
@@ -34,6 +33,7 @@ from sciretrieve.storage.manifest import generations, read_manifest
 from sciretrieve.storage.sweeping import sweep
 from tests.command_line import answer, hear_interrupts, sciretrieve
 from tests.every_answer import every_answer, quick_answers
+from tests.listeners import Notes, Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -47,43 +47,7 @@ PROBES = 3
 Rows = list[dict[str, Any]]
 
 
-class Stop(Exception):
-    """Stands for the power cut."""
-
-
-class StopAfter(Silent):
-    """Cuts the power after so many papers were read, encoded or copied."""
-
-    def __init__(self, papers: int) -> None:
-        self.left = papers
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
-            raise Stop
-
-
-class Notes(Silent):
-    """Keeps the notes."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.texts.append(text)
-
-
-@pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of every index here; it remembers what it encoded."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(building, "LIBRARIES", ())
-    monkeypatch.setattr(updating, "LIBRARIES", ())
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
-    return encoder
+pytestmark = pytest.mark.usefixtures("letters")
 
 
 @pytest.fixture
@@ -781,7 +745,6 @@ def vectors_file(path: Path, papers: Rows, dim: int = 4) -> Path:
 
 
 def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
     old, new, wide = (
         vectors_file(tmp_path / "old.jsonl", OLD),
         vectors_file(tmp_path / "new.jsonl", NEW),

@@ -16,8 +16,8 @@ import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
-from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query
+from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -69,22 +69,6 @@ def test_queries_are_read_by_the_query_side(tmp_path: Path, models: Path) -> Non
     as_query = encoder.encode_queries([Query("c", paper=Paper("c", "graph", "citation"))])
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), as_query, atol=1e-5)
     assert not np.allclose(as_query, encoder.encode_papers([Paper("c", "graph", "citation")]), atol=1e-3)
-
-
-class Stop(Exception):
-    """Raised in the middle of a run."""
-
-
-class StopAfter(Silent):
-    """Progress that stops a run after some papers."""
-
-    def __init__(self, papers: int) -> None:
-        self.left = papers
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
-            raise Stop
 
 
 @pytest.mark.parametrize("stop", [1, 64, 128, 200])

@@ -58,12 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(rows: Rows, into: Path, encoder: LetterEncoder | str | None = WORDS, **settings: Any) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        if isinstance(encoder, LetterEncoder):
-            patch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
-            patch.setattr("sciretrieve.lifecycle.building.late_by_default", lambda *_, **__: False)
-        name = {} if isinstance(encoder, LetterEncoder) else {"encoder": encoder}
-        sr.build(rows, into, progress=False, **{"shard_size": 64, **name, **settings}).close()
+    sr.build(rows, into, progress=False, **{"shard_size": 64, "encoder": encoder, **settings}).close()
     return into
 
 

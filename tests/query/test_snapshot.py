@@ -17,7 +17,7 @@ import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound, Unavailable
 from sciretrieve.evaluation.shared_work import RememberingIndex
 from sciretrieve.files.writing import hold, write_lock
-from sciretrieve.lifecycle import building, refit, updating
+from sciretrieve.lifecycle import refit
 from sciretrieve.progress import Silent
 from sciretrieve.query import snapshot as snapshots
 from sciretrieve.query.indexes import Indexes
@@ -26,33 +26,18 @@ from sciretrieve.storage.manifest import generation_file, generations
 from sciretrieve.storage.sweeping import sweep
 from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import NAMED, LetterEncoder
 
 ROOT = Path(__file__).parents[2]
 PAPERS = made_up_papers(90, seed=31)
 OTHERS = [{**paper, "id": f"other {paper['id']}", "title": f"Another {paper['title']}"} for paper in PAPERS[:30]]
 
 
-@pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder of every index here; it remembers what it encoded."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(building, "LIBRARIES", ())
-    monkeypatch.setattr(updating, "LIBRARIES", ())
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
-    return encoder
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the first 70 papers, some deleted, in shards of 30."""
     folder = tmp_path_factory.mktemp("made") / "index"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
-        sr.build(PAPERS[:70], folder, encoder="letters", shard_size=30).close()
+    sr.build(PAPERS[:70], folder, encoder="letters", shard_size=30).close()
     sr.delete(folder, ["p0000", "p0040"])
     return folder
 
@@ -112,10 +97,10 @@ OTHER_PROCESS = """
 import sys
 from pathlib import Path
 from tests.query import test_snapshot as steps
-from sciretrieve.lifecycle import building, updating
-building.load_encoder = updating.reopen_encoder = lambda *_, **__: steps.LetterEncoder()
-for change in steps.CHANGES.values():
-    change(Path(sys.argv[1]))
+from tests.toy_encoder import NAMED, letters_by_name
+with letters_by_name():
+    for change in steps.CHANGES.values():
+        change(Path(sys.argv[1]))
 """
 
 
@@ -252,8 +237,8 @@ def test_another_encoder_is_not_shared(folder: Path, monkeypatch: pytest.MonkeyP
     index = sr.open(folder)
     index.search("galaxy", mode="dense")
     other = LetterEncoder("others", scale=3)
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: other)
-    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: other)
+    monkeypatch.setitem(NAMED, "letters", other)
+    monkeypatch.setitem(NAMED, "others", other)
     overwritten(folder)
     newer = index.refreshed()
     assert newer.query_encoder is not index.query_encoder

@@ -12,7 +12,7 @@ from unittest import mock
 import sciretrieve as sr
 from sciretrieve.progress import Silent
 from sciretrieve.protocols import Progress
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import LetterEncoder, letters_by_name
 
 
 class Telling(Silent):
@@ -25,8 +25,7 @@ class Telling(Silent):
 def build(corpus: Path, folder: Path, progress: Progress | bool = False) -> None:
     """Build the index, or go on with it."""
     with (
-        mock.patch("sciretrieve.lifecycle.building.load_encoder", return_value=LetterEncoder()),
-        mock.patch("sciretrieve.lifecycle.building.LIBRARIES", ()),
+        letters_by_name(),
         mock.patch.object(LetterEncoder, "window", 16),
     ):
         sr.build(corpus, folder, encoder="letters", shard_size=700, dense="flat", progress=progress).close()

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -34,13 +33,12 @@ import sciretrieve as sr
 from sciretrieve.commands import LONGEST_ERROR
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import InvalidRequest, SciretrieveError
-from sciretrieve.lifecycle import building, updating
 from sciretrieve.metrics.judgements import read_qrels, read_scores
 from sciretrieve.papers.corpora import read_queries
 from sciretrieve.types import Query
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import LetterEncoder, letters_by_name
 
 MEMORY = 3 << 30
 """Bytes that an example may take beside what the program itself takes."""
@@ -780,10 +778,7 @@ def limit_memory(spare: int) -> None:
 
 
 def main(orders: list[str]) -> None:
-    vars(building).update(load_encoder=lambda name, **_: LetterEncoder() if name == "letters" else load_encoder(name), LIBRARIES=())
-    vars(updating).update(reopen_encoder=lambda *_, **__: LetterEncoder(), LIBRARIES=())
-    for name in ("encoders.query_encoder", "storage.verifying"):
-        vars(import_module(f"sciretrieve.{name}")).update(reopen_encoder=lambda *_, **__: LetterEncoder())
+    letters_by_name().__enter__()
     vars(os).update(fsync=lambda handle: None)
     faulthandler.enable()
     signal.signal(signal.SIGPROF, _hangs)

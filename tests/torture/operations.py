@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import Fault, Verification, verify
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import LetterEncoder, letters_by_name
 
 QUERY = "graph star market"
 SHARD_SIZE = 7
@@ -37,28 +37,12 @@ KEPT = ["p0004", "p0010"]
 @contextmanager
 def letters_for_all() -> Iterator[None]:
     """Whatever loads or reopens an encoder gets one that counts letters; and nothing is forced to disk, which is slow."""
-    encoder = LetterEncoder()
-
-    def load(*_: Any, **__: Any) -> LetterEncoder:
-        return encoder
-
-    patches = {
-        "sciretrieve.lifecycle.building.load_encoder": load,
-        "sciretrieve.lifecycle.updating.reopen_encoder": load,
-        "sciretrieve.encoders.query_encoder.reopen_encoder": load,
-        "sciretrieve.storage.repairing.reopen_encoder": load,
-        "sciretrieve.storage.verifying.reopen_encoder": load,
-        # small shards are joined with nearly every change
-        "sciretrieve.lifecycle.merging.WIDTH": 2,
-        # looking up the versions of libraries would take half the time
-        "sciretrieve.lifecycle.building.LIBRARIES": (),
-        "sciretrieve.lifecycle.updating.LIBRARIES": (),
-    }
-    with ExitStack() as stack:
-        for name, value in patches.items():
-            stack.enter_context(mock.patch(name, value))
-        stack.enter_context(mock.patch.object(LetterEncoder, "window", 4))
-        stack.enter_context(mock.patch.object(os, "fsync"))
+    with (
+        letters_by_name(),
+        mock.patch("sciretrieve.lifecycle.merging.WIDTH", 2),  # small shards are joined with nearly every change
+        mock.patch.object(LetterEncoder, "window", 4),
+        mock.patch.object(os, "fsync"),
+    ):
         yield
 
 

@@ -27,9 +27,8 @@ import faiss  # noqa: F401 (imported before a process is forked, not by each of 
 import sciretrieve as sr
 from sciretrieve import lifecycle  # noqa: F401
 from sciretrieve.errors import SciretrieveError
-from sciretrieve.lifecycle import building, updating
 from sciretrieve.storage import verifying  # noqa: F401
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import LetterEncoder, letters_by_name
 
 ROOT = Path(__file__).parents[2]
 STEPS = ("fsync", "rename", "replace", "unlink", "rmdir", "mkdir", "truncate", "link")
@@ -43,9 +42,7 @@ Papers = list[dict[str, Any]]
 
 def quick_and_exact() -> None:
     """Every index of this process is encoded by counting letters, and nothing is forced to disk."""
-    encoder = LetterEncoder()
-    vars(building).update(load_encoder=lambda *_, **__: encoder, LIBRARIES=())
-    vars(updating).update(reopen_encoder=lambda *_, **__: encoder, LIBRARIES=())
+    letters_by_name().__enter__()
     LetterEncoder.window = 2
     vars(os).update(fsync=lambda handle: None)
 

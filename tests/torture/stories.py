@@ -20,10 +20,10 @@ from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.lifecycle import add, delete, merge, refit, reindex, restore, sync
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
-from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import Fault, verify
+from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.torture.disk import LEFT_OUT, Named, Recording, recorded
 from tests.toy_encoder import LetterEncoder
@@ -47,22 +47,6 @@ class Corpora:
 
 Step = Callable[..., object]
 """A command: is given the index, the corpora and, if it takes these, `progress` and `resume`."""
-
-
-class Stop(Exception):
-    """Stands for Ctrl-C."""
-
-
-class StopAfter(Silent):
-    """Stops after so many papers, those that are read and those that are encoded."""
-
-    def __init__(self, papers: int) -> None:
-        self.left = papers
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
-            raise Stop
 
 
 def interrupted(step: Step, papers: int) -> Step:

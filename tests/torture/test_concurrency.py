@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import threading
@@ -20,7 +19,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.errors import IndexBusy, IndexExists, InvalidRequest, NotFound
-from sciretrieve.lifecycle import building, updating
 from sciretrieve.storage.manifest import generations, read_manifest
 from tests.conftest import Effort
 from tests.torture.peers import QUERIES, Answers, Papers, Remote, Stage, answers
@@ -56,17 +54,6 @@ def state_of(path: Path, generation: int | None = None) -> State:
     state = {row["id"]: row["version"] for row in rows}
     assert len(state) == len(rows)
     return state
-
-
-@pytest.fixture(autouse=True)
-def letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this process builds for comparison is encoded as in the others."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
-    monkeypatch.setattr(building, "LIBRARIES", ())
-    monkeypatch.setattr(updating, "LIBRARIES", ())
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture(scope="module")

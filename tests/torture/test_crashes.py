@@ -60,7 +60,7 @@ from tests.torture.stories import (
     told,
     tune,
 )
-from tests.toy_encoder import LetterEncoder
+from tests.toy_encoder import NAMED, LetterEncoder
 
 ROOT = Path(__file__).parents[2]
 WINDOW_CRASHES = ("killed", "killed while it writes", "nothing survives", "torn data survives", "some survives")
@@ -68,11 +68,8 @@ WINDOW_CRASHES = ("killed", "killed while it writes", "nothing survives", "torn 
 
 @pytest.fixture(scope="module", autouse=True)
 def letters() -> Iterator[None]:
-    """The encoder of every index here, with windows of four papers; and nothing is forced to a disk that no power fails."""
+    """The encoder of every index here has windows of four papers; and nothing is forced to a disk that no power fails."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: LetterEncoder())
-        for module in ("building", "updating"):
-            patch.setattr(f"sciretrieve.lifecycle.{module}.LIBRARIES", ())
         patch.setattr(LetterEncoder, "window", 4)
         patch.setattr("os.fsync", lambda handle: None)
         yield
@@ -420,7 +417,7 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(24, seed=8))
     encoder, index = LetterEncoder(), tmp_path / "disk" / "index"
     encode, encoded = encoder.encode, list[int]()
-    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setitem(NAMED, "letters", encoder)
     index.parent.mkdir()
 
     def noted(tokens: Any, _: Any = None) -> Any:
@@ -453,7 +450,7 @@ def test_a_tune_leaves_an_unfinished_replacement_alone(corpora: Corpora, tmp_pat
     tune(index, corpora)
     assert {path: path.read_bytes() for path in unfinished} == unfinished
     assert texts(index) == texts_in(corpora.library)
-    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setitem(NAMED, "letters", encoder)
     build_others(index, corpora)
     assert texts(index) == texts_in(corpora.others)
     assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe
@@ -465,7 +462,7 @@ def test_an_unfinished_replacement_waits_while_the_index_changes(corpora: Corpor
     interrupted(build_others, 17)(index, corpora)
     for change in (add_more, sync_later, delete_papers("p0010"), merge_shards, tune):
         change(index, corpora)
-    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setitem(NAMED, "letters", encoder)
     build_others(index, corpora)
     assert texts(index) == texts_in(corpora.others)
     assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe

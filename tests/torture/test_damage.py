@@ -26,12 +26,12 @@ from sciretrieve import lifecycle
 from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
 from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import read_sealed, write_sealed
-from sciretrieve.progress import Silent
 from sciretrieve.storage import verifying
 from sciretrieve.storage.manifest import MANIFEST, generation_file, read_manifest
 from sciretrieve.storage.repairing import repair
 from tests.conftest import Effort
 from tests.edited import edited_manifest
+from tests.listeners import Notes
 from tests.torture.operations import Corpora, actions, build, letters_for_all, verified
 
 Answers = dict[str, Any]
@@ -272,16 +272,6 @@ def test_what_can_be_made_anew_is_repaired(sound: Path, tmp_path: Path, effort: 
                 assert verified(index).faults == ()
                 assert everything(index, tmp_path) == before, (name, what)
             shutil.rmtree(index)
-
-
-class Notes(Silent):
-    """Keeps the notes."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.texts.append(text)
 
 
 def spoil(*paths: Path) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.lifecycle import building
 from sciretrieve.matching.lexical import Analyzer, Bm25
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.name_terms import field_terms
@@ -18,7 +17,6 @@ from sciretrieve.matching.search import Probe
 from tests.edited import without_fields
 from tests.made_up import write_jsonl
 from tests.matching.lexical.test_fields import PAPERS, fields_of
-from tests.toy_encoder import LetterEncoder
 
 GONE = ["p0003", "p0017"]
 LIVE = [paper for paper in PAPERS if paper["id"] not in GONE]
@@ -150,11 +148,9 @@ def test_names_are_not_corrected(tmp_path: Path) -> None:
 
 
 def test_a_paper_has_a_word_that_is_one_of_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
     papers = [{**paper, "authors": paper["authors"] if number % 7 else ["Grete Hermann"]} for number, paper in enumerate(PAPERS * 2)]
     papers = [{**paper, "id": f"p{number:04d}"} for number, paper in enumerate(papers)]
-    sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index")
-    index = sr.open(tmp_path / "index", encoder=LetterEncoder())
+    index = sr.build(papers, tmp_path / "index", encoder="letters")
     probe = index.probes(["grete hermann star"], "hybrid", None)[0]
     wanted = {
         paper["id"] for paper in papers if "Grete Hermann" in paper["authors"] and "star" in f"{paper['title']} {paper['abstract']}".split()

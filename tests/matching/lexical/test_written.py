@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.answers.explaining import explain
 from sciretrieve.answers.overview import clusters_of
-from sciretrieve.lifecycle import building
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.matching.lexical.written import commonest_forms, written
 from tests.toy_encoder import LetterEncoder
@@ -64,7 +63,6 @@ def test_an_explanation_and_a_remedy_have_words_of_papers(index: sr.Index) -> No
 
 
 def test_groups_have_words_of_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
     sr.build([*ENTROPY, *DUST], tmp_path / "index", encoder="letters").close()
     with sr.open(tmp_path / "index", encoder=LetterEncoder()) as index:
         labels = {word for group in clusters_of(index, index.search("entropy dust", 8, group=False)) for word in group.label}

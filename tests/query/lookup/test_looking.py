@@ -14,7 +14,6 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.errors import Ambiguous, NotFound
-from sciretrieve.lifecycle import building
 from sciretrieve.options import SearchOptions
 from sciretrieve.query.lookup import looking
 from sciretrieve.query.lookup.texts import Typed
@@ -204,7 +203,6 @@ def test_the_command_says_how_the_first_papers_were_found(index: sr.Index) -> No
 
 
 def test_an_index_without_words_knows_identifiers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
     sr.build(PAPERS[:20], tmp_path / "index", encoder="letters", lexical=None).close()
     with sr.open(tmp_path / "index", encoder=LetterEncoder()) as index:
         assert not index.search(PAPERS[5]["title"])[0].known
@@ -223,8 +221,6 @@ class Backwards:
 
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 def test_nothing_moves_what_is_meant_from_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Mode) -> None:
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
-    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: LetterEncoder())
     title = {"id": "t900", "title": PAPERS[5]["title"], "abstract": "", "authors": ["Another, N."], "year": 2021}
     sr.build([*PAPERS, title], tmp_path / "index", encoder="letters", shard_size=60).close()
     named = {"t005", "t900"}
