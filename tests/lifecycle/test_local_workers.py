@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound, Unavailable
+from sciretrieve.errors import NotFound, Unavailable
 from sciretrieve.lifecycle import local_workers
 from sciretrieve.lifecycle.estimating import PROCESS_MEMORY
 from sciretrieve.lifecycle.local_workers import LocalWorkers, processes_for
@@ -133,15 +133,6 @@ def test_an_estimate_knows_of_them(corpus: Path, monkeypatch: pytest.MonkeyPatch
     assert several.bytes == alone.bytes
 
 
-@pytest.mark.usefixtures("two_processes")
-def test_a_paper_without_a_vector_is_an_error_as_ever(corpus: Path, tmp_path: Path) -> None:
-    ids = corpus.with_name("vectors.ids.txt").read_text().replace("p0299", "other")
-    np.save(tmp_path / "some.npy", np.load(corpus.with_name("vectors.npy")))
-    (tmp_path / "some.ids.txt").write_text(ids)
-    with pytest.raises(InvalidRequest, match="no vector of 'p0299'"):
-        sr.build(corpus, tmp_path / "index", encoder=f"vectors:{tmp_path / 'some.npy'}", shard_size=SHARD_SIZE)
-
-
 SCRIPT = """
 import sys
 import sciretrieve as sr
@@ -170,11 +161,6 @@ def soon(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def test_a_script_is_not_run_again_by_the_processes_that_it_starts(corpus: Path, tmp_path: Path) -> None:
-    answer = subprocess.run(script(tmp_path, corpus), capture_output=True, text=True, check=True)
-    assert answer.stdout == f"{PAPERS}\n"
 
 
 @pytest.mark.slow

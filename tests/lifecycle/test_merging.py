@@ -191,21 +191,6 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
         assert max(shard.bytes for shard in index.shards) < 200_000
 
 
-def test_papers_with_different_columns_are_joined(tmp_path: Path) -> None:
-    folder = sr.build([{**paper, "pages": 3} for paper in PAPERS[:10]], tmp_path / "index", encoder="letters").path
-    sr.add([{"id": "x", "title": "No further columns"}, {"id": "y", "title": "Pages as text", "pages": "12-17"}], folder)
-    sr.add([{"id": "z", "title": "An object", "journal": {"name": "Nature", "volume": 3}, "tags": ["a", "b"]}], folder)
-    sr.merge(folder)
-    assert sizes(folder) == [13]
-    with opened(folder) as index:
-        assert index.papers(["y"])[0].extra["pages"] == "12-17"
-        assert index.papers(["z"])[0].extra["tags"] == ["a", "b"]
-        assert index.papers(["p0003"])[0].extra["pages"] == "3"
-        assert index.search("text", mode="bm25", filter='pages == "12-17"').rankings[0].ids == ["y"]
-    # what papers say is still known: none of them is new
-    assert sr.add([{**paper, "pages": 3} for paper in PAPERS[:10]], folder).unchanged == 10
-
-
 def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterEncoder) -> None:
     folder = grown(tmp_path / "index")
     sr.merge(folder)
@@ -233,18 +218,6 @@ def test_an_interrupted_merge_goes_on_and_searches_do_not_notice(papers: int, tm
     assert len(now.items() & finished.items()) == 1 + kept_count  # a full shard, and those that were merged
     assert not list(folder.rglob("*.partial"))
     assert not list(folder.glob("pending.*"))
-
-
-def test_a_change_in_between_abandons_an_interrupted_merge(tmp_path: Path) -> None:
-    folder = grown(tmp_path / "index")
-    with pytest.raises(Stop):
-        sr.merge(folder, progress=StopAfter(45))
-    sr.delete(folder, "p0000")
-    assert sr.add(PAPERS[90:], folder).added == 10
-    before = everything(folder, tmp_path)
-    sr.merge(folder)
-    assert everything(folder, tmp_path) == before
-    assert len(opened(folder)) == 92
 
 
 @given(st.lists(st.integers(1, 3 * FLOOR), min_size=1, max_size=400))

@@ -195,15 +195,6 @@ def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> No
         sr.build_part(corpus, tmp_path, "1/2", SETTINGS)
 
 
-def test_a_corpus_without_papers_leaves_nothing(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text('{"id": "a", "title": ""}\n')
-    with pytest.raises(InvalidRequest, match="no paper"):
-        sr.build_part(empty, tmp_path / "index", "1/2", SETTINGS)
-    with pytest.raises(InvalidRequest, match="no paper"):
-        sr.build(empty, tmp_path / "index", SETTINGS)
-
-
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]

@@ -59,10 +59,8 @@ def opened(path: Path, generation: int | None = None) -> sr.Index:
 
 
 CHANGES: list[dict[str, Any]] = [
-    {"dense": "HNSW8,Flat"},
-    {"dense": "ivf"},
+    {"dense": "ivf", "metric": "l2"},
     {"dense": "auto"},
-    {"metric": "l2"},
     {"metric": "cosine", "dense": "IVF4,Flat"},
     {"lexical": Bm25Parameters("bm25+", k1=0.5)},
     {"dense": "flat", "lexical": {"b": 0.1}},

@@ -45,11 +45,9 @@ def changed_at(index: sr.Index) -> list[int]:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"dense": "HNSW8,Flat"},
         {"dense": "IVF4,Flat", "metric": "cosine"},
-        {"dense": "flat", "metric": "l2"},
         {"lexical": Bm25Parameters("bm25+", k1=0.5)},
-        {"dense": "flat", "lexical": Bm25Parameters(b=0.1)},
+        {"dense": "flat", "metric": "l2", "lexical": Bm25Parameters(b=0.1)},
     ],
     ids=str,
 )

@@ -14,7 +14,6 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
 from sciretrieve.types import Paper, Query
 from tests.listeners import Stop, StopAfter
@@ -71,27 +70,6 @@ def test_queries_are_read_by_the_query_side(tmp_path: Path, models: Path) -> Non
     assert not np.allclose(as_query, encoder.encode_papers([Paper("c", "graph", "citation")]), atol=1e-3)
 
 
-@pytest.mark.parametrize("stop", [1, 64, 128, 200])
-def test_an_interrupted_run_goes_on(corpus: Path, tmp_path: Path, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TextEncoder, "window", 64)
-    sr.encode(corpus, tmp_path / "whole.npy", encoder=load_encoder("minilm", precision="fp32"))
-    with pytest.raises(Stop):
-        sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32"), progress=StopAfter(stop))
-    assert not (tmp_path / "out.npy").exists()
-    encoded: list[int] = []
-    plain = TextEncoder.encode
-
-    def counting(self: TextEncoder, tokens: Any, advance: Any) -> Any:
-        encoded.append(tokens.texts)
-        return plain(self, tokens, advance)
-
-    monkeypatch.setattr(TextEncoder, "encode", counting)
-    assert sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32")) == 300
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(tmp_path / "whole.npy"))
-    assert (tmp_path / "out.ids.txt").read_text() == (tmp_path / "whole.ids.txt").read_text()
-    assert sum(encoded) == 300 - -(-stop // 64) * 64
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npy", "out.parquet"])
 def test_a_run_that_stops_at_any_step_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A step is a system call that forces to disk, renames, removes or makes something."""
@@ -127,17 +105,6 @@ def test_a_run_that_stops_at_any_step_goes_on(tmp_path: Path, monkeypatch: pytes
         sr.encode(source, folder / name, encoder=LetterEncoder(), overwrite=whole_already)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
     assert stop_at > 15
-
-
-def test_half_a_window_on_disk_is_done_again(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TextEncoder, "window", 64)
-    with pytest.raises(Stop):
-        sr.encode(corpus, tmp_path / "out.npy", progress=StopAfter(100))
-    with (tmp_path / "out.npy.partial" / "vectors.f32").open("ab") as file:
-        file.write(b"\0" * 5000)  # written, and its ids not yet
-    sr.encode(corpus, tmp_path / "out.npy")
-    stored_vectors = load_encoder(f"vectors:{tmp_path / 'out.npy'}").encode_papers(PAPERS)
-    np.testing.assert_allclose((stored_vectors * load_encoder("minilm").encode_papers(PAPERS)).sum(axis=1), 1, atol=1e-3)
 
 
 @pytest.mark.parametrize("torn", [b'"p012', b"\0\0\0\0\0\0\0\0", b"\0\0\0\0\0\0\0\n"])

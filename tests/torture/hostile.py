@@ -778,7 +778,6 @@ def limit_memory(spare: int) -> None:
 
 
 def main(orders: list[str]) -> None:
-    letters_by_name().__enter__()
     vars(os).update(fsync=lambda handle: None)
     faulthandler.enable()
     signal.signal(signal.SIGPROF, _hangs)
@@ -799,4 +798,5 @@ def main(orders: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    with letters_by_name():
+        main(sys.argv[1:])

@@ -42,7 +42,6 @@ Papers = list[dict[str, Any]]
 
 def quick_and_exact() -> None:
     """Every index of this process is encoded by counting letters, and nothing is forced to disk."""
-    letters_by_name().__enter__()
     LetterEncoder.window = 2
     vars(os).update(fsync=lambda handle: None)
 
@@ -217,4 +216,5 @@ class Stage:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2])
+    with letters_by_name():
+        serve(sys.argv[1], sys.argv[2])
