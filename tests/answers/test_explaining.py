@@ -406,11 +406,6 @@ def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None
     assert why_not(index, "a", "gamma", k=4).remedies == ("with the word 'alpha' added it is number 1",)
 
 
-def test_in_meaning_stored_vectors_know_no_words(tmp_path: Path) -> None:
-    """No added word changes the rank, so none is suggested."""
-    assert why_not(ten(tmp_path), "p9", "common", k=3, mode="dense").remedies == ("`k=10` would show it",)
-
-
 def test_nothing_brings_it_in(tmp_path: Path) -> None:
     papers = [{"id": "a", "title": "graph"}, {"id": "b", "title": "", "abstract": "stripes"}]
     index = sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)

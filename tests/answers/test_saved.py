@@ -79,12 +79,6 @@ def test_papers_like_others_can_be_saved(index: Path) -> None:
     assert "like p1" in answer("news", "--list")
 
 
-def test_one_paper_may_be_given_as_a_text(index: Path) -> None:
-    with sr.open(index) as opened_index:
-        sr.save_search(opened_index, sr.Request(like="p1", k=3), "one")
-    assert str(sr.saved_search("one")) == "like p1"
-
-
 def test_a_search_says_all_that_was_asked(index: Path) -> None:
     """What was saved comes back equal, also where nothing but the defaults was asked."""
     with sr.open(index) as opened_index:
@@ -192,13 +186,3 @@ def test_one_that_cannot_be_read_does_not_stop_the_others(
         assert "b" in told.stdout
     assert answer("news", "--forget", "a") == ""
     assert new_ids() == {"b": []}
-
-
-def test_one_that_the_system_does_not_give_is_named(index: Path, data_folder: Path) -> None:
-    answer("search", "dust", "-i", index, "--save", "b")
-    file = data_folder / "searches" / "a.json"
-    file.symlink_to(file)
-    told = sciretrieve("news")
-    assert told.returncode == 4
-    assert f"a: {file} cannot be read (" in told.stderr
-    assert "b: dust" in told.stdout

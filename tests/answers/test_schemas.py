@@ -83,16 +83,6 @@ def test_a_counted_query_is_of_the_schema(odd: sr.Index) -> None:
     }
 
 
-def test_the_command_prints_what_python_gives(index: sr.Index) -> None:
-    options = sr.SearchOptions(mode="hybrid", filter="year >= 2005")
-    request = sr.Request("graph networks", k=3, options=options, facets=["year"], cluster=True, explain=True)
-    words = ("search", "graph networks", "-i", index.path, "--mode", "hybrid", "-k", "3", "--facets", "year", "--cluster", "--explain")
-    printed = json.loads(printed_by(*words, "--filter", "year >= 2005", "--format", "json"))
-    answer = json.loads(sr.answer(index, request).to_json())
-    check(answer, "answer")
-    assert printed | {"total_time_ms": 0} == answer | {"total_time_ms": 0}
-
-
 def test_runs_hits_and_papers(index: sr.Index, odd: sr.Index) -> None:
     paper_query = sr.Query("q", paper=index["p0001"])
     for run in (

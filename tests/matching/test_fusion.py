@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.choices import FUSION_METHODS, FusionMethod
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.matching.fusion import NORMALISATIONS, Fusion, lifted, rrf, unit
 
@@ -89,12 +88,6 @@ def test_every_normalisation_has_its_slow_form() -> None:
     assert SLOW.keys() == NORMALISATIONS.keys()
 
 
-@given(candidates)
-def test_min_max_is_the_default(pairs: Pairs) -> None:
-    default = convex(*halves(pairs), alpha=0.3)
-    np.testing.assert_array_equal(default, convex(*halves(pairs), alpha=0.3, normalisation="min-max"))
-
-
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
 def test_halves_without_a_difference_rank_nothing(normalisation: str) -> None:
     for lexical in ([-np.inf] * 3, [2.0] * 3):
@@ -122,13 +115,6 @@ def test_unit(values: list[float], low: float | None) -> None:
         assert not ours.any()
 
 
-def test_unit_of_scores_that_are_all_one() -> None:
-    assert unit(np.array([2.0, -np.inf, 2.0])).tolist() == [1, 0, 1]
-    assert unit(np.array([0.0, 0.0])).tolist() == [0, 0]
-    assert unit(np.array([-3.0, -3.0])).tolist() == [0, 0]
-    assert unit(np.array([5.0, 0.0, 2.5]), 0.0).tolist() == [1, 0, 0.5]
-
-
 @given(candidates, st.sampled_from([-5.0, 3.0]), st.sampled_from([0.5, 4.0]))
 def test_the_scale_of_the_halves_does_not_matter(pairs: Pairs, shift: float, scale: float) -> None:
     dense, lexical = halves(pairs)
@@ -147,14 +133,6 @@ def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
     dense, lexical = np.array([0.5, 0.75]), np.array([-np.inf, -np.inf])
     assert convex(dense, lexical, alpha=1).tolist() == [0, 1]
     assert convex(dense, lexical, alpha=1, normalisation="theoretical").tolist() == pytest.approx([1.5 / 1.75, 1])
-
-
-@pytest.mark.parametrize("method", FUSION_METHODS)
-@pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_a_paper_that_wins_both_halves_wins(method: FusionMethod, normalisation: str) -> None:
-    dense, lexical = np.array([0.2, 0.9, 0.5]), np.array([-np.inf, 7.0, 3.0])
-    fusion = Fusion(method, normalisation=normalisation)
-    assert np.argmax(fusion.join(dense, lexical)) == 1
 
 
 @given(candidates, st.integers(0, 40))
@@ -198,12 +176,6 @@ def test_what_an_older_index_was_tuned_to_is_read() -> None:
         assert Fusion.of(asdict(fusion)) == fusion
 
 
-def test_alpha_is_the_dense_halfs_share() -> None:
-    dense, lexical = np.array([1.0, 0.0]), np.array([0.0, 9.0])
-    for alpha, expected in ((1.0, [1.0, 0.0]), (0.0, [0.0, 1.0]), (0.25, [0.25, 0.75])):
-        assert Fusion("convex", alpha).join(dense, lexical).tolist() == expected
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
@@ -222,9 +194,3 @@ def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exceptio
     with pytest.raises(error, match=words) as caught:
         Fusion(**settings)
     assert "\n" not in str(caught.value)
-
-
-def test_settings_at_their_ends_are_taken() -> None:
-    for settings in ({"alpha": 0}, {"alpha": 1}, {"tokens": 0}, {"depth": 1}):
-        Fusion(**settings)  # type: ignore[arg-type]
-    assert Fusion() == Fusion("convex")

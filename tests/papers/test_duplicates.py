@@ -70,16 +70,6 @@ def test_family_names(names: list[str], expected: str) -> None:
     assert {family(name) for name in names} == {expected}
 
 
-def test_only_the_first_author_counts() -> None:
-    assert key(LONG, ["Ada Lovelace", "Charles Babbage"]) == key(LONG, ["Lovelace, A."])
-    assert key(LONG, ["Charles Babbage", "Ada Lovelace"]) != key(LONG, ["Ada Lovelace"])
-
-
-def test_groups_are_in_order() -> None:
-    papers = of((LONG, ("Bob Bee",)), ("Other", ()), (LONG, ("Ann Aye",)), ("", ()), (LONG.upper(), ("Bee, B.",)), ("", ()))
-    assert groups(papers) == [[0, 4], [1], [2], [3], [5]]
-
-
 def test_a_paper_without_authors_joins_the_only_author_of_its_long_title() -> None:
     assert groups(of((LONG, ()), (LONG, ("Ann Aye",)), (LONG, ()), (LONG, ("Aye, A.",)))) == [[0, 1, 2, 3]]
     assert groups(of((LONG, ()), (LONG, ()))) == [[0, 1]]
@@ -212,11 +202,6 @@ def test_years_that_contradict(years: tuple[int | None, ...], expected: list[tup
 )
 def test_dois_that_contradict_a_short_title(dois: tuple[str | None, ...], expected: list[tuple[int, ...]]) -> None:
     assert [work.places for work in same_works([record("Editorial", doi=doi, year=2010) for doi in dois])] == expected
-
-
-def test_no_papers_no_works() -> None:
-    assert same_works([]) == []
-    assert same_works([Paper("a"), Paper("b")]) == []
 
 
 records = st.lists(

@@ -19,7 +19,7 @@ from sciretrieve.choices import Mode
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.types import Paper, Query
+from sciretrieve.types import Query
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers
 
@@ -108,21 +108,6 @@ def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
         assert hit.scores["bm25"] == (pytest.approx(halves["bm25"][hit.id]) if hit.id in halves["bm25"] else None)
 
 
-def test_a_batch_answers_as_its_queries_alone(index: sr.Index) -> None:
-    together = index.search(QUERIES, 20, mode="bm25", group=False)
-    assert [ranking.query.id for ranking in together] == ["1", "2", "3", "4", "5"]
-    for query, ranking in zip(QUERIES, together, strict=True):
-        assert ranking.ids == index.search(query, 20, mode="bm25", group=False).rankings[0].ids
-
-
-def test_texts_and_papers_as_queries_mix(index: sr.Index) -> None:
-    paper = Paper("new", "graph networks nodes", "edges and molecules")
-    run = index.search([Query("a", "vaccine"), Query("b", paper=paper), Query("c", "orbit")], 10, group=False)
-    assert [ranking.query.id for ranking in run] == ["a", "b", "c"]
-    topics = [{hit.paper.extra["topic"] for hit in run.hits_of(ranking)[:5]} for ranking in run]
-    assert topics == [{"vaccines"}, {"graphs"}, {"stars"}]
-
-
 def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
     by_id = {paper["id"]: paper for paper in PAPERS}
     for hit in index.search("market price", 30, group=False).hits:
@@ -132,33 +117,6 @@ def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
         assert list(hit.paper.authors) == given["authors"]
         assert hit.paper.extra.get("citations") == given["citations"]
         assert hit.paper.extra["impact"] == given["impact"]
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
-def test_similar_never_returns_what_was_given(index: sr.Index, mode: Mode) -> None:
-    given = ["p0000", "p0001", "p0200"]
-    ids = index.similar(given[:2], 300, negatives=given[2:], mode=mode, group=False).rankings[0].ids
-    assert not set(ids) & set(given)
-    if mode != "bm25":
-        assert len(ids) == 297
-
-
-def test_similar_finds_the_papers_own_topic_and_negatives_push_away(index: sr.Index) -> None:
-    first = {topic: next(paper["id"] for paper in PAPERS if paper["topic"] == topic) for topic in ("graphs", "stars")}
-    hits = index.similar([first["graphs"]], 10, group=False).hits
-    assert {hit.paper.extra["topic"] for hit in hits} == {"graphs"}
-    stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars" and paper["id"] != first["stars"]]
-
-    def mean_rank(negatives: list[str]) -> float:
-        ids = list(index.similar(list(first.values()), 300, negatives=negatives, mode="dense", group=False).rankings[0].ids)
-        return float(np.mean([ids.index(id) for id in stars[5:]]))
-
-    assert mean_rank(stars[:5]) > mean_rank([])
-
-
-def test_similar_to_a_text_that_is_not_in_the_index(index: sr.Index) -> None:
-    hits = index.similar(text="Orbits of planets. A telescope sees dust around a star.", k=5, group=False).hits
-    assert {hit.paper.extra["topic"] for hit in hits} == {"stars"}
 
 
 def test_rocchio_is_the_formula(index: sr.Index) -> None:
@@ -251,44 +209,6 @@ def test_a_manifest_that_makes_no_sense_is_refused(index: sr.Index, tmp_path: Pa
     with edited_manifest(path) as manifest:
         manifest.update(change)
     with pytest.raises(CorruptData, match=rf"manifest\.json is damaged \(.*{re.escape(words)}"):
-        sr.open(path)
-
-
-@pytest.mark.parametrize(
-    ("key", "name"), [("lexical", "folder"), ("encoder", "golden")], ids=["the folder of frequencies", "the file of golden vectors"]
-)
-def test_a_manifest_that_names_files_elsewhere_is_refused(index: sr.Index, tmp_path: Path, key: str, name: str) -> None:
-    path = copied(index, tmp_path)
-    with edited_manifest(path) as manifest:
-        manifest[key][name] = {"folder": "../elsewhere", "golden": {"file": "../../etc/passwd", "bytes": 1, "sha256": ""}}[name]
-    with pytest.raises(CorruptData, match=r"manifest\.json is damaged"):
-        sr.open(path)
-
-
-def test_a_damaged_manifest_is_refused(index: sr.Index, tmp_path: Path) -> None:
-    path = copied(index, tmp_path)
-    whole = (path / "manifest.json").read_bytes()
-    for place in range(0, len(whole), 97):
-        (path / "manifest.json").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(CorruptData, match=r"manifest\.json|format version"):
-            sr.open(path)
-    (path / "manifest.json").write_bytes(whole.replace(b'"papers": 300', b'"papers": 299'))
-    with pytest.raises(CorruptData, match="its checksum does not match"):
-        sr.open(path)
-    (path / "manifest.json").write_text("{")
-    with pytest.raises(CorruptData, match="not valid JSON"):
-        sr.open(path)
-
-
-@pytest.mark.parametrize("name", ["papers.parquet", "ids.arrow", "vectors.npy", "postings.arrow", "lengths.arrow"])
-def test_a_file_of_the_wrong_size_is_named(index: sr.Index, tmp_path: Path, name: str) -> None:
-    path = copied(index, tmp_path)
-    file = path / "shards" / "000001" / name
-    file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(CorruptData, match=f"000001/{name} has "):
-        sr.open(path)
-    file.unlink()
-    with pytest.raises(CorruptData, match="is missing"):
         sr.open(path)
 
 
@@ -386,13 +306,6 @@ def test_an_index_is_a_mapping_of_ids_to_papers(tmp_path: Path) -> None:
         assert str(caught.value).startswith(f"there is no paper '{missing}' in ")
     with pytest.raises(InvalidRequest, match="must be a string"):
         index[3]  # type: ignore[index]
-
-
-def test_all_papers_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = sr.build(made_up_papers(50), tmp_path / "index", encoder=None, shard_size=20, progress=False)
-    whole = list(index)
-    monkeypatch.setattr("sciretrieve.query.snapshot.READ_AT_ONCE", 7)
-    assert list(index) == whole
 
 
 def test_every_name_of_an_index_can_be_typed(index: sr.Index) -> None:

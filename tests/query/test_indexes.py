@@ -224,11 +224,6 @@ def test_records_that_a_third_shows_to_be_one_work_come_once(tmp_path: Path) -> 
         assert (hit.name, set(hit.also_names)) in [("here:a", {"here:b", "there:c"}), ("here:b", {"here:a", "there:c"})]
 
 
-def test_every_record_comes_where_papers_are_not_grouped(twins: sr.Indexes) -> None:
-    hits = twins.search("comet", group=False).hits
-    assert [(hit.index, hit.also) for hit in hits] == [("here", ()), ("there", ()), ("elsewhere", ())]
-
-
 def test_copies_of_given_papers_are_no_answers(twins: sr.Indexes) -> None:
     assert [hit.id for hit in twins.similar("comet").hits] == []
     assert [hit.id for hit in twins.search("comet moon", like="luna").hits] == ["comet"]
@@ -344,15 +339,6 @@ def test_words_count_over_indexes_with_different_encoders(mixed: sr.Indexes, fol
     )
 
 
-def test_an_index_on_another_topic_does_not_push_its_papers_up(mixed: sr.Indexes, mine: Path) -> None:
-    with sr.open(mine, encoder=WORDS) as alone:
-        expected = alone.search("graph edges nodes", 10, mode="bm25").hits
-    hits = mixed.search("graph edges nodes", 10).hits
-    assert {hit.paper.extra["topic"] for hit in hits} == {"graphs"}
-    assert {hit.index for hit in hits} == {"mine"}
-    assert {hit.id for hit in expected} & {hit.id for hit in hits}
-
-
 def test_likeness_goes_by_each_encoder(mixed: sr.Indexes) -> None:
     given = mixed.members[1].live_ids()[4]
     hits = mixed.similar(given, 5, mode="dense").hits
@@ -393,12 +379,6 @@ def test_without_a_scale_words_alone_are_searched(mine: Path, folder: Path) -> N
         assert remark == (
             "what the scores of few mean cannot be told, and others have another encoder, so all of the indexes are searched by words alone"
         )
-
-
-def test_a_small_index_with_the_same_encoder_is_on_the_scale_of_all(mine: Path, folder: Path) -> None:
-    few = build(papers_of("markets", count=20, seed=5), folder / "small")
-    with opened(few, mine) as indexes:
-        assert indexes.search("auction price")[0].strength is not None
 
 
 # what only some have
@@ -487,12 +467,6 @@ def test_threads_get_the_same_answers(mine: Path, lab: Path, both: sr.Indexes) -
     expected = [facts(both.search(query)[0]) for query in queries]
     with opened(mine, lab) as fresh, ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda query: facts(fresh.search(query)[0]), queries)) == expected
-
-
-def test_names_are_paths_where_folders_have_one_name(tmp_path: Path) -> None:
-    paths = [build(LAB[:3], tmp_path / name / "lab", encoder=None) for name in ("a", "b")]
-    with sr.open_many(paths) as indexes:
-        assert indexes.names == tuple(map(str, paths))
 
 
 def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> None:

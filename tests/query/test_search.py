@@ -216,16 +216,6 @@ def test_feedback_adds_the_hundred_best_terms(tmp_path: Path) -> None:
     assert {*ids[1:], "graph"} == set(best)
 
 
-def test_what_is_liked_is_found_and_what_is_not_is_put_off(index: Index) -> None:
-    def mean_rank(topic: str, **feedback: Any) -> float:
-        run = index.search("paper", 100, group=False, **feedback)
-        return float(np.mean([hit.rank for hit in run.hits if hit.paper.extra["topic"] == topic]))
-
-    stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars"]
-    assert mean_rank("stars", like=stars[:2]) < mean_rank("stars") - 5
-    assert mean_rank("stars", like=ALIKE[:2], unlike=stars[:2]) > mean_rank("stars", like=ALIKE[:2])
-
-
 def test_feedback_goes_with_every_other_option(index: Index) -> None:
     like, unlike = ALIKE[:2], OTHERS[:1]
     judged = {*like, *unlike}

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +25,6 @@ from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers
 from tests.toy_encoder import NAMED, LetterEncoder
 
-ROOT = Path(__file__).parents[2]
 PAPERS = made_up_papers(90, seed=31)
 OTHERS = [{**paper, "id": f"other {paper['id']}", "title": f"Another {paper['title']}"} for paper in PAPERS[:30]]
 
@@ -91,71 +87,6 @@ def test_a_snapshot_stays_as_it_is_while_others_change_the_index(folder: Path, t
     assert every_answer(unread, tmp_path) == expected  # none of its files was read before
     assert [index.manifest.generation for index, _ in kept] == [3, 4, 5, 6, 7, 8, 9, 9, 9]
     assert generations(folder) == [2, 3, 4, 5, 6, 7, 8, 9]
-
-
-OTHER_PROCESS = """
-import sys
-from pathlib import Path
-from tests.query import test_snapshot as steps
-from tests.toy_encoder import NAMED, letters_by_name
-with letters_by_name():
-    for change in steps.CHANGES.values():
-        change(Path(sys.argv[1]))
-"""
-
-
-def test_a_snapshot_stays_as_it_is_while_another_process_changes_the_index(folder: Path, tmp_path: Path) -> None:
-    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with opened(folder) as index:
-        expected = quick_answers(opened(folder))
-        subprocess.run([sys.executable, "-c", OTHER_PROCESS, str(folder)], cwd=ROOT, env=one_thread, check=True, timeout=300)
-        assert quick_answers(index) == expected
-        gc.collect()
-        assert generations(folder) == [2, 9]
-    swept(folder)
-    assert generations(folder) == [9]
-    with opened(folder) as index:
-        assert index.live_ids() == [paper["id"] for paper in OTHERS]
-
-
-HOLDER = """
-import sys
-from sciretrieve.query.indexes import Indexes
-from sciretrieve.query.snapshot import Snapshot
-snapshot = Snapshot(sys.argv[1])
-print("open", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_what_another_process_has_open_stays_until_it_ends(folder: Path) -> None:
-    command = [sys.executable, "-c", HOLDER, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "open\n"
-        overwritten(folder)
-        assert generations(folder) == [2, 3]
-        with opened(folder, generation=2) as index:
-            assert len(index) == len(index.search("graph networks", 100, mode="dense").rankings[0]) == 68
-        process.kill()
-        process.wait(60)
-    swept(folder)
-    assert generations(folder) == [3]
-
-
-def test_closing_lets_go_of_a_generation(folder: Path) -> None:
-    first, second = opened(folder), opened(folder)
-    sr.delete(folder, "p0001")
-    for snapshot, left in ((first, [2, 3]), (second, [3])):
-        snapshot.close()
-        snapshot.close()  # nothing happens
-        swept(folder)
-        assert generations(folder) == left
-    with opened(folder) as third, pytest.raises(ZeroDivisionError):
-        _ = 1 / 0
-    sr.merge(folder)
-    assert generations(folder) == [4]
-    assert third.manifest.generation == 3
 
 
 def test_a_snapshot_that_nobody_has_any_more_is_closed(folder: Path) -> None:
@@ -222,15 +153,6 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
         with pytest.raises(NotFound, match="was built anew since it was opened"):
             again()
     assert len(Indexes([other, newer])) == 10
-
-
-def test_refreshed_keeps_the_encoder_that_was_given(folder: Path) -> None:
-    given = LetterEncoder()
-    index = sr.open(folder, encoder=given)
-    sr.merge(folder)
-    assert index.refreshed().encoder is given
-    index.close()
-    assert opened(folder, generation=3).refreshed().manifest.generation == 3
 
 
 def test_another_encoder_is_not_shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,8 +197,3 @@ def test_texts_stay_within_their_boxes_and_boxes_apart() -> None:
         for other_x, other_y, other_w, other_h in boxes[place + 1 :]:
             assert x + w <= other_x or other_x + other_w <= x or y + h <= other_y or other_y + other_h <= y
     assert float(root.get("height", "")) >= max(y + h for _, y, _, h in boxes)
-
-
-def test_a_diagram_of_nothing() -> None:
-    root = ElementTree.fromstring(flow_diagram(Prisma({"index": 1}, 0, 0, 0, 0, 1, {}, 0, 0, 0)).encode())
-    assert sum(node.get("class") == "box" for node in root.iter(f"{SVG}rect")) == 7

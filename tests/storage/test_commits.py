@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,10 @@ from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.lifecycle import restore
 from sciretrieve.storage.commits import next_generation
-from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
-from sciretrieve.storage.pending import Pending
+from sciretrieve.storage.manifest import generation_file, generations, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import verify
-from tests.command_line import answer, sciretrieve
+from tests.command_line import answer
 from tests.made_up import made_up_papers
 
 PAPERS = made_up_papers(16, seed=6)
@@ -54,55 +53,9 @@ def killed(target: str) -> Iterator[None]:
         yield
 
 
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "add": lambda folder: sr.add(PAPERS[9:11], folder),
-    "sync": lambda folder: sr.sync([*PAPERS[1:9], PAPERS[12]], folder, allow_deletions=True),
-    "delete": lambda folder: sr.delete(folder, PAPERS[0]["id"]),
-    "merge": lambda folder: sr.merge(folder),
-    "restore": lambda folder: restore(folder, 1),
-}
-
-
 def ids(folder: Path, generation: int | None = None) -> set[str]:
     with sr.open(folder, generation=generation) as index:
         return set(index.live_ids())
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("other", ["delete", "add"])
-def test_a_killed_commit_is_no_generation(folder: Path, change: str, other: str) -> None:
-    sr.add(PAPERS[11:12], folder)
-    before = {number: ids(folder, number) for number in (1, 2, 3)}
-    with killed("manifest.json"):
-        CHANGES[change](folder)
-    assert generations(folder)[-1] == 4
-    for refused in (lambda: restore(folder, 4), lambda: sr.open(folder, generation=4)):
-        with pytest.raises(NotFound, match="4"):
-            refused()
-    assert verify(folder).faults == ()
-    if other == "delete":
-        sr.delete(folder, PAPERS[1]["id"])
-    else:
-        sr.add(PAPERS[13:15], folder)
-    assert generations(folder)[-1] > 4
-    assert 4 not in generations(folder)
-    assert verify(folder).faults == ()
-    assert {number: ids(folder, number) for number in (1, 2, 3)} == before
-    sr.add(PAPERS[15:], folder)
-    assert verify(folder).faults == ()
-    assert repair(folder).faults == ()
-    shown = json.loads(sciretrieve("info", "log", "-i", folder, "--format", "json").stdout)
-    assert [row["generation"] for row in shown["commits"] if row["can_be_opened"]] == list(
-        reversed(kept_generations(folder, read_manifest(folder)))
-    )
-    last = ids(folder)
-    for number in kept_generations(folder, read_manifest(folder))[:-1]:
-        there = ids(folder, number)
-        restore(folder, number)
-        assert ids(folder) == there
-        assert verify(folder).faults == ()
-    assert last in [ids(folder, number) for number in kept_generations(folder, read_manifest(folder))]
 
 
 def test_a_manifest_that_is_in_no_log_is_nothing(folder: Path, tmp_path: Path) -> None:
@@ -139,35 +92,6 @@ def test_an_index_whose_log_has_no_checksums_is_as_it_was(folder: Path) -> None:
     assert [record.checksum is None for record in read_manifest(folder).log] == [True, True, False, True]
     assert restore(folder, 1).papers == 8
     assert verify(folder).faults == ()
-
-
-@pytest.mark.parametrize(("change", "times"), [("add", 1), ("sync", 2)])
-def test_work_that_restore_has_overtaken_is_done(folder: Path, change: str, times: int) -> None:
-    before = ids(folder)
-    with mock.patch.object(Pending, "end", side_effect=Killed), pytest.raises(Killed):
-        CHANGES[change](folder)
-    assert (folder / "change.json").exists()
-    with mock.patch("sciretrieve.lifecycle.updating.sweep", side_effect=Killed):  # and it, too, does not come to its end
-        for number in (2, 3, 2)[: 2 * times - 1]:
-            with pytest.raises(Killed):
-                restore(folder, number)
-    assert ids(folder) == before
-    sr.add(PAPERS[14:15], folder)
-    assert ids(folder) == before | {PAPERS[14]["id"]}
-    assert not (folder / "change.json").exists()
-    assert verify(folder).faults == ()
-
-
-def test_work_that_was_not_committed_goes_on_after_restore(folder: Path, tmp_path: Path) -> None:
-    """Its papers come from the corpus that is named for them then: the restored generation has fewer."""
-    with mock.patch("sciretrieve.lifecycle.updating.commit", side_effect=Killed), pytest.raises(Killed):
-        sr.add(PAPERS[9:11], folder)
-    restore(folder, 1)
-    sr.add(PAPERS[9:11], folder)
-    manifest = read_manifest(folder)
-    assert ids(folder) == {paper["id"] for paper in [*PAPERS[:8], *PAPERS[9:11]]}
-    assert [shard.sources for shard in manifest.shards] == [(0,), (0,), (1,)]
-    assert [source.generation for source in manifest.sources] == [1, 4]
 
 
 def test_no_number_is_used_while_anything_names_it(folder: Path) -> None:

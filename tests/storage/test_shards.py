@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,23 +107,6 @@ def test_names_that_lie_outside_of_their_file_are_refused_before_they_are_read(
     shard = opened(tmp_path, replace(written.facts, files={**written.facts.files, "names.arrow": describe(path)}))
     with pytest.raises(CorruptData, match=r"names\.arrow cannot be read .*verify --repair"):
         shard.papers_at(np.array([1]), ["id", "title"])
-
-
-def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with a reader of its own, which the next read takes over."""
-    together, readers, read = threading.Barrier(2), set(), pq.ParquetFile.read_row_groups
-    written.papers_at(np.array([0]))
-
-    def waiting(reader: pq.ParquetFile, *arguments: Any, **options: Any) -> pa.Table:
-        readers.add(id(reader))
-        together.wait(20)
-        return read(reader, *arguments, **options)
-
-    expected = [written.papers_at(np.array([row])) for row in range(6)]
-    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", waiting)
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(lambda row: written.papers_at(np.array([row])), range(6))) == expected
-    assert len(readers) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -183,164 +184,115 @@ UNORDERED_WORDS = "its words or papers are not in ascending order, or not those 
 DISAGREEING = "does not say what postings.arrow does"
 FIELDS = "fields.arrow"
 POSTINGS, LENGTHS, VECTORS, FREQUENCIES = "postings.arrow", "lengths.arrow", "vectors.npy", "lexical/000002/000001.npy"
-WRONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
-    "a vector with NaN": (
-        lambda index: with_array(index, f"{SECOND}/{VECTORS}", spoilt(2, np.nan)),
-        f"{SECOND}/{VECTORS}",
-        "the vector of 'p0009' is not finite",
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What makes something wrong: how a file is changed, which, and to what; what is said, and of which file, if that is another."""
+
+    write: Callable[[Path, str, Any], None]
+    file: str
+    change: Callable[[Any], Any]
+    what: str
+    named: str | None = None
+
+
+WRONG = {
+    "a vector with NaN": Wrong(with_array, f"{SECOND}/{VECTORS}", spoilt(2, np.nan), "the vector of 'p0009' is not finite"),
+    "an infinite vector": Wrong(with_array, f"{FIRST}/{VECTORS}", spoilt(6, -np.inf), "the vector of 'p0006' is not finite"),
+    "a vector too many": Wrong(
+        with_array, f"{FIRST}/{VECTORS}", lambda vectors: np.concatenate([vectors, vectors[:1]]), "the manifest says float32(7, 28)"
     ),
-    "an infinite vector": (
-        lambda index: with_array(index, f"{FIRST}/{VECTORS}", spoilt(6, -np.inf)),
-        f"{FIRST}/{VECTORS}",
-        "the vector of 'p0006' is not finite",
+    "vectors of another type": Wrong(
+        with_array, f"{FIRST}/{VECTORS}", lambda vectors: vectors.astype(np.float64), "does not begin as an index's arrays do"
     ),
-    "a vector too many": (
-        lambda index: with_array(index, f"{FIRST}/{VECTORS}", lambda vectors: np.concatenate([vectors, vectors[:1]])),
-        f"{FIRST}/{VECTORS}",
-        "the manifest says float32(7, 28)",
+    "vectors of another dimension": Wrong(
+        with_array, f"{FIRST}/{VECTORS}", lambda vectors: vectors[:, :-1].copy(), "the manifest says float32(7, 28)"
     ),
-    "vectors of another type": (
-        lambda index: with_array(index, f"{FIRST}/{VECTORS}", lambda vectors: vectors.astype(np.float64)),
-        f"{FIRST}/{VECTORS}",
-        "does not begin as an index's arrays do",
+    "ids of other papers": Wrong(
+        with_columns, f"{FIRST}/ids.arrow", changed("id", lambda ids: ids[::-1]), "does not have the ids of papers.parquet"
     ),
-    "vectors of another dimension": (
-        lambda index: with_array(index, f"{FIRST}/{VECTORS}", lambda vectors: vectors[:, :-1].copy()),
-        f"{FIRST}/{VECTORS}",
-        "the manifest says float32(7, 28)",
-    ),
-    "ids of other papers": (
-        lambda index: with_columns(index, f"{FIRST}/ids.arrow", changed("id", lambda ids: ids[::-1])),
+    "an id too few": Wrong(
+        with_columns,
         f"{FIRST}/ids.arrow",
-        "does not have the ids of papers.parquet",
-    ),
-    "an id too few": (
-        lambda index: with_columns(
-            index, f"{FIRST}/ids.arrow", lambda columns: columns.update({name: values[:-1] for name, values in columns.items()})
-        ),
-        f"{FIRST}/ids.arrow",
+        lambda columns: columns.update({name: values[:-1] for name, values in columns.items()}),
         "has 6 ids where the manifest says 7",
     ),
-    "a title of another paper": (
-        lambda index: with_columns(index, f"{FIRST}/names.arrow", changed("title", lambda titles: titles[::-1])),
-        f"{FIRST}/names.arrow",
-        "does not have the names of papers.parquet",
+    "a title of another paper": Wrong(
+        with_columns, f"{FIRST}/names.arrow", changed("title", lambda titles: titles[::-1]), "does not have the names of papers.parquet"
     ),
-    "a name too few": (
-        lambda index: with_columns(
-            index, f"{SECOND}/names.arrow", lambda columns: columns.update({name: values[:-1] for name, values in columns.items()})
-        ),
+    "a name too few": Wrong(
+        with_columns,
         f"{SECOND}/names.arrow",
+        lambda columns: columns.update({name: values[:-1] for name, values in columns.items()}),
         "cannot be read",
     ),
-    "frequencies": (
-        lambda index: with_array(index, FREQUENCIES, raised(3, 1)),
-        FREQUENCIES,
-        "its frequencies are not what the shards say",
+    "frequencies": Wrong(with_array, FREQUENCIES, raised(3, 1), "its frequencies are not what the shards say"),
+    "frequencies of more terms": Wrong(
+        with_array, FREQUENCIES, lambda counts: np.append(counts, counts[:1]), "its frequencies are not what the shards say"
     ),
-    "frequencies of more terms": (
-        lambda index: with_array(index, FREQUENCIES, lambda counts: np.append(counts, counts[:1])),
-        FREQUENCIES,
-        "its frequencies are not what the shards say",
+    "a length": Wrong(with_columns, f"{SECOND}/{LENGTHS}", changed("terms", lambda terms: [terms[0] + 1, *terms[1:]]), DISAGREEING),
+    "a title's length": Wrong(with_columns, f"{SECOND}/{LENGTHS}", changed("title_terms", lambda terms: [*terms[:-1], 0]), DISAGREEING),
+    "a title's term": Wrong(
+        with_columns, f"{FIRST}/{LENGTHS}", changed("title", lambda title: [title[1], title[0], *title[2:]]), DISAGREEING
     ),
-    "a length": (
-        lambda index: with_columns(index, f"{SECOND}/{LENGTHS}", changed("terms", lambda terms: [terms[0] + 1, *terms[1:]])),
-        f"{SECOND}/{LENGTHS}",
-        DISAGREEING,
-    ),
-    "a title's length": (
-        lambda index: with_columns(index, f"{SECOND}/{LENGTHS}", changed("title_terms", lambda terms: [*terms[:-1], 0])),
-        f"{SECOND}/{LENGTHS}",
-        DISAGREEING,
-    ),
-    "a title's term": (
-        lambda index: with_columns(index, f"{FIRST}/{LENGTHS}", changed("title", lambda title: [title[1], title[0], *title[2:]])),
+    "a title's term in the next title": Wrong(
+        with_columns,
         f"{FIRST}/{LENGTHS}",
+        changed("title", lambda title: [title[0][:-1], [title[0][-1], *title[1]], *title[2:]]),
         DISAGREEING,
     ),
-    "a title's term in the next title": (
-        lambda index: with_columns(
-            index, f"{FIRST}/{LENGTHS}", changed("title", lambda title: [title[0][:-1], [title[0][-1], *title[1]], *title[2:]])
-        ),
+    "a field's papers": Wrong(
+        with_columns, f"{FIRST}/{FIELDS}", changed("rows", lambda rows: [[7, *rows[0][1:]], *rows[1:]]), UNORDERED_WORDS
+    ),
+    "a field that there is not": Wrong(
+        with_columns, f"{SECOND}/{FIELDS}", changed("fields", lambda bits: [[16, *bits[0][1:]], *bits[1:]]), UNORDERED_WORDS
+    ),
+    "a field's words": Wrong(
+        with_columns, f"{SECOND}/{FIELDS}", changed("word", lambda words: [words[1], words[0], *words[2:]]), UNORDERED_WORDS
+    ),
+    "a paper too few": Wrong(
+        with_columns,
         f"{FIRST}/{LENGTHS}",
-        DISAGREEING,
-    ),
-    "a field's papers": (
-        lambda index: with_columns(index, f"{FIRST}/{FIELDS}", changed("rows", lambda rows: [[7, *rows[0][1:]], *rows[1:]])),
-        f"{FIRST}/{FIELDS}",
-        UNORDERED_WORDS,
-    ),
-    "a field that there is not": (
-        lambda index: with_columns(index, f"{SECOND}/{FIELDS}", changed("fields", lambda bits: [[16, *bits[0][1:]], *bits[1:]])),
-        f"{SECOND}/{FIELDS}",
-        UNORDERED_WORDS,
-    ),
-    "a field's words": (
-        lambda index: with_columns(index, f"{SECOND}/{FIELDS}", changed("word", lambda words: [words[1], words[0], *words[2:]])),
-        f"{SECOND}/{FIELDS}",
-        UNORDERED_WORDS,
-    ),
-    "a paper too few": (
-        lambda index: with_columns(
-            index, f"{FIRST}/{LENGTHS}", lambda columns: columns.update({name: values[1:] for name, values in columns.items()})
-        ),
-        f"{FIRST}/{LENGTHS}",
+        lambda columns: columns.update({name: values[1:] for name, values in columns.items()}),
         "has 6 papers where the manifest says 7",
     ),
-    "a count": (
-        lambda index: with_columns(index, f"{FIRST}/{POSTINGS}", changed("counts", lambda counts: last_of_each(counts, 9))),
-        f"{FIRST}/{LENGTHS}",
-        DISAGREEING,
+    "a count": Wrong(
+        with_columns, f"{FIRST}/{POSTINGS}", changed("counts", lambda counts: last_of_each(counts, 9)), DISAGREEING, f"{FIRST}/{LENGTHS}"
     ),
-    "a count in a title": (
-        lambda index: with_columns(index, f"{FIRST}/{POSTINGS}", changed("titles", lambda counts: last_of_each(counts, 9))),
-        f"{FIRST}/{LENGTHS}",
-        DISAGREEING,
+    "a count in a title": Wrong(
+        with_columns, f"{FIRST}/{POSTINGS}", changed("titles", lambda counts: last_of_each(counts, 9)), DISAGREEING, f"{FIRST}/{LENGTHS}"
     ),
-    "a paper that is not in the shard": (
-        lambda index: with_columns(index, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: last_of_each(rows, 7))),
-        f"{FIRST}/{POSTINGS}",
-        UNORDERED,
+    "a paper that is not in the shard": Wrong(
+        with_columns, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: last_of_each(rows, 7)), UNORDERED
     ),
-    "a paper before the first": (
-        lambda index: with_columns(index, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: [[-1, *rows[0][1:]], *rows[1:]])),
-        f"{FIRST}/{POSTINGS}",
-        UNORDERED,
+    "a paper before the first": Wrong(
+        with_columns, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: [[-1, *rows[0][1:]], *rows[1:]]), UNORDERED
     ),
-    "papers in another order": (
-        lambda index: with_columns(index, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: [row[::-1] for row in rows])),
-        f"{FIRST}/{POSTINGS}",
-        UNORDERED,
+    "papers in another order": Wrong(
+        with_columns, f"{FIRST}/{POSTINGS}", changed("rows", lambda rows: [row[::-1] for row in rows]), UNORDERED
     ),
-    "terms in another order": (lambda index: with_columns(index, f"{SECOND}/{POSTINGS}", reverse), f"{SECOND}/{POSTINGS}", UNORDERED),
-    "a term that no paper has": (
-        lambda index: with_columns(index, f"{SECOND}/{POSTINGS}", with_an_empty_term),
-        f"{SECOND}/{POSTINGS}",
-        UNORDERED,
+    "terms in another order": Wrong(with_columns, f"{SECOND}/{POSTINGS}", reverse, UNORDERED),
+    "a term that no paper has": Wrong(with_columns, f"{SECOND}/{POSTINGS}", with_an_empty_term, UNORDERED),
+    "lists of several lengths": Wrong(
+        with_columns, f"{SECOND}/{POSTINGS}", changed("counts", lambda counts: [[*counts[0], 1], *counts[1:]]), "is damaged"
     ),
-    "lists of several lengths": (
-        lambda index: with_columns(index, f"{SECOND}/{POSTINGS}", changed("counts", lambda counts: [[*counts[0], 1], *counts[1:]])),
-        f"{SECOND}/{POSTINGS}",
-        "is damaged",
-    ),
-    "golden vectors of another dimension": (
-        lambda index: with_array(index, "encoder/golden-000001.npy", lambda vectors: vectors[:, 1:].copy()),
-        "encoder/golden-000001.npy",
-        "holds float32(3, 27), expected float32(3, 28)",
+    "golden vectors of another dimension": Wrong(
+        with_array, "encoder/golden-000001.npy", lambda vectors: vectors[:, 1:].copy(), "holds float32(3, 27), expected float32(3, 28)"
     ),
 }
-"""What is wrong -> what makes it so, the file that is named, and how. All of it can be made anew."""
+"""All of it can be made anew."""
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_inside_a_file_is_named_and_made_anew(wrong: str, index: Path) -> None:
     before = ids_of(index)
-    spoil, name, what = WRONG[wrong]
-    spoil(index)
-    faults = verify(index).faults
+    made = WRONG[wrong]
+    made.write(index, made.file, made.change)
+    name, faults = made.named or made.file, verify(index).faults
     assert [fault.file for fault in faults] == [name]
-    assert what in faults[0].what
+    assert made.what in faults[0].what
     assert name not in faults[0].what  # it is said once, before what is wrong
     repaired = repair(index)
     assert (repaired.faults, repaired.generation) == ((), 3)
@@ -598,9 +550,3 @@ def test_the_command_says_what_cannot_be_repaired(index: Path) -> None:
     told = "is missing; it cannot be made anew: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`"
     assert (result.returncode, result.stdout) == (1, f"{FIRST}/papers.parquet: {told}\n")
     assert "try `sciretrieve verify --repair" not in result.stderr
-
-
-def test_the_command_without_an_index_says_so(tmp_path: Path) -> None:
-    result = sciretrieve("verify", "-i", tmp_path / "nothing")
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert "there is no index" in result.stderr

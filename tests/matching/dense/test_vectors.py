@@ -64,19 +64,6 @@ def test_merging_shards_is_exact(tmp_path: Path, metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF8,PQ8x4np", "Flat"])
-def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: str) -> None:
-    vectors = clustered(sum(SIZES))
-    made = shards(tmp_path, vectors, metric, dense)
-    everything = np.ones(len(vectors), bool)
-    hits = 0
-    for query, (rows, scores) in zip(vectors[:50], search(made, vectors[:50], 10, Scope(len(vectors))), strict=True):
-        hits += len(set(rows.tolist()) & set(best(vectors, query, metric, 10, everything)))
-        np.testing.assert_allclose(scores, score_rows(made, query, rows))
-    assert hits / 500 > (0.5 if "PQ" in dense else 0.95)
-
-
-@pytest.mark.parametrize("metric", METRICS)
 def test_later_shards_say_only_what_can_still_be_among_the_best(tmp_path: Path, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = clustered(sum(SIZES))
     vectors[900] = vectors[5]  # a tie that is no better than the edge

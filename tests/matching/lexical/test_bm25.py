@@ -114,15 +114,6 @@ def test_a_term_in_a_title_counts_by_its_weight(tmp_path: Path, variant: Bm25Var
     np.testing.assert_allclose(scores(index), whole @ weights, atol=1e-4)
 
 
-def test_the_weight_of_titles_moves_papers(tmp_path: Path) -> None:
-    orders = []
-    for title in (0.0, 1.0, 2.0, 3.5):
-        (tmp_path / str(title)).mkdir()
-        paper_scores = scores(index_of(tmp_path / str(title), [len(PAPERS)], Bm25Parameters(title=title)), "graph")
-        orders.append(tuple(np.argsort(-paper_scores, kind="stable")[:40].tolist()))
-    assert len(set(orders)) == 4
-
-
 @given(st.lists(st.sampled_from(["graph", "star", "dust"]), max_size=12))
 def test_a_querys_term_weighs_less_than_how_often_it_stands_there(terms: list[str]) -> None:
     assert weigh_terms(terms) == pytest.approx({term: 4 * terms.count(term) / (3 + terms.count(term)) for term in terms})
@@ -174,13 +165,6 @@ def test_weights_are_what_each_term_adds(tmp_path: Path, variant: Bm25Variant) -
         assert sum(weights.values()) == pytest.approx(float(total[row]), abs=1e-5)
         papers_with_several += len(weights) > 1
     assert papers_with_several > 10
-
-
-def test_matched_says_which_papers_share_a_term(tmp_path: Path) -> None:
-    analyzer = Analyzer()
-    _, matched = index_of(tmp_path, [len(TEXTS)], Bm25Parameters("okapi")).scores(weigh_terms(analyzer.terms(QUERY)))
-    query_terms = set(analyzer.terms(QUERY))
-    assert matched.tolist() == [bool(query_terms & set(analyzer.terms(text))) for text in TEXTS]
 
 
 @pytest.mark.parametrize("variant", BM25_VARIANTS)
@@ -286,13 +270,6 @@ def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
         assert index.weights(weigh_terms(Analyzer().terms(query)), 3) == {}
 
 
-def test_an_index_without_any_term(tmp_path: Path) -> None:
-    index = joined([postings_of(tmp_path / "empty", [("", ""), ("the", "of")])], Bm25Parameters())
-    assert not index.scores({"graph": 1.0})[1].any()
-    assert index.rows_with(["graph"]).tolist() == []
-    assert index.beginning_with("g") == []
-
-
 def test_other_parameters_need_no_other_index(tmp_path: Path) -> None:
     index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
     before = scores(index)
@@ -355,24 +332,11 @@ def test_terms_are_found_as_by_a_plain_search(words: list[str], word: str) -> No
         assert postings.beginning_with(word) == [term for term in terms if term.startswith(word)]
 
 
-def _truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-8])
-
-
 def used(postings: Postings) -> None:
     """Read all that a search reads."""
     index = joined([postings], Bm25Parameters())
     scores(index)
     assert len(postings.title_terms) >= 0
-
-
-@pytest.mark.parametrize("damage", [_truncate, Path.unlink, lambda path: path.write_bytes(b"x")], ids=["cut", "gone", "other"])
-@pytest.mark.parametrize("name", ["postings.arrow", "lengths.arrow"])
-def test_a_damaged_index_is_refused(tmp_path: Path, name: str, damage: Callable[[Path], None]) -> None:
-    postings_of(tmp_path / "shard", PAPERS)
-    damage(tmp_path / "shard" / name)
-    with pytest.raises(CorruptData, match=name):
-        used(Postings(tmp_path / "shard", len(PAPERS)))
 
 
 def test_a_file_of_another_shard_is_refused(tmp_path: Path) -> None:
@@ -382,18 +346,6 @@ def test_a_file_of_another_shard_is_refused(tmp_path: Path) -> None:
         shutil.copy(tmp_path / "few" / name, folder / name)
         with pytest.raises(CorruptData, match=names):
             used(Postings(folder, len(PAPERS)))
-
-
-def test_columns_that_differ_in_length_are_refused(tmp_path: Path) -> None:
-    postings = postings_of(tmp_path / "shard", PAPERS)
-    columns = dict(postings._table)
-    columns["counts"] = pa.array([[1]] * len(postings.terms), pa.list_(pa.uint16()))
-    table = pa.table(columns)
-    (tmp_path / "other").mkdir()
-    with pa.ipc.new_file(tmp_path / "other" / "postings.arrow", table.schema) as writer:
-        writer.write_table(table)
-    with pytest.raises(CorruptData, match=r"postings\.arrow is damaged"):
-        _ = Postings(tmp_path / "other", len(PAPERS)).offsets
 
 
 def test_an_index_of_other_papers_is_refused(tmp_path: Path) -> None:

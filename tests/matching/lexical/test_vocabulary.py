@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,11 +19,6 @@ def test_terms_are_found_alone_and_together(terms: set[str], asked: list[str]) -
         number = vocabulary.number(term)
         assert (number is not None) == (term in terms)
         assert number is None or vocabulary.terms[number].as_py() == term
-
-
-@pytest.mark.parametrize("count", [0, 1, 20])
-def test_a_vocabulary_without_terms_has_none(count: int) -> None:
-    assert Vocabulary(pa.array([], pa.string())).among(["a"] * count) == set()
 
 
 @given(st.sets(WORDS), WORDS)

@@ -27,11 +27,6 @@ def test_every_form_stands_in_its_text_and_gives_its_word(text: str) -> None:
         assert [*analyzer.words(form)][-1] == word
 
 
-@given(st.text(st.sampled_from("aAzZ09"), min_size=1, max_size=8))
-def test_a_plain_token_is_one_word(token: str) -> None:
-    assert list(written(Analyzer(), f" {token} ")) == [(word, token) for word in Analyzer().words(token)]
-
-
 def test_the_commonest_form_is_shown() -> None:
     texts = ["Bekenstein-Hawking and BEKENSTEIN-HAWKING", "Bekenstein-Hawking, $\\alpha$-decay", "Müller, Large, large"]
     words = ["bekensteinhawking", "muller", "large", "unheard", "alphadecay"]
@@ -47,11 +42,6 @@ def test_the_commonest_form_is_shown() -> None:
 @pytest.fixture
 def index(tmp_path: Path) -> sr.Index:
     return sr.build([*ENTROPY, *DUST], tmp_path / "index", encoder=None)
-
-
-def test_a_correction_is_a_word_of_papers(index: sr.Index) -> None:
-    assert index.corrections("bekensteinhawkin entropies") == {"bekensteinhawkin": "Bekenstein–Hawking"}
-    assert index.search("bekensteinhawkin")[0].ids[0].startswith("e")
 
 
 def test_an_explanation_and_a_remedy_have_words_of_papers(index: sr.Index) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from pybtex.database import Person, parse_string
 from pybtex.richtext import Text
 
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.files.schema import papers_of
 from sciretrieve.papers.bibliographies import bibtex_entries
 from sciretrieve.papers.corpora.latex import plain_text
@@ -273,22 +271,6 @@ def test_bibliographies_of_any_encoding(tmp_path: Path, encoding: str, caplog: p
     papers, rejected = read_corpus(tmp_path / "p.bib")
     assert (papers["title"][1].as_py(), rejected) == (title, [])
     assert (f"p.bib is not UTF-8, and is read as {encoding}" in caplog.text) == (not encoding.startswith("utf"))
-
-
-@pytest.mark.parametrize("before", ["", "This file was created with JabRef 2.10.\nEncoding: UTF8\n\n", "% mine\n", '@string{x = "y"}\n'])
-def test_it_is_known_on_standard_input(monkeypatch: pytest.MonkeyPatch, before: str) -> None:
-    data = before.encode() + LIBRARY.encode()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    papers, rejected = read_corpus("-")
-    assert (papers["id"].to_pylist(), rejected) == (["vaswani2017attention", "muller", "Curie"], [])
-
-
-def test_no_entries(tmp_path: Path) -> None:
-    import sciretrieve as sr
-
-    (tmp_path / "p.bib").write_text("just words\n")
-    with pytest.raises(InvalidRequest, match="no paper to index"):
-        sr.build(tmp_path / "p.bib", tmp_path / "index", encoder=None)
 
 
 def test_a_field_that_is_named_as_something_of_ours_keeps_its_values(tmp_path: Path) -> None:

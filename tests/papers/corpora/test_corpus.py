@@ -65,11 +65,6 @@ def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_corpus("-")[0]["id"].to_pylist() == ["a"]
 
 
-def test_standard_input_may_be_csv(monkeypatch: pytest.MonkeyPatch) -> None:
-    give(monkeypatch, b"Key;Title\na;T\nb;U\n")
-    assert read_corpus("-")[0].select(["id", "title"]).to_pylist() == [{"id": "a", "title": "T"}, {"id": "b", "title": "U"}]
-
-
 def test_a_directory_may_mix_formats_and_hold_files_that_have_another_suffix(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,title\na,A\n")
     write_jsonl(tmp_path / "b.jsonl", [{"id": "b", "title": "B"}])

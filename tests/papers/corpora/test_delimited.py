@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from sciretrieve.characters import clean
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -130,17 +129,6 @@ def test_what_spreadsheets_write(tmp_path: Path) -> None:
     assert papers.select(["id", "title", "year"]).to_pylist() == [{"id": "1", "title": 'A "quoted" title;\r\nof two lines', "year": 2020}]
 
 
-def test_compressed(tmp_path: Path) -> None:
-    (tmp_path / "p.tsv.gz").write_bytes(gzip.compress(b"id\ttitle\na\tx, y\n"))
-    assert read_corpus(tmp_path / "p.tsv.gz")[0]["title"].to_pylist() == ["x, y"]
-
-
-@pytest.mark.parametrize("content", ["", "\n\n", "id,title\n", "id,title\n\n\n"])
-def test_files_without_rows_have_no_papers(tmp_path: Path, content: str) -> None:
-    path = write(tmp_path / "p.csv", content)
-    assert list(open_corpus(path).batches()) == []
-
-
 @pytest.mark.parametrize("damage", ["cut", "not gzip"])
 def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> None:
     whole = gzip.compress(b"id,title\n" + b"".join(b"%d,title\n" % n for n in range(100_000)))
@@ -176,14 +164,6 @@ def test_files_of_any_encoding(tmp_path: Path, encoding: str, caplog: pytest.Log
     assert papers["title"].to_pylist() == [TEXTS[encoding]] * 20
     assert rejected == []
     assert ("is not UTF-8, and is read as" in caplog.text) == (not encoding.startswith("utf"))
-
-
-def test_one_letter_is_enough(tmp_path: Path) -> None:
-    papers, _ = read_corpus(write(tmp_path / "p.csv", "id,title\n1,a paper by Müller\n2,more\n".encode("cp1252")))
-    assert papers["title"].to_pylist() == ["a paper by Müller", "more"]
-    # and where letters of UTF-8 are more, a broken byte costs its row
-    _, rejected = read_corpus(write(tmp_path / "q.csv", "id,title\n1,Müller, Größe\n".encode() + b"2,br\xffken\n"))
-    assert rejected[-1].reason == "broken UTF-8"
 
 
 ZOTERO = (

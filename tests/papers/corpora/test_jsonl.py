@@ -74,13 +74,6 @@ def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
         assert "\n" not in item.reason
 
 
-def test_a_file_of_bad_lines_alone(tmp_path: Path) -> None:
-    (tmp_path / "p.jsonl").write_text("{}\n[]\nnot json\n")
-    papers, rejected = read_corpus(tmp_path / "p.jsonl")
-    assert len(papers) == 0
-    assert [item.row for item in rejected] == [1, 2, 3]
-
-
 def test_a_column_that_changes_its_type_loses_nothing(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": n, "title": "t", "mixed": n if n < BATCH_ROWS else f"text {n}"} for n in range(BATCH_ROWS + 5)]
     rows[10]["mixed"] = 1.5
@@ -130,11 +123,6 @@ def test_whatever_the_values_every_paper_is_built_and_found(
     assert {hit.id for hit in index.search("words", k=9, mode="bm25").hits} == {paper["id"] for paper in papers}
 
 
-def test_counting_is_by_lines(tmp_path: Path) -> None:
-    (tmp_path / "p.jsonl").write_bytes(LINES)
-    assert open_corpus(tmp_path / "p.jsonl").count() == 10_000
-
-
 def packed(data: bytes, suffix: str) -> bytes:
     """`data` in a compressed file with that suffix."""
     if suffix == ".zip":
@@ -167,8 +155,3 @@ def test_damaged_compressed_files_are_refused_in_one_line(tmp_path: Path, suffix
     with pytest.raises(InvalidRequest, match="cannot be read to its end") as caught:
         read_corpus(tmp_path / f"p.jsonl{suffix}")
     assert "\n" not in str(caught.value)
-
-
-def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
-    (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[: len(LINES) // 2]) + b"\0" * 4 + lzma.compress(LINES[len(LINES) // 2 :]))
-    assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == 10_000

@@ -188,12 +188,6 @@ def test_no_column_is_lost_whatever_it_is_called(tmp_path_factory: pytest.TempPa
         assert {value for (file, name), value in values.items() if file == number and name != "year"} <= texts
 
 
-def test_a_renamed_column_takes_no_others_name(tmp_path: Path) -> None:
-    row = {"key": 1, "title": "t", "id": "renamed", "id_": "own"}
-    (paper,) = read_corpus(write_jsonl(tmp_path / "p.jsonl", [row]), id="key")[0].to_pylist()
-    assert (paper["id"], paper["id_"], paper["id__"]) == ("1", "own", "renamed")
-
-
 def test_a_renamed_column_keeps_its_name_in_every_file(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", [{"key": 1, "title": "t", "id": "first"}])
     write_jsonl(tmp_path / "b.jsonl", [{"key": 2, "title": "t", "id": "second", "id_": "own"}])

@@ -29,16 +29,6 @@ def test_rows_come_back_with_their_types(papers: list[dict[str, Any]], tmp_path:
     assert open_corpus(tmp_path / "papers.parquet").count() == len(papers)
 
 
-def test_a_directory_and_a_glob_are_one_corpus(tmp_path: Path) -> None:
-    for number in range(3):
-        pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "title": ["x", "y"]}), tmp_path / f"part-{number}.parquet")
-    (tmp_path / "_SUCCESS").touch()
-    whole = ["0a", "0b", "1a", "1b", "2a", "2b"]
-    assert read_corpus(tmp_path)[0]["id"].to_pylist() == whole
-    assert read_corpus(str(tmp_path / "part-*.parquet"))[0]["id"].to_pylist() == whole
-    assert open_corpus(tmp_path).count() == 6
-
-
 def test_files_with_different_columns_are_joined_without_loss(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["a"], "title": ["x"], "score": [1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"id": ["b"], "title": ["y"], "score": [2.5], "note": ["n"]}), tmp_path / "b.parquet")
@@ -111,8 +101,3 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match=r"did you mean 'heading'"):
         read_corpus(tmp_path / "p.parquet", id="identifier", title="headings")
     assert read_corpus(tmp_path / "p.parquet", id="identifier", title="heading")[0]["title"].to_pylist() == ["x"]
-
-
-def test_a_table_without_rows_has_no_papers(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"id": pa.array([], pa.string()), "title": pa.array([], pa.string())}), tmp_path / "p.parquet")
-    assert sum(len(batch.papers) for batch in open_corpus(tmp_path / "p.parquet").batches()) == 0

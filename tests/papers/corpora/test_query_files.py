@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.errors import InvalidRequest
 from sciretrieve.papers.corpora import read_queries
 from sciretrieve.types import Paper, Query
 from tests.made_up import write_jsonl
@@ -71,9 +71,3 @@ def test_what_is_no_query_is_named_by_its_line(tmp_path: Path, name: str, conten
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidRequest, match=words):
         read_queries(tmp_path / name)
-
-
-def test_no_such_file(tmp_path: Path) -> None:
-    for source in (tmp_path / "absent.txt", tmp_path):
-        with pytest.raises(NotFound, match="there are no queries at"):
-            read_queries(source)

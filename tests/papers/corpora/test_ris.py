@@ -65,11 +65,6 @@ def test_what_is_no_ris_is_one_clear_line(tmp_path: Path, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_record_without_an_end_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "p.ris").write_text("TY  - JOUR\nT1  - first\n\nTY  - JOUR\nT1  - second\nER  - \n")
-    assert read_corpus(tmp_path / "p.ris")[0]["title"].to_pylist() == ["first", "second"]
-
-
 def test_broken_utf8_costs_its_record(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_bytes(b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine \xc3\xa9\nER  - \n")
     papers, rejected = read_corpus(tmp_path / "p.ris")

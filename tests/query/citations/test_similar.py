@@ -88,16 +88,6 @@ def test_both_joins_the_text_with_citations(index: sr.Index, by: SimilarBy | Non
     assert {id for id, score in closeness.items() if score is not None} == set(linked.ids)
 
 
-def test_without_links_the_text_alone_ranks(tmp_path: Path) -> None:
-    rows = [{**row, "references": [] if number else ["elsewhere"]} for number, row in enumerate(made_up_papers(20))]
-    index = sr.build(rows, tmp_path / "index", encoder=None)
-    runs = [index.similar("p0003", 9, by=by, group=False) for by in ("text", "both", None)]
-    assert [(list(run.rankings[0].ids), run.rankings[0].scores.tolist(), run.mode) for run in runs[1:]] == 2 * [
-        (list(runs[0].rankings[0].ids), runs[0].rankings[0].scores.tolist(), "bm25")
-    ]
-    assert len(index.similar("p0003", 9, by="citations").rankings[0]) == 0
-
-
 def test_an_index_without_references_goes_by_text(index: sr.Index, tmp_path: Path) -> None:
     plain = sr.build(made_up_papers(60), tmp_path / "index", encoder=None, shard_size=16)
     found, by_text = (of.similar("p0009", 9, **by).rankings[0].ids for of, by in ((plain, {}), (index, {"by": "text"})))  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +96,6 @@ def test_a_search_for_an_identifier_begins_with_its_paper_and_goes_on_with_its_s
     assert not index.search(sr.Query("1", "10.1000/ABC"))[0].known
 
 
-def test_filters_hold_for_named_papers_too(index: sr.Index) -> None:
-    assert index.search("10.1000/twice", filter="year > 2001")[0].known == {"W5": "DOI"}
-    assert index.search("10.1000/twice", filter="year > 2003")[0].known == {}
-
-
 def test_wherever_an_id_is_taken(index: sr.Index) -> None:
     assert [paper.id for paper in index.papers(["doi:10.1000/ABC", "W2", "PMID 31452104"])] == ["W1", "W2", "W3"]
     assert list(index.similar("10.1000/abc")[0].ids) == list(index.similar("W1")[0].ids)
@@ -116,11 +110,6 @@ def test_a_named_paper_is_where_why_not_says(index: sr.Index) -> None:
         rank = sr.why_not(index, id, "10.1000/twice", k=50).ranks["bm25"]
         ids = list(index.search("10.1000/twice", 50, group=False)[0].ids)
         assert rank == (ids.index(id) + 1 if id in ids else None)
-
-
-def test_several_papers_are_listed(index: sr.Index) -> None:
-    with pytest.raises(Ambiguous, match=re.escape("DOI of 2 papers; name one by its id: W1 (Alignment of sentences); 10.1000/xyz (A")):
-        index.papers("10.1000/abc; 10.1000/xyz")
 
 
 def test_records_of_one_work_are_named_by_the_one_that_says_most(tmp_path: Path) -> None:
@@ -175,15 +164,3 @@ def test_the_command_says_what_came_first(index: sr.Index) -> None:
     for text, note in (("doi:10.1000/NONE", "DOI 10.1000/none"), ("arXiv:1409.0474v2", "arXiv number 1409.0474")):
         assert sciretrieve("search", text, "-i", index.path).stderr.splitlines()[0] == f"no paper that may answer has the {note}"
     assert sciretrieve("similar", "10.1000/abc; 10.1000/xyz", "-i", index.path).returncode == 2
-
-
-def test_deleting_by_an_identifier(tmp_path: Path) -> None:
-    sr.build(NAMED_PLAIN, tmp_path / "index", encoder=None).close()
-    with pytest.raises(Ambiguous):
-        sr.delete(tmp_path / "index", ["10.1000/twice"])
-    assert sr.delete(tmp_path / "index", ["https://doi.org/10.1000/abc"]).deleted == 1
-    with sr.open(tmp_path / "index") as left:
-        assert set(left.live_ids()) == {paper["id"] for paper in NAMED_PLAIN} - {"W1"}
-
-
-NAMED_PLAIN = [{**paper, "abstract": ""} for paper in NAMED]

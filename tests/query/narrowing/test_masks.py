@@ -290,13 +290,6 @@ def test_the_papers_that_meet_the_demands_are_answered(made: dict[str, sr.Index]
     assert wrong == {}
 
 
-def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
-    counts = {case.typed: sum(case.passes(paper) for paper in PAPERS) for case in CASES}
-    nobody = {typed for typed, count in counts.items() if not count}
-    assert nobody == {'"neural graph"', '"IL6 receptor"', "vaccine year:2019.5", "star AND unheardof"}
-    assert sum(count == len(PAPERS) for count in counts.values()) == sum(case.tests == () for case in CASES)
-
-
 @pytest.mark.parametrize("filter", FILTERS)
 @pytest.mark.parametrize("mode", MODES)
 def test_how_many_papers_meet_them_is_known(made: dict[str, sr.Index], mode: Mode, filter: str | None) -> None:
@@ -332,11 +325,6 @@ def test_demands_change_no_score(made: dict[str, sr.Index]) -> None:
     assert changed == {}
 
 
-def test_the_sharding_changes_nothing(made: dict[str, sr.Index]) -> None:
-    typed = [case.typed for case in CASES]
-    assert [one for one in typed if answered(made["one"], one, "bm25") != answered(made["bm25"], one, "bm25")] == []
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_batch_answers_as_its_queries_alone(made: dict[str, sr.Index], mode: Mode) -> None:
     queries: list[str | Query] = [case.typed for case in CASES]
@@ -348,17 +336,6 @@ def test_a_batch_answers_as_its_queries_alone(made: dict[str, sr.Index], mode: M
         if mode == "bm25":
             assert ranking.ids == one_query.ids
         assert ranking.scores.tolist() == pytest.approx(one_query.scores.tolist(), abs=5e-3)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_query_object_is_taken_as_it_is(made: dict[str, sr.Index], mode: Mode) -> None:
-    for text in ("graph -networks", '"star dust"', "star year:2019 author:lovelace"):
-        query = Query("q", text)
-        ranking = made[mode].search(query, 1000, mode=mode).rankings[0]
-        assert ranking.query is query
-        has_name = by("lovelace") if "lovelace" in text else without(lambda _: True)
-        expected = {paper["id"] for paper in PAPERS if mode != "bm25" or shares_a_term(text, paper) or has_name(paper)}
-        assert set(ranking.ids) == expected
 
 
 words = st.sampled_from(sorted({word for topic in TOPICS.values() for word in topic} | {"survey", "the", "of", "unheardof"}))
@@ -479,19 +456,6 @@ def test_many_beginnings_together_are_each_of_them(made: dict[str, sr.Index], na
         assert set(index.matching(" OR ".join([*absent, *chosen])).tolist()) == expected
         assert set(index.matching(f"NOT ({' OR '.join(chosen)})").tolist()) == set(index.scope.places.tolist()) - expected
     assert all(alone[typed] for typed in BEGINNINGS if typed != "zz*")
-
-
-@pytest.mark.parametrize("typed", ["-survey", "NOT survey", "-(survey)", "-survey NOT (a OR b)", '-"graph networks"', "-year:2019", "  "])
-def test_a_query_that_only_leaves_out_is_empty(made: dict[str, sr.Index], typed: str) -> None:
-    with pytest.raises(InvalidRequest, match="the query is empty"):
-        made["hybrid"].search(typed)
-
-
-def test_what_cannot_be_read_names_no_author(made: dict[str, sr.Index]) -> None:
-    assert made["bm25"].search("lovelace").rankings[0].known
-    for typed in ("foo AND (lovelace", "love*lace", "lovelace NEAR/x"):
-        with pytest.raises(InvalidRequest, match=", at character "):
-            made["bm25"].search(typed)
 
 
 def test_a_word_where_numbers_stand_is_refused_in_one_line(made: dict[str, sr.Index]) -> None:
@@ -627,17 +591,6 @@ def typed_index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_lists_stay_lists(way: Callable[[Path], None], tmp_path: Path) -> None:
-    way(tmp_path / "index")
-    sr.merge(tmp_path / "index")
-    with sr.open(tmp_path / "index") as index:
-        assert index.columns.field("tags").type.value_type == "string"
-        assert [paper.extra["tags"] for paper in index.papers(["c5", "odd"])] == [["a", "t5"], ["single"]]
-        assert judged(index, 'tags in ("a")') == (FEW | MANY, set())
-        assert judged(index, 'tags in ("single")') == ({"odd"}, set())
-
-
-@pytest.mark.parametrize("way", WAYS)
 def test_deleted_papers_have_no_say(way: Callable[[Path], None], tmp_path: Path) -> None:
     way(tmp_path / "index")
     sr.delete(tmp_path / "index", "odd")
@@ -662,11 +615,6 @@ def test_texts_that_are_no_numbers_are_not_compared_with_any(tmp_path: Path) -> 
         assert judged(index, "code == 7") == (set(), set())
         with pytest.raises(InvalidRequest, match=r'title holds string, .* write "2018" in quotation marks to compare texts'):
             index.search("graphs", filter="title >= 2018")
-
-
-def test_an_unknown_column_names_the_near_ones(made: dict[str, sr.Index]) -> None:
-    with pytest.raises(UnknownName, match="unknown column in the filter 'yeer'; did you mean 'year'"):
-        made["one"].search("star", filter="yeer >= 2018")
 
 
 def test_an_unknown_field_within_objects_names_the_near_ones(tmp_path: Path) -> None:

@@ -194,10 +194,6 @@ def test_beginnings_distances_and_fields_over_groups(text: str, words: str, dema
     assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
 
 
-def test_beginnings_alone_are_a_listing() -> None:
-    assert parse("child* OR teen*", COLUMNS) == TypedQuery("child teen", (either(CHILDREN, exact("teen*")),), listing=True)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -282,12 +278,6 @@ def test_what_cannot_be_meant(text: str, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_column_is_a_field_by_its_own_name_first() -> None:
-    assert parse("journal:x", ("venue", "journal")).demands == (Demand("journal", "x"),)
-    assert parse("tags:x", ("tags",)).demands == (Demand("tags", "x"),)
-    assert parse("keyword:x", ("keywords",)).demands == (Demand("keywords", "x"),)
-
-
 def test_an_alias_needs_its_column() -> None:
     with pytest.raises(UnknownName, match="unknown field in the query 'author'; there are: title"):
         parse("author:kipf", ("title",))
@@ -311,19 +301,6 @@ def test_a_query_of_demands_searches_for_them(text: str, words: str) -> None:
 typed = st.text('ab5 "-:.é\n', max_size=30) | st.lists(
     st.sampled_from(["graph", "-graph", "-5", '"', "title:", "author:x", "-year:2", '"a b"', '-"c"', "no:one", " ", "-"]), max_size=8
 ).map(" ".join)
-
-
-@given(typed)
-def test_nothing_typed_fails_or_is_lost(text: str) -> None:
-    typed = parse(text, COLUMNS)
-    assert typed.words == " ".join(typed.words.split())
-    for leaf in [leaf for demand in typed.demands for leaf in leaves(demand)]:
-        assert isinstance(leaf, Demand)
-        assert leaf.column is None or leaf.column in COLUMNS
-        assert leaf.text.strip()
-    remaining_text = typed.words + "".join(leaf.text for demand in typed.demands for leaf in leaves(demand))
-    for letter in set(text) - set('":- \ntileauhoryx'):
-        assert letter in remaining_text
 
 
 @example("a AND (b")
@@ -375,29 +352,6 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
         assert typed.words == " ".join((as_typed(text).replace('"', "") if typed.liked else as_typed(text)).split())
     for demand in typed.demands:
         assert written(demand)
-
-
-@given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
-def test_plain_words_stay_as_they_are(words: list[str]) -> None:
-    assert parse(" ".join(words), COLUMNS) == TypedQuery(" ".join(words), ())
-
-
-@example('a:"5"5')
-@given(typed)
-def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
-    typed = parse(text, COLUMNS)
-    if not typed.demands:
-        assert typed.words == " ".join((as_typed(text).replace('"', "") if typed.liked else as_typed(text)).split())
-
-
-@pytest.mark.slow
-@pytest.mark.torture
-@pytest.mark.parametrize(
-    "text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000, "(" * 10**6, "((a " * 250_000]
-)
-def test_a_million_characters_are_read_in_one_go(text: str) -> None:
-    """With steps back, an open quotation mark before so many would take hours."""
-    assert len(parse(text, ("title",)).words) <= len(text)
 
 
 @pytest.mark.slow

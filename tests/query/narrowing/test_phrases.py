@@ -40,7 +40,7 @@ def has(text: str, sought: str) -> bool:
 
 texts = st.lists(st.sampled_from(TOKENS), max_size=8).map(" ".join)
 corpora = st.lists(st.tuples(texts, texts), min_size=1, max_size=6)
-phrases = st.lists(st.sampled_from(["type", "the", "b", "2", "2.5", "c++", "n=4", "c", "t-cell", "t cell", "ete"]), min_size=1, max_size=3)
+phrases = st.lists(st.sampled_from(["type", "the", "b", "2", "2.5", "c++", "n=4", "c", "t-cell", "ete"]), min_size=1, max_size=3)
 
 
 def found(papers: list[tuple[str, str]], queries: list[str]) -> list[set[int]]:
@@ -63,15 +63,13 @@ def expected(papers: list[tuple[str, str]], test: Callable[[str], bool], columns
 @given(papers=corpora, words=phrases)
 def test_a_phrase_is_every_character_of_it(papers: list[tuple[str, str]], words: list[str]) -> None:
     typed = " ".join(words)
-    whole, in_title, hyphened, *each = found(
-        papers, [f'"{typed}"', f'title:"{typed}"', f'"{typed.replace(" ", "-")}"', *(f'"{word}"' for word in words)]
-    )
+    queries = [f'"{typed}"', f'title:"{typed}"', f'"{typed.replace(" ", "-")}"', "typ*", *(f'"{word}"' for word in words)]
+    whole, in_title, hyphened, beginning, *each = found(papers, queries)
     assert whole == expected(papers, lambda text: has(text, typed))
     assert in_title == expected(papers, lambda text: has(text, typed), ("title",))
     assert hyphened == whole
     for one in each:
         assert whole <= one
-    (beginning,) = found(papers, ["typ*"])
     assert beginning == expected(papers, lambda text: re.search(r"(?<![a-z0-9])typ", plain(text)) is not None)
 
 

@@ -6,7 +6,6 @@ import json
 import random
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.answers.answering import Request, answer
 from sciretrieve.answers.explaining import explain
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.query.narrowing.demands import Demand
 from sciretrieve.query.narrowing.operators import parse
 from tests.conftest import Effort
@@ -183,24 +181,6 @@ def test_a_quoted_sentence_is_demanded_where_a_paper_has_it(index: sr.Index) -> 
 
 def test_a_title_with_operators_is_its_papers(index: sr.Index) -> None:
     assert index.search("User Privacy Is NOT Preserved in Aggregated Data")[0].known == {"not": "title"}
-
-
-def test_typed_prose_is_answered_as_a_batch_answers_it(index: sr.Index) -> None:
-    text = "we asked whether the brain -and gut- signals an axis NOT measured in depression*"
-    typed, plain = index.search([text, sr.Query("2", text)])
-    assert (typed.ids, typed.scores.tolist()) == (plain.ids, plain.scores.tolist())
-
-
-@pytest.mark.parametrize("name", ["acm", "hepth", "scifact"])
-def test_no_title_is_an_error(name: str, effort: Effort) -> None:
-    titles = [title for title in pq.read_table(shared(f"{name}/corpus.parquet"), columns=["title"])["title"].to_pylist() if title]
-    odd = [title for title in titles if set(title) & set('"*?~[') or " -" in title or "AND" in title or "NOT" in title]
-    for title in [*odd, *random.Random(1).sample(titles, effort(200, len(titles)))]:
-        try:
-            typed = parse(title, COLUMNS)
-        except InvalidRequest as error:
-            pytest.fail(f"{title}: {error}")
-        assert not any(isinstance(demand, Demand) and demand.absent for demand in typed.demands), title
 
 
 @pytest.mark.slow

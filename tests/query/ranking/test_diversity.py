@@ -93,17 +93,6 @@ def test_k_distinct_papers_from_the_best_on(given_: tuple[list[float], list[list
     assert after.ids[0] == "id0"
 
 
-def test_an_equal_of_the_first_is_put_off() -> None:
-    vectors = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]], np.float32)
-    scores = [1.0, 0.95, 0.8, 0.7, 0.0]
-    assert list(diverse(ranking(scores), vectors, 5).ids) == ["id0", "id2", "id3", "id1", "id4"]
-    assert list(diverse(ranking(scores), vectors, 3).ids) == ["id0", "id2", "id3"]
-
-
-def test_no_candidates_give_no_answer() -> None:
-    assert len(diverse(ranking([]), np.empty((0, 3), np.float32), 5)) == 0
-
-
 def vectors_of(index: sr.Index, ids: Sequence[str]) -> Vectors:
     return vectors_at(index.vectors, index.rows(ids))
 

@@ -85,23 +85,6 @@ def test_all_copies_of_a_work_stand_with_it(copied: sr.Index) -> None:
     assert {hit.paper.extra["work"]: 1 + len(hit.also) for hit in hits} == dict(enumerate(COPIES))
 
 
-def test_several_queries_are_grouped_each_for_itself(copied: sr.Index) -> None:
-    queries = ["graph", "theory number 3", "work 11"]
-    together = copied.search(queries, 4, mode="bm25", group=True)
-    for query, ranking in zip(queries, together, strict=True):
-        alone = copied.search(query, 4, mode="bm25", group=True).rankings[0]
-        assert list(ranking.ids) == list(alone.ids)
-        assert len(ranking) == 4
-
-
-def test_papers_like_a_given_one_are_grouped(copied: sr.Index) -> None:
-    hits = copied.similar(["p000"], 12, group=True).hits
-    assert len({hit.paper.extra["work"] for hit in hits}) == len(hits)
-    assert "p000" not in {id for hit in hits for id in (hit.id, *hit.also)}
-    assert any(hit.also for hit in copied.similar(["p000"], 3, group=True).hits)
-    assert not any(hit.also for hit in copied.similar(["p000"], 50, group=False).hits)
-
-
 def test_records_with_one_doi_are_one_work(tmp_path: Path) -> None:
     """A preprint's title may have changed in print; a DOI written as an address is the same DOI."""
     papers = [

@@ -18,7 +18,6 @@ from sciretrieve.choices import Metric, Mode
 from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import FIELD_SEPARATOR
-from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.sentence_pairs import transport
 from sciretrieve.protocols import Encoder, Reranker
@@ -95,16 +94,6 @@ def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ran
     np.testing.assert_array_equal(ours.parts["rerank"], new_scores + [np.nan] * (len(old) - cut))
     np.testing.assert_array_equal(ours.parts["dense"], [2 * score for _, _, score in expected])
     assert np.isnan(ours.parts["bm25"]).all()
-
-
-@given(st.lists(rankings(), max_size=4))
-def test_each_ranking_is_ordered_by_itself(made: list[tuple[Ranking, dict[str, float]]]) -> None:
-    scores = {f"row{row}": float(row * 7 % 5) for row in range(12)}
-    run = reranked(Run(tuple(ranking for ranking, _ in made), "dense", Shelf()), Told(scores), 4)
-    for (ranking, _), ours in zip(made, run, strict=True):
-        alone = reranked(Run((ranking,), "dense", Shelf()), Told(scores), 4).rankings[0]
-        assert ours.ids == alone.ids
-        assert ours.scores.tolist() == alone.scores.tolist()
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
@@ -211,14 +200,6 @@ def test_aspire_compares_sentences(models: Path, name: str) -> None:
     assert reranker.score(queries["paper"][0], papers).argmax() == len(papers) - 1
 
 
-def test_aspires_vectors_are_read_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_bert(models / CATALOGUE["aspire-ts-compsci"].parts["base"].source, 31)
-    open_reranker("aspire-ts-compsci", precision="fp32", device="cpu").score(QUERY, PAPERS[:3])
-    again = open_reranker("aspire-ts-compsci", precision="fp32", device="cpu")
-    monkeypatch.setattr(TextEncoder, "encode_papers_late", lambda *_: pytest.fail("encoded again"))
-    assert len(again.score(QUERY, PAPERS[:3])) == 3
-
-
 class Giving:
     """A reranker of a user's own, which gives something of the papers."""
 
@@ -264,17 +245,6 @@ def test_any_numbers_are_scores(index: sr.Index, kind: Callable[[list[int]], Any
     run = index.search("graph networks", 3, mode="bm25", reranker=reranker, rerank_depth=20, group=False)
     assert run[0].scores.tolist() == [19, 18, 17]
     assert run[0].scores.dtype == np.float64
-
-
-def test_scores_are_taken_as_they_are_when_they_are_given(index: sr.Index) -> None:
-    buffer = np.zeros(20)
-
-    def reused(papers: Sequence[Paper]) -> Any:
-        buffer[:] += np.arange(len(papers))
-        return buffer
-
-    run = index.search(["graph networks", "graph networks"], 3, mode="bm25", reranker=Giving(reused), rerank_depth=20, group=False)
-    assert [ranking.scores.tolist() for ranking in run] == [[19, 18, 17], [38, 36, 34]]
 
 
 @pytest.mark.parametrize("reranker", ["minilm", Giving, object()])

@@ -97,16 +97,6 @@ def test_search_is_narrowed(sea: Server, arguments: dict[str, Any], ids: set[str
     assert [paper["rank"] for paper in papers] == list(range(1, len(ids) + 1))
 
 
-def test_a_paper_that_the_query_names_says_so(sea: Server) -> None:
-    paper, *_ = found(sea, "search", query="10.1000/tides")["papers"]
-    assert paper["id"] == "tides"
-    assert paper["why"].startswith("the query names it")
-
-
-def test_newest_first(sea: Server) -> None:
-    assert [paper["year"] for paper in found(sea, "search", query="sea", sort="year")["papers"]] == [2010, 2001, 1999]
-
-
 def test_what_a_search_should_be_known_to_lack_is_a_note(sea: Server) -> None:
     answer = found(sea, "search", query="whale title:volcano")
     assert answer["papers"] == []
@@ -167,14 +157,6 @@ def test_entries_are_those_of_exports(sea: Server, folder: Path) -> None:
     assert json.loads(entries["csl-json"][0]["entry"])["DOI"] == "10.1000/tides"
     assert entries["text"][1]["entry"] == "Salt in the sea (2001). Oceans."
     assert "abstract" not in text(call(sea, "cite", papers="tides"))
-
-
-def test_entries_of_one_call_have_different_keys(tmp_path: Path) -> None:
-    rows = [{"id": str(n), "title": f"Waves {'of' * n} x", "authors": ["Ada Lovelace"], "year": 1999} for n in range(5)]
-    with server(build(tmp_path / "index", rows)) as one:
-        answer = found(one, "cite", papers=[*"01234", "none at all"])
-        assert len({entry["key"] for entry in answer["entries"]}) == 5
-        assert [missing["name"] for missing in answer["missing"]] == ["none at all"]
 
 
 def test_citations_both_ways(sea: Server) -> None:
@@ -259,11 +241,6 @@ def test_what_is_wrong_is_told_on_a_line(sea: Server, tool: str, arguments: dict
     assert found(sea, "search", query="sea")["papers"]
 
 
-def test_an_index_without_references_says_so(folder: Path) -> None:
-    with server(folder / "sky") as one:
-        assert error(one, "citations", paper="clouds").startswith("sky has no column with what its papers cite; ")
-
-
 def test_a_damaged_index_is_told_without_its_place(folder: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(folder / "sea", tmp_path / "broken"))
     for file in path.rglob("*.parquet"):
@@ -333,14 +310,6 @@ def test_papers_come_and_go_while_it_runs(tmp_path: Path) -> None:
         assert listed["indexes"][0]["papers"] == 3
         assert "tides" not in {work["id"] for work in found(one, "citations", paper="salt")["works"]}
         assert {value["papers"] for value in found(one, "facets", columns="year")["values"]} == {1}
-
-
-def test_an_index_that_is_gone_is_answered_from_as_it_was(tmp_path: Path) -> None:
-    path = build(tmp_path / "sea", SEA)
-    with server(path) as one:
-        assert len(found(one, "search", query="title:sea")["papers"]) == 3
-        path.rename(tmp_path / "moved")
-        assert len(found(one, "search", query="title:sea")["papers"]) == 3
 
 
 def test_a_paper_that_is_none_cannot_be_read(sea: Server) -> None:

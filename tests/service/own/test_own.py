@@ -87,11 +87,6 @@ def test_a_search_is_the_library_s_answer(client: TestClient, index: sr.Index, q
     jsonschema.validate(value | {"total_time_ms": 1.0}, sr.schema("answer"))
 
 
-def test_a_search_by_body_is_the_same(client: TestClient) -> None:
-    body: dict[str, Any] = {"q": "graph networks", "k": 4, "filter": ["year >= 2005"], "facets": ["topic"]}
-    assert said(client.post("/v1/search", json=body)) == said(client.get("/v1/search", params=body))
-
-
 @pytest.mark.parametrize(
     ("query", "request_"),
     [

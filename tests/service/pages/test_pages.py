@@ -147,12 +147,6 @@ def test_more_like_this_and_not_this_rank_anew(client: TestClient, index: sr.Ind
     assert names(page(client, chips[1].attributes["href"])) == names(one)
 
 
-def test_papers_like_one_have_no_query(client: TestClient, index: sr.Index) -> None:
-    like = page(client, "/?like=p0003&like=p0005&unlike=p0001")
-    assert names(like) == [hit.id for hit in sr.answer(index, sr.Request(None, ["p0003", "p0005"], ["p0001"], k=20)).hits]
-    assert "Papers like these" in like.one("title").text
-
-
 def test_answers_are_narrowed_down_by_bars_and_years(client: TestClient, index: sr.Index) -> None:
     options = sr.SearchOptions(since=2005, until=2015, filter='venue in ("ACL")')
     narrowed = page(client, "/?q=graph&year=2005-2015&venue=ACL&extra=facets")
@@ -173,13 +167,6 @@ def test_a_form_of_years_is_a_range(client: TestClient) -> None:
     assert names(by_form) == names(page(client, "/?q=graph&year=2005-2010"))
     assert names(page(client, "/?q=graph&since=2005&until=")) == names(page(client, "/?q=graph&year=2005-"))
     assert names(page(client, "/?q=graph&since=&until=")) == names(page(client, "/?q=graph"))
-
-
-def test_newest_first_is_of_the_best_hundred(client: TestClient, index: sr.Index) -> None:
-    expected = sr.answer(index, sr.Request("graph", k=60, sort="year"))
-    newest = page(client, "/?q=graph&sort=year")
-    assert names(newest) == [hit.id for hit in expected.hits[:20]]
-    assert names(page(client, newest.one("a", rel="next").attributes["href"])) == [hit.id for hit in expected.hits[20:40]]
 
 
 def test_a_map_has_a_point_for_each_of_the_first_papers(client: TestClient, index: sr.Index) -> None:
@@ -286,15 +273,6 @@ def test_an_export_of_nothing_says_what_to_do(client: TestClient) -> None:
     assert "shelf" in page(client, "/export?format=ris", 400).one("main").text
     assert "bibtex" in page(client, "/export?format=docx&id=p0001", 400).one("main").text
     assert "none of these" in page(client, "/export?format=ris&id=nosuch", 404).one("main").text.lower()
-
-
-def test_a_list_s_form_has_a_box_for_each_paper(client: TestClient) -> None:
-    answers = page(client, "/?q=graph")
-    form = answers.one("form", kind="exports")
-    boxes = answers.all("input", type="checkbox")
-    assert [box.attributes["value"] for box in boxes] == names(answers)
-    assert {box.attributes["form"] for box in boxes} == {form.attributes["id"]}
-    assert [button.text for button in form.all("button")] == ["BibTeX", "RIS", "CSL", "Markdown"]
 
 
 def test_a_shelf_is_what_is_sent(client: TestClient) -> None:

@@ -10,7 +10,7 @@ from semanticscholar import SemanticScholar
 from semanticscholar.SemanticScholarException import BadQueryParametersException, ObjectNotFoundException
 
 from sciretrieve.service.scholar.models import BulkPage, PaperPage
-from tests.service.scholar.library import BY_ID, MANY, PAPERS, REPORTS
+from tests.service.scholar.library import BY_ID, MANY, PAPERS
 
 
 def ids(found: Any) -> list[str]:
@@ -103,14 +103,6 @@ def test_queries_come_as_they_are(client: SemanticScholar, address: str) -> None
         client.search_paper(" ")
     with pytest.raises(BadQueryParametersException, match="query cannot be taken"):
         client.search_paper("")
-
-
-def test_bulk_search_goes_to_the_end(client: SemanticScholar) -> None:
-    found = client.search_paper("gauges", bulk=True, fields=["title"])
-    every = ids(found)
-    assert every == sorted(report["id"] for report in REPORTS)
-    assert found.total == MANY
-    assert len(list(client.search_paper("", bulk=True, fields=["title"]))) == MANY + len(PAPERS)
 
 
 @pytest.mark.parametrize(
