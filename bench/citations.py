@@ -165,12 +165,12 @@ def main() -> None:
     chosen = arguments(__doc__, queries=1000)
     with table.open(newline="") as file:
         lines = [(citing, cited) for citing, cited in csv.reader(file, delimiter="\t") if citing != "citing"]
-    row_of = {id: row for row, id in enumerate(index.live_ids())}
+    row_of = {id: row for row, id in enumerate(index.snapshot.live_ids())}
     papers = len(row_of)
     for citing, _ in lines:
         row_of.setdefault(citing, len(row_of))  # papers of which only the references are known
     whole = Graph.of(len(row_of), np.array([(row_of[citing], row_of[cited]) for citing, cited in lines if cited in row_of], np.int64))
-    years = np.array([year or 0 for part in index.tables(["year"]) for year in part["year"].to_pylist()])
+    years = np.array([year or 0 for part in index.snapshot.tables(["year"]) for year in part["year"].to_pylist()])
     rows: list[dict[str, Any]] = []
     for task in (held_out(papers, whole, chosen.queries), other_co_citation(papers, whole, years, chosen.queries)):
         for row in rows_of(index, task):

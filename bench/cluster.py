@@ -80,12 +80,14 @@ def main() -> None:
                 doomed = nodes.add_node(num_cpus=1)
                 kill = Killing(chosen.papers, lambda: nodes.remove_node(doomed, allow_graceful=False))
                 survived, rows[0]["one of three dies"] = build("survived", workers=workers, progress=kill)
-                same = [other.manifest.shards == here.manifest.shards for other in (scattered, survived)]
+                same = [other.snapshot.manifest.shards == here.snapshot.manifest.shards for other in (scattered, survived)]
                 rows += _searched(here.path, queries, nodes, workers)
         finally:
             nodes.shutdown()
         report([{**row, "two to one": row["two nodes"] / row["one machine"]} for row in rows], chosen.json)
-        print(f"{len(here):,} papers in {len(here.manifest.shards)} shards, {here.manifest.dense}; the same files: {same}")
+        print(
+            f"{len(here):,} papers in {len(here.snapshot.manifest.shards)} shards, {here.snapshot.manifest.dense}; the same files: {same}"
+        )
 
 
 def _searched(path: Path, queries: Path, nodes: Any, workers: sr.RayWorkers) -> list[dict[str, Any]]:
@@ -97,7 +99,7 @@ def _searched(path: Path, queries: Path, nodes: Any, workers: sr.RayWorkers) -> 
     for column in ("one machine", "two nodes", "one of three dies"):
         doomed = nodes.add_node(num_cpus=1) if column == "one of three dies" else None
         start = time.perf_counter()
-        index = sr.open(path, encoder=encoder) if column == "one machine" else sr.DistributedIndex(path, workers, encoder=encoder)
+        index = sr.open(path, encoder=encoder) if column == "one machine" else sr.open(path, workers=workers, encoder=encoder)
         index.search(asked[0], 10)
         columns[column] = {"opening and a first search, s": time.perf_counter() - start}
         for mode in index.modes:

@@ -70,19 +70,19 @@ class Person:
 
 def people(index: sr.Index, task: Task, queries: Sequence[Query]) -> Iterator[Person]:
     """Those whose first ten answers have a relevant paper, and who have others to find."""
-    vectors = index.encode(queries)
+    vectors = index.reader.query_encoder.encode(queries)
     run = index.search(list(queries), SHOWN + 1, vectors=vectors, group=False)
     for query, vector, ranking in zip(queries, vectors, run, strict=True):
         shown = [id for id in ranking.ids if id != query.id][:SHOWN]
         grades = {id: grade for id, grade in task.qrels[query.id].items() if grade > 0 and id != query.id}
-        rows = index.find(list(grades))
+        rows = index.snapshot.find(list(grades))
         left = {id: grades[id] for id in rows if id not in shown}
         relevant = [id for id in shown if id in grades]
         if not (relevant and left):
             continue
-        centre = vectors_at(index.vectors, np.array(list(rows.values()))).mean(axis=0)
+        centre = vectors_at(index.snapshot.vectors, np.array(list(rows.values()))).mean(axis=0)
         others = [id for id in shown if id not in grades]
-        nearness = vectors_at(index.vectors, index.rows(others)) @ centre
+        nearness = vectors_at(index.snapshot.vectors, index.snapshot.rows(others)) @ centre
         yield Person(query, vector, shown, relevant, [others[place] for place in np.argsort(nearness, kind="stable")], left)
 
 

@@ -74,19 +74,19 @@ def figures(encoded: sr.Index, counted: sr.Index, rounds: int) -> Iterator[tuple
         yield f"cold search, {mode}", "s", median(partial(subprocess.run, command, check=True, capture_output=True), rounds)
 
     queries = titles(encoded)
-    vectors = encoded.encode([Query(text=query) for query in queries])
+    vectors = encoded.reader.query_encoder.encode([Query(text=query) for query in queries])
     parts: Mapping[str, Callable[[], Any]] = {
         "hybrid": each(queries, partial(encoded.search, k=K)),
-        "encoder": each(queries, lambda query: encoded.encode([Query(text=query)])),
-        "dense": each(list(vectors), lambda vector: encoded.searcher.near(vector[None], K, encoded.scope)),
-        "bm25": each(queries, lambda query: encoded.searcher.bm25.best(weights(encoded, query), K, encoded.scope, NO_ROWS)),  # type: ignore[union-attr]
+        "encoder": each(queries, lambda query: encoded.reader.query_encoder.encode([Query(text=query)])),
+        "dense": each(list(vectors), lambda vector: encoded.searcher.near(vector[None], K, encoded.snapshot.scope)),
+        "bm25": each(queries, lambda query: encoded.searcher.bm25.best(weights(encoded, query), K, encoded.snapshot.scope, NO_ROWS)),  # type: ignore[union-attr]
     }
     seconds = {name: median(run, rounds) / len(queries) for name, run in parts.items()}
     yield "warm search, hybrid", "ms", 1000 * seconds["hybrid"]
     yield "the same, of encoding + vectors + words", "ratio", seconds["hybrid"] / (seconds["encoder"] + seconds["dense"] + seconds["bm25"])
 
     rows = np.linspace(0, len(encoded) - 1, 20).astype(np.int64)
-    yield "what 20 papers are called", "ms", 1000 * median(lambda: encoded.papers_at(rows, NAMES), 10 * rounds)
+    yield "what 20 papers are called", "ms", 1000 * median(lambda: encoded.snapshot.papers_at(rows, NAMES), 10 * rounds)
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(partial(encoded.search, k=K), queries[:4]))
@@ -97,13 +97,13 @@ def figures(encoded: sr.Index, counted: sr.Index, rounds: int) -> Iterator[tuple
     papers = [f"{paper.title} {paper.abstract}" for paper in counted.papers_at(np.arange(QUERIES, dtype=np.int64))]
     for name, texts in (("three words", short), ("whole papers", papers)):
         terms = [weights(counted, text) for text in texts]
-        search = each(terms, lambda term_weights: counted.searcher.bm25.best(term_weights, K, counted.scope, NO_ROWS))  # type: ignore[union-attr]
+        search = each(terms, lambda term_weights: counted.searcher.bm25.best(term_weights, K, counted.snapshot.scope, NO_ROWS))  # type: ignore[union-attr]
         yield f"BM25 over {COUNTED:,} papers, {name}", "a second", QUERIES / median(search, rounds)
 
     source = made("words", COUNTED)
     yield "building, vectors given", "papers a second", COUNTED / median(partial(building, source), 2)
     some = encoded.papers_at(np.arange(128, dtype=np.int64))
-    yield "encoding", "papers a second", len(some) / median(lambda: encoded.encoder.encode_papers(some), rounds)
+    yield "encoding", "papers a second", len(some) / median(lambda: encoded.reader.query_encoder.encoder.encode_papers(some), rounds)
 
 
 def made(name: str, count: int) -> Path:
@@ -126,7 +126,9 @@ def is_current(folder: Path) -> bool:
     if not folder.is_dir():
         return True
     with sr.open(folder) as index:
-        return index.manifest.analyzer in (None, Analyzer()) and all("names.arrow" in shard.files for shard in index.manifest.shards)
+        return index.snapshot.manifest.analyzer in (None, Analyzer()) and all(
+            "names.arrow" in shard.files for shard in index.snapshot.manifest.shards
+        )
 
 
 def building(source: Path) -> None:

@@ -26,12 +26,12 @@ def main() -> None:
     index = sr.open(chosen.index)
     rows = np.array(random.Random(0).sample(range(len(index)), min(chosen.queries, len(index))))
     titles = [paper.title.replace('"', " ").replace(":", " ") for paper in index.papers_at(rows)]
-    vectors = vectors_at(index.vectors, rows)
-    fusion, searcher, bm25 = index.fusion(None, None), index.searcher, index.bm25
+    vectors = vectors_at(index.snapshot.vectors, rows)
+    fusion, searcher, bm25 = index.snapshot.fusion, index.searcher, index.snapshot.bm25
     assert bm25 is not None
     terms_of = {title: index.reader.speller.terms(title, ()) for title in titles}
     probes = [
-        Probe(sr.Query(str(number), title), index.scope, vector, terms_of[title], terms_of[title])
+        Probe(sr.Query(str(number), title), index.snapshot.scope, vector, terms_of[title], terms_of[title])
         for number, (title, vector) in enumerate(zip(titles, vectors, strict=True))
     ]
 
@@ -40,7 +40,7 @@ def main() -> None:
 
     seconds = taking_turns(
         {
-            "the bare product": lambda: [shard.vectors @ vector for vector in vectors for shard in index.vectors],
+            "the bare product": lambda: [shard.vectors @ vector for vector in vectors for shard in index.snapshot.vectors],
             "dense, the first 10": each(lambda probe: searcher.search([probe], 10, "dense", fusion)),
             "dense, the first 1,000": each(lambda probe: searcher.search([probe], fusion.depth, "dense", fusion)),
             "BM25, the first 10": each(lambda probe: searcher.search([probe], 10, "bm25", fusion)),
@@ -57,7 +57,7 @@ def main() -> None:
         [{"work": name, "ms a query": 1000 * time / len(titles), "ratio to the product": time / base} for name, time in seconds.items()],
         chosen.json,
     )
-    print(f"{len(index):,} papers, {vectors.shape[1]} dimensions, {index.manifest.dense}")
+    print(f"{len(index):,} papers, {vectors.shape[1]} dimensions, {index.snapshot.manifest.dense}")
 
 
 if __name__ == "__main__":

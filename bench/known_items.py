@@ -85,8 +85,8 @@ def found_again(index: Index, make: Make, papers: list[sr.Paper]) -> dict[str, A
     seconds = []
     for _, text in pairs:
         start = time.perf_counter()
-        if not len(index.lookup.identified(text)):
-            index.lookup.meant(text, index.scope)
+        if not len(index.snapshot.lookup.identified(text)):
+            index.snapshot.lookup.meant(text, index.snapshot.scope)
         seconds.append(time.perf_counter() - start)
 
     def share(flags: list[bool]) -> str:
@@ -109,7 +109,7 @@ def main() -> None:
     index = sr.open(Path(chosen.index))
     if chosen.queries:
         queries = [query.text for query in read_queries(chosen.queries)]
-        taken = [(text, match) for text in queries if len(match := index.lookup.meant(text, index.scope))]
+        taken = [(text, match) for text in queries if len(match := index.snapshot.lookup.meant(text, index.snapshot.scope))]
         for text, match in taken:
             titles = "; ".join(paper.title for paper in index.papers_at(match.rows[:2]))
             print(f"{match.by} ({len(match)}): {text[:100]} → {titles[:120]}")

@@ -49,7 +49,7 @@ def main() -> None:
     seconds = taking_turns(ways, chosen.rounds)
     base = seconds["hybrid without"]
     report([{"search": name, "ms a query": 1000 * time / len(titles), "ratio": time / base} for name, time in seconds.items()], None)
-    print(f"{len(index):,} papers, token vectors {'stored' if index.manifest.late else 'made when asked, and remembered'}")
+    print(f"{len(index):,} papers, token vectors {'stored' if index.snapshot.manifest.late else 'made when asked, and remembered'}")
 
 
 if __name__ == "__main__":

@@ -84,8 +84,8 @@ class Sides:
 
     def __init__(self, folder: Path, index: sr.Index, queries: dict[str, list[list[str]]]) -> None:
         self.folder, self.index, self.queries = folder, index, queries
-        assert index.bm25 is not None
-        self.ours = index.bm25
+        assert index.snapshot.bm25 is not None
+        self.ours = index.snapshot.bm25
         with (folder / "papers.txt").open("w", encoding="utf-8") as file:
             for texts in terms_of(self.ours):
                 file.writelines(f"{text}\n" for text in texts.to_pylist())
@@ -137,7 +137,7 @@ class Sides:
     def _ask_ours(self, asked: list[list[str]]) -> list[list[int]]:
         answers = []
         for query in asked:
-            rows, scores, _ = self.ours.best(weigh_terms(query), K, self.index.scope)
+            rows, scores, _ = self.ours.best(weigh_terms(query), K, self.index.snapshot.scope)
             answers.append(rows[np.argsort(-scores)[:K]].tolist())
         return answers
 

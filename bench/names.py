@@ -77,8 +77,8 @@ class Maker:
     """Makes queries for an index's papers."""
 
     def __init__(self, index: sr.Index, count: int) -> None:
-        assert index.bm25 is not None
-        self.index, self.bm25, self._chance = index, index.bm25, random.Random(0)
+        assert index.snapshot.bm25 is not None
+        self.index, self.bm25, self._chance = index, index.snapshot.bm25, random.Random(0)
         rows = np.array(sorted(self._chance.sample(range(len(index)), min(len(index), 3 * count))))
         papers = [paper for paper in index.papers_at(rows) if paper.authors and len(paper.title.split()) >= FEWEST_WORDS]
         # where a corpus has all authors of a paper in one text, the first is sought
@@ -111,7 +111,7 @@ class Maker:
 
     def _words(self, title: str) -> dict[str, int]:
         words = re.findall(r"\w+", title.lower())
-        return {word: self.bm25.frequency(term) for word in words if (term := self.index.analyzer.term(word)) is not None}
+        return {word: self.bm25.frequency(term) for word in words if (term := self.index.snapshot.analyzer.term(word)) is not None}
 
     def _rarest(self, title: str, count: int) -> str:
         words = {word: papers for word, papers in self._words(title).items() if papers}
@@ -149,7 +149,7 @@ def probed(index: sr.Index, queries: Sequence[Query], way: Mapping[str, Any]) ->
     """The queries made ready with other weights."""
     changed = {name: value for name, value in way.items() if name != "keywords"}
     with patch.multiple(name_terms, **changed) if changed else patch.object(name_terms, "YEAR", name_terms.YEAR):
-        probes = index.probes(queries, "bm25", None)
+        probes = index.reader.probes(queries, "bm25", None)
     if "keywords" not in way:
         return probes
     return [
@@ -162,7 +162,7 @@ def values(index: sr.Index, probes: Sequence[Probe], asked: Asked) -> np.ndarray
     """nDCG@10 of each query."""
     rankings, right_for = {}, {query.id: right for query, right in asked}
     evaluator = Evaluator(right_for, [parse_measure(MEASURE)])
-    for ranking in index.searcher.search(probes, 11, "bm25", index.fusion(None, None)):
+    for ranking in index.searcher.search(probes, 11, "bm25", index.snapshot.fusion):
         # a query that is a paper of the corpus finds itself first, which is right only where that paper was sought
         others = [id for id in ranking.ids if id != ranking.query.id or id in right_for[id]][:10]
         rankings[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(others)}
@@ -186,7 +186,7 @@ def main() -> None:
             if not asked:
                 continue
             queries = [query for query, _ in asked]
-            probes = index.probes(queries, "bm25", None)
+            probes = index.reader.probes(queries, "bm25", None)
             text = values(index, [replace(probe, fields={}) for probe in probes], asked)
             row = {"corpus": corpus.parent.name, "query": kind, "queries": len(asked), "text": f"{100 * text.mean():.1f}"}
             for way, settings in WAYS.items():

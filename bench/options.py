@@ -27,7 +27,7 @@ def main() -> None:
     rows = np.array(random.Random(0).sample(range(len(index)), min(chosen.queries, len(index))))
     papers = index.papers_at(rows)
     titles = [paper.title.replace('"', " ").replace(":", " ") for paper in papers if paper.title.strip()]
-    columns = [name for name in ("year", "venue") if name in index.columns.names]
+    columns = [name for name in ("year", "venue") if name in index.snapshot.columns.names]
     reranker = sr.open_reranker("minilm")
 
     def asking(**settings: Any) -> Callable[[], Any]:

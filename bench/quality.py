@@ -106,7 +106,7 @@ def main() -> None:
         queries = drawn(task, chosen.queries)
         evaluator = Evaluator({query.id: task.qrels[query.id] for query in queries}, wanted)
         values: dict[str, dict[str, np.ndarray[Any, np.dtype[np.float64]]]] = {}
-        probes = index.probes(queries, "hybrid", None)
+        probes = index.reader.probes(queries, "hybrid", None)
         for way, (mode, fusion) in WAYS.items():
             values[way] = scores(index, probes, evaluator, mode, fusion)
         main_values = {way: measured["nDCG@10"] for way, measured in values.items()}

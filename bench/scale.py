@@ -44,13 +44,13 @@ finally:
 seconds = time.perf_counter() - start
 # files that are mapped count in the second, as far as nothing else needs their memory
 facts = {"build s": seconds, "build peak MB": peak, "build, with mapped files MB": resident("VmHWM")}
-print(json.dumps(facts | {"bytes a paper": built.manifest.bytes / len(built)}))
+print(json.dumps(facts | {"bytes a paper": built.snapshot.manifest.bytes / len(built)}))
 """
 ADD = """
 import json, sys, time
 import sciretrieve as sr
 corpus, vectors, index = sys.argv[1:]
-generation = sr.open(index).manifest.generation
+generation = sr.open(index).snapshot.manifest.generation
 start = time.perf_counter()
 sr.add(corpus, index, encoder=sr.load_encoder(f"vectors:{vectors}"), progress=False)
 facts = {"100 papers added s": time.perf_counter() - start}
@@ -82,8 +82,8 @@ for mode in reversed(opened.modes):
     facts[f"{mode} ms"] = 1000 * median(search, asked)
     facts[f"{mode} again ms"] = 1000 * median(search, asked)
 titles = [paper.title for paper in opened.papers_at(np.linspace(1, len(opened) - 2, len(asked)).astype(np.int64))]
-facts["title looked up ms"] = 1000 * median(lambda title: opened.lookup.meant(title, opened.scope), titles)
-facts["recall of dense"] = opened.manifest.trial.chosen.recall if opened.manifest.trial else 1.0
+facts["title looked up ms"] = 1000 * median(lambda title: opened.snapshot.lookup.meant(title, opened.snapshot.scope), titles)
+facts["recall of dense"] = opened.snapshot.manifest.trial.chosen.recall if opened.snapshot.manifest.trial else 1.0
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 facts["memory MB"] = int(status["RssAnon"].split()[0]) / 1000
 facts["with mapped files MB"] = int(status["VmRSS"].split()[0]) / 1000

@@ -62,7 +62,7 @@ def main() -> None:
         sys.exit("wrk is not installed; on Debian and Ubuntu: apt-get install wrk")
     with sr.open(chosen.index) as index, tempfile.TemporaryDirectory() as folder:
         rows = random.Random(0).sample(range(len(index)), min(chosen.queries, len(index)))
-        titles = [" ".join(re.findall(r"\w+", paper.title)) for paper in index.papers_at(index.scope.places[rows])]
+        titles = [" ".join(re.findall(r"\w+", paper.title)) for paper in index.papers_at(index.snapshot.scope.places[rows])]
         queries = [" ".join(title.split()[:7]) for title in titles if title.split()]
         modes = [mode for mode in MODES if mode in index.modes]
         (Path(folder) / "queries").write_text("\n".join(map(quote, queries)), encoding="utf-8")
@@ -86,7 +86,7 @@ def growth(index: str, workers: int, requests: int) -> Iterator[dict[str, Any]]:
     """The service's memory after each eighth of the requests, of which some are sent at a time."""
     with sr.open(index) as opened:
         rows = random.Random(0).sample(range(len(opened)), min(2000, len(opened)))
-        papers = opened.papers_at(opened.scope.places[rows])
+        papers = opened.papers_at(opened.snapshot.scope.places[rows])
     with serving(index, workers) as address, ThreadPoolExecutor(8) as clients:
         first = 0.0
         for part in range(1, 9):

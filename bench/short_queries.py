@@ -41,9 +41,11 @@ def kinds(index: Index) -> dict[str, Callable[[str], str]]:
     chance = random.Random(1)
 
     def rarest(title: str, count: int) -> str:
-        assert index.bm25 is not None
+        assert index.snapshot.bm25 is not None
         words = {
-            word: len(index.bm25.rows_with([term])) for word in re.findall(r"\w+", title.lower()) if (term := index.analyzer.term(word))
+            word: len(index.snapshot.bm25.rows_with([term]))
+            for word in re.findall(r"\w+", title.lower())
+            if (term := index.snapshot.analyzer.term(word))
         }
         chosen = sorted(words, key=lambda word: words[word])[:count]
         return " ".join(word for word in words if word in chosen)

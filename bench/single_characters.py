@@ -28,15 +28,15 @@ def drawn(index: sr.Index, count: int) -> list[tuple[str, str, str]]:
     papers = list(index.papers_at(np.arange(len(index))))
     random.Random(0).shuffle(papers)
     queries: list[tuple[str, str, str]] = []
-    assert index.bm25 is not None
+    assert index.snapshot.bm25 is not None
     for paper in papers:
         forms = [" ".join(pair) for pair in single_characters.joined(paper.title, fold(paper.title)) if pair[1]]
         if not forms:
             continue
-        words = {word: term for word in re.findall(r"\w{4,}", fold(paper.title)) if (term := index.analyzer.term(word))}
+        words = {word: term for word in re.findall(r"\w{4,}", fold(paper.title)) if (term := index.snapshot.analyzer.term(word))}
         others = [word for word in words if word not in forms[0].split()]
         if others:
-            rarest = max(others, key=lambda word: index.bm25.rarity(words[word]) if index.bm25 else 0.0)
+            rarest = max(others, key=lambda word: index.snapshot.bm25.rarity(words[word]) if index.snapshot.bm25 else 0.0)
             queries.append((paper.id, forms[0], f"{forms[0]} {rarest}"))
         if len(queries) == count:
             break

@@ -37,8 +37,8 @@ def main() -> None:
     chosen = arguments(__doc__, index="indexes/demo", queries=64, rounds=3)
     with sr.open(chosen.index) as index:
         rows = random.Random(0).sample(range(len(index)), min(chosen.queries, len(index)))
-        titles = [paper.title.replace('"', " ").replace(":", " ") for paper in index.papers_at(index.scope.places[rows])]
-        print(f"{len(index):,} papers, {index.manifest.dense}, {os.cpu_count()} cores, {len(titles)} queries")
+        titles = [paper.title.replace('"', " ").replace(":", " ") for paper in index.papers_at(index.snapshot.scope.places[rows])]
+        print(f"{len(index):,} papers, {index.snapshot.manifest.dense}, {os.cpu_count()} cores, {len(titles)} queries")
         modes = [mode for mode in MODES if mode in index.modes]
     with ExitStack() as stack:
         groups = {

@@ -29,16 +29,15 @@ if TYPE_CHECKING:
     from .errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
     from .evaluation import evaluate
     from .lifecycle import add, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
-    from .lifecycle.distributed import DistributedIndex, RayWorkers
+    from .lifecycle.distributed import RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
     from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .papers.corpora import ColumnMap, Corpus, open_corpus
     from .query.index import Index
-    from .query.index import Index as open  # noqa: A004, N813
-    from .query.indexes import Indexes
-    from .query.indexes import Indexes as open_many  # noqa: N813
     from .query.narrowing.fields import field
+    from .query.opening import open_index as open  # noqa: A004
+    from .query.opening import open_many
     from .query.ranking.reranking import open_reranker
     from .runs import Ranking, Run
     from .screening import Screening
@@ -64,12 +63,10 @@ __all__ = [
     "ColumnMap",
     "Corpus",
     "CorruptData",
-    "DistributedIndex",
     "Fusion",
     "Hit",
     "Index",
     "IndexBusy",
-    "Indexes",
     "InvalidRequest",
     "News",
     "NotFound",
@@ -131,12 +128,10 @@ _HOMES = {
     "ColumnMap": "papers.corpora",
     "Corpus": "papers.corpora",
     "CorruptData": "errors",
-    "DistributedIndex": "lifecycle.distributed",
     "Fusion": "matching.fusion",
     "Hit": "types",
     "Index": "query.index",
     "IndexBusy": "errors",
-    "Indexes": "query.indexes",
     "InvalidRequest": "errors",
     "News": "answers.saved",
     "NotFound": "errors",
@@ -170,9 +165,9 @@ _HOMES = {
     "measure_recall": "studies.recall",
     "merge": "lifecycle",
     "news": "answers.saved",
-    "open": "query.index",
+    "open": "query.opening",
     "open_corpus": "papers.corpora",
-    "open_many": "query.indexes",
+    "open_many": "query.opening",
     "open_reranker": "query.ranking.reranking",
     "profile": "answers.profiles",
     "reindex": "lifecycle",
@@ -188,7 +183,7 @@ _HOMES = {
     "verify": "storage.verifying",
     "why_not": "answers.explaining",
 }
-_CALLED = {"open": "Index", "open_many": "Indexes"}
+_CALLED = {"open": "open_index"}
 """What stands there under another name."""
 
 

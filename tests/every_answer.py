@@ -53,8 +53,8 @@ def quick_answers(index: sr.Index) -> dict[str, Any]:
 
 def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
     """All that an index answers. Files are written to `folder`."""
-    answers: dict[str, Any] = {"papers": len(index), "modes": index.modes, "columns": sorted(map(str, index.columns))}
-    ids = sorted(index.live_ids())
+    answers: dict[str, Any] = {"papers": len(index), "modes": index.modes, "columns": sorted(map(str, index.snapshot.columns))}
+    ids = sorted(index.snapshot.live_ids())
     for mode in index.modes:
         for filter, k in SEARCHES:
             answers[f"{mode} {filter} {k}"] = rankings(index.search(PLAIN, k, mode=mode, filter=filter, group=False))
@@ -70,13 +70,13 @@ def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
     answers["why not"] = [asdict(why_not(index, id, "vaccine immune", k=2, filter=OF_SOME)) for id in ids[:2]]
     everything = index.search("graph networks", ALL, group=False)
     answers["facets"] = [asdict(facet) for facet in overview.facets_of(index, everything, ["year", "venue", "authors", "topic"])]
-    answers["duplicates"] = sorted(sorted(group) for _, group in groups_of(index.tables(["id", "title", "authors"])))
-    answers["tables"] = sorted(id for table in index.tables(["id"]) for id in table["id"].to_pylist())
+    answers["duplicates"] = sorted(sorted(group) for _, group in groups_of(index.snapshot.tables(["id", "title", "authors"])))
+    answers["tables"] = sorted(id for table in index.snapshot.tables(["id"]) for id in table["id"].to_pylist())
     answers["ids"] = ids
-    answers["rows"] = sorted(index.ids(index.rows(ids)))
+    answers["rows"] = sorted(index.ids(index.snapshot.rows(ids)))
     answers["contents"] = [asdict(paper) for paper in index.papers(ids)]
     answers["parquet"] = sorted(pq.read_table(export(index, folder / "exported.parquet")[0]).to_pylist(), key=lambda row: row["id"])
-    if index.vectors:
+    if index.snapshot.vectors:
         answers["diverse"] = rankings(index.search(PLAIN, 5, diversify=True))
         space = IndexSpace(index)
         placed = [vector.tobytes() for matrix in space.matrices() for vector in matrix]
@@ -84,7 +84,7 @@ def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
         answers["space's papers"] = space.papers([*ids, "no such paper"])[1].tobytes()
         vectors, names = export(index, folder / "exported.npy")
         answers["npy"] = sorted(names.read_text().splitlines()), vectors.stat().st_size
-        if index.bm25 is not None:
+        if index.snapshot.bm25 is not None:
             groups = overview.clusters_of(index, everything)
             answers["clusters"] = [(group.label, [paper.id for paper in group.papers]) for group in groups]
     return answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.matching import search
 from sciretrieve.matching.dense import VectorShard
-from sciretrieve.matching.dense.scale import scale
+from sciretrieve.matching.dense.scale import Scale, scale
+from sciretrieve.matching.late import TokenShard
 from sciretrieve.matching.lexical.spelling import Correction
 from sciretrieve.matching.scope import Scope
 from sciretrieve.matching.search import Probe, Searcher
@@ -81,6 +83,19 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
 
 
+@dataclass
+class Halves:
+    """Vectors, and the words of an index."""
+
+    vectors: Sequence[VectorShard]
+    index: Index
+    scale: Scale | None
+    tokens: Sequence[TokenShard] = ()
+
+    def __post_init__(self) -> None:
+        self.bm25, self.scope, self.ids = self.index.snapshot.bm25, self.index.snapshot.scope, self.index.ids
+
+
 @pytest.fixture(scope="module")
 def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
     """A search that knows its scale, and the same without."""
@@ -88,14 +103,14 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
     told = scale([shard], vectors[[0, 0]], ALL.places)
     return {
-        "told": Searcher([shard], index.bm25, index.ids, index.scope, lambda: told),
-        "untold": Searcher([shard], index.bm25, index.ids, index.scope),
+        "told": Searcher(Halves([shard], index, told)),
+        "untold": Searcher(Halves([shard], index, None)),
     }
 
 
 def probe(index: Index, words: str, vector: Any, corrections: Sequence[Correction] = ()) -> Probe:
     terms = index.reader.speller.terms(words, corrections)
-    return Probe(Query("q", words), index.scope, vector, terms, terms, corrections)
+    return Probe(Query("q", words), index.snapshot.scope, vector, terms, terms, corrections)
 
 
 def away() -> Any:
@@ -120,7 +135,7 @@ def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
     index: Index, searchers: dict[str, Searcher], words: str, near: bool, low: float, high: float
 ) -> None:
     asked = probe(index, words, clustered()[17] if near else away())
-    told, untold = (searchers[name].search([asked], 30, "hybrid", index.fusion(None, None))[0] for name in ("told", "untold"))
+    told, untold = (searchers[name].search([asked], 30, "hybrid", index.snapshot.fusion)[0] for name in ("told", "untold"))
     assert told.strength is not None
     assert low <= told.strength <= high
     assert told.weak == (high < 0.4)
@@ -135,11 +150,11 @@ def test_a_short_query_is_as_strong_as_the_deciding_word_that_near_papers_have(
 ) -> None:
     """`graph neural networks` is not answered by papers on networks of neurons, however near they are."""
     monkeypatch.setattr(search, "AROUND", 10)
-    assert index.bm25 is not None
-    rarity = index.bm25.rarity
+    assert index.snapshot.bm25 is not None
+    rarity = index.snapshot.bm25.rarity
 
     def strength(words: str, vector: Any) -> float:
-        ranking = searchers["told"].search([probe(index, words, vector)], 5, "hybrid", index.fusion(None, None))[0]
+        ranking = searchers["told"].search([probe(index, words, vector)], 5, "hybrid", index.snapshot.fusion)[0]
         assert ranking.strength is not None
         return ranking.strength
 
@@ -166,7 +181,7 @@ def test_a_short_query_is_as_strong_as_the_deciding_word_that_near_papers_have(
 def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searcher], method: Any, alpha: float) -> None:
     for words in ("graph zzzz", "star dust", "qqqq"):
         for vector in (clustered()[3], away()):
-            fusion = index.fusion(method, alpha)
+            fusion = replace(index.snapshot.fusion, method=method, alpha=alpha)
             rankings = [one.search([probe(index, words, vector)], 120, "hybrid", fusion)[0] for one in searchers.values()]
             assert list(rankings[0].ids) == list(rankings[1].ids)
 
@@ -184,7 +199,7 @@ def test_a_word_that_was_guessed_counts_by_how_sure_it_is(
 ) -> None:
     meant = "networks" if typed.startswith("net") else "graph"
     guess = Correction(typed, meant, meant.removesuffix("s"), weight)
-    ranking = searchers["told"].search([probe(index, typed, away(), [guess])], 5, "hybrid", index.fusion(None, None))[0]
+    ranking = searchers["told"].search([probe(index, typed, away(), [guess])], 5, "hybrid", index.snapshot.fusion)[0]
     assert ranking.strength == pytest.approx(strength)
     assert ranking.weak == (strength < 0.4)
     assert ranking.corrections == {typed: meant}

@@ -72,7 +72,7 @@ def test_threads_get_what_each_would_get_alone(built: Callable[..., sr.Index], d
         for answers in pool.map(ask, range(THREADS)):
             for number, answer in answers:
                 assert answer == expected[number], number
-    assert together.encoder.ran_in == alone.encoder.ran_in
+    assert together.reader.query_encoder.encoder.ran_in == alone.reader.query_encoder.encoder.ran_in
 
 
 def test_what_is_searched_is_mapped_and_so_is_one_copy_for_all_processes(built: Callable[..., sr.Index]) -> None:

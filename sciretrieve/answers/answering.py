@@ -19,7 +19,6 @@ from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.combining import leaves
 from ..query.narrowing.demands import Demand
-from ..query.reading.feedback import without_copies
 from ..runs import SCHEMA, Ranking, Run, as_pandas
 from ..types import Hit, TotalIs
 from ..wording import as_json, counted
@@ -211,7 +210,7 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    remarks = [*run[0].remarks, *(index.remarks(_columns(index, request)) if len(index.names) > 1 else ())]
+    remarks = [*run[0].remarks, *(index.snapshot.remarks(_columns(index, request)) if len(index.names) > 1 else ())]
     if not hits and request.query is not None and (words := run[0].query.words.strip()) not in ("", request.query.strip()):
         remarks.append(f"without its operators the query is: {words}")
     return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
@@ -219,7 +218,7 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
 
 def lacks_meaning(index: Index, request: Request, run: Run) -> str:
     """See `Answer`."""
-    return index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
+    return index.reader.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
 
 
 def _columns(index: Index, request: Request) -> list[str]:
@@ -227,7 +226,7 @@ def _columns(index: Index, request: Request) -> list[str]:
     names = [name for condition in request.options.filters for name in sorted(filters.columns(filters.parse(condition)))]
     if request.query is not None and ":" in request.query:
         with suppress(InvalidRequest):  # what was pasted may have anything in it
-            demands = operators.parse(request.query, index.columns.names).demands
+            demands = operators.parse(request.query, index.snapshot.columns.names).demands
             names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
     return [*names, *request.facets]
 
@@ -258,17 +257,24 @@ def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Ex
     """Why papers of a request's answer have their places: all those of the ranking, or of a part that was taken of it."""
     options = request.options
     if request.query is None:
-        likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)
+        likeness = index.reader.likeness(
+            request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters
+        )
         explanations = explain_rows(index, _answerable(index, request, likeness), ranking.rows)
         if "citations" not in ranking.parts:
             return explanations
         given = index.named_rows(request.like).tolist()
-        return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
+        return [
+            replace(why, link=index.snapshot.citations.link(given, row))
+            for why, row in zip(explanations, ranking.rows.tolist(), strict=True)
+        ]
     # with all that the index has, whatever the mode, so that both halves can be told of
-    probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
-    return explain_rows(index, index.expanded([_answerable(index, request, probes[0])], options)[0], ranking.rows)
+    probes = index.reader.probes(
+        [request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike
+    )
+    return explain_rows(index, index.reader.expanded([_answerable(index, request, probes[0])], options, index.searcher)[0], ranking.rows)
 
 
 def _answerable(index: Index, request: Request, probe: Probe) -> Probe:
     """A request's probe with those papers that may answer it."""
-    return without_copies(index, probe, request.like, request.unlike) if request.options.group else probe
+    return index.reader.without_copies(probe, request.like, request.unlike) if request.options.group else probe

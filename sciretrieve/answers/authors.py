@@ -101,7 +101,7 @@ def _persons(names: pa.StringArray) -> tuple[pa.StringArray, pa.StringArray, Int
 def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
     """Each name on each paper, (n,), and the row of its paper, (n,)."""
     columns, rows = [], [np.empty(0, np.int64)]
-    for shard in index.shards:
+    for shard in index.snapshot.shards:
         column = shard.columns(["authors"])["authors"].combine_chunks()
         parents = pc.list_parent_indices(column).to_numpy().astype(np.int64)
         is_live = shard.scope.has(parents)

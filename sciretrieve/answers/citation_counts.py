@@ -48,12 +48,12 @@ class CitationCounts:
 @once_for_each
 def citation_counts(index: Index) -> CitationCounts:
     """How often the papers of an index are cited. Where they are too many for `similar` to follow citations, columns alone say it."""
-    papers = sum(shard.papers for shard in index.shards)
+    papers = sum(shard.papers for shard in index.snapshot.shards)
     numbers = np.full(papers, -1, np.int64)
-    if index.has_references and len(index) <= GRAPHED:
-        ends = index.citations.graph.citing_ends[: papers + 1]
+    if index.snapshot.has_references and len(index) <= GRAPHED:
+        ends = index.snapshot.citations.graph.citing_ends[: papers + 1]
         numbers[:] = np.diff(ends)
-    for shard in index.shards:
+    for shard in index.snapshot.shards:
         names = {letters(field.name): field.name for field in shard.schema if is_number(field.type)}
         for name in [names[name] for name in reversed(COLUMNS) if name in names]:
             column = pc.fill_null(shard.columns([name])[name].combine_chunks().cast(pa.float64()), -1).to_numpy()

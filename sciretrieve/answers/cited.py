@@ -39,17 +39,18 @@ def citations_of(index: Index, id: str) -> CitationsOf:
     row = int(index.named_rows([id])[0])
     cited: dict[int | str, int | Reference] = {}
     for reference in _references(index, row):
-        cited_row = index.citations.names.row(reference.names)
+        cited_row = index.snapshot.citations.names.row(reference.names)
         if cited_row is None:
             cited.setdefault(str(reference), reference)
         elif cited_row != row:
             cited.setdefault(cited_row, cited_row)
     rows = np.array([item for item in cited.values() if isinstance(item, int)], np.int64)
-    known = dict(zip(rows.tolist(), zip(index.papers_at(rows), index.whole_names(rows), strict=True), strict=True))
+    known = dict(zip(rows.tolist(), zip(index.snapshot.papers_at(rows), index.snapshot.whole_names(rows), strict=True), strict=True))
     cites = [known[item] if isinstance(item, int) else (item, "") for item in cited.values()]
-    citing_rows = index.citations.graph.cited_by(row)
+    citing_rows = index.snapshot.citations.graph.cited_by(row)
     citing = sorted(
-        zip(index.papers_at(citing_rows), index.whole_names(citing_rows), strict=True), key=lambda pair: (-(pair[0].year or 0), pair[0].id)
+        zip(index.snapshot.papers_at(citing_rows), index.snapshot.whole_names(citing_rows), strict=True),
+        key=lambda pair: (-(pair[0].year or 0), pair[0].id),
     )
     return CitationsOf(
         tuple(work for work, _ in cites),
@@ -60,6 +61,6 @@ def citations_of(index: Index, id: str) -> CitationsOf:
 
 
 def _references(index: Index, row: int) -> Iterator[Reference]:
-    for shard, _, shard_rows in by_shard(np.array([row]), index.shards):
+    for shard, _, shard_rows in by_shard(np.array([row]), index.snapshot.shards):
         for _, table in shard.read_at(shard_rows, shard.schema.names):
             yield from references_of(table.to_pylist()[0], reference_columns(shard.schema))

@@ -20,11 +20,13 @@ from ..matching.lexical.sentences import sentences
 from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
 from ..matching.search import Probe
+from ..options import SearchOptions
 from ..query.citations import Link
 from ..query.index import Index
 from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
+from ..query.ranking.leading import leading
 from ..types import Paper, Query, Rows, Vectors
 
 WORDS_TO_TRY = 8
@@ -89,8 +91,8 @@ def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, fil
         NotFound: an id is not in the index.
         InvalidRequest: as `Index.search`.
     """
-    probe = query if isinstance(query, Probe) else index.probes([query], index.modes[0], filter)[0]
-    return explain_rows(index, probe, index.rows(ids))
+    probe = query if isinstance(query, Probe) else index.reader.probes([query], index.modes[0], filter)[0]
+    return explain_rows(index, probe, index.snapshot.rows(ids))
 
 
 def why_not(
@@ -108,7 +110,7 @@ def why_not(
     Raises: as `explain`.
     """
     (chosen_mode,) = index.reader.modes(mode or index.modes[0], [query], None)
-    probe = index.probes([query], index.modes[0], filter)[0]
+    probe = index.reader.probes([query], index.modes[0], filter)[0]
     modes: Sequence[Mode] = [chosen_mode] if probe.lacks else index.modes
     row = int(index.named_rows(id)[0])
     failures, others = _failures(index, query, row, filter)
@@ -122,9 +124,9 @@ def why_not(
 def unmet(index: Index, query: str) -> list[str]:
     """What of a typed query's demands no paper of the index meets, each by itself: a word that none has, a field's text. Raises as
     `explain`."""
-    demands = index.reader.demanding(query, index.scope)[0].demands
+    demands = index.reader.demanding(query, index.snapshot.scope)[0].demands
     parts = [part for demand in demands for part in _words_of(demand)]
-    return [str(part) for part in parts if not len(index.narrower.meeting([part], index.scope))]
+    return [str(part) for part in parts if not len(index.snapshot.narrower.meeting([part], index.snapshot.scope))]
 
 
 def _words_of(demand: Expression) -> Sequence[Expression]:
@@ -134,13 +136,15 @@ def _words_of(demand: Expression) -> Sequence[Expression]:
 
 def explain_rows(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
     """`explain` for the papers at some rows, with or without their sentences."""
-    papers = index.papers_at(rows)
+    papers = index.snapshot.papers_at(rows)
     dense_places: list[Place | None] = [None] * len(papers)
     if probe.vector is not None:
-        dense_scores = dense.score_rows(index.vectors, probe.vector, rows)
+        dense_scores = dense.score_rows(index.snapshot.vectors, probe.vector, rows)
         dense_places = [
             Place(*place)
-            for place in zip(dense.ranks(index.vectors, probe.vector, dense_scores, probe.scope), dense_scores.tolist(), strict=True)
+            for place in zip(
+                dense.ranks(index.snapshot.vectors, probe.vector, dense_scores, probe.scope), dense_scores.tolist(), strict=True
+            )
         ]
     bm25_places, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
@@ -151,9 +155,9 @@ def explain_rows(index: Index, probe: Probe, rows: Rows, sentence: bool = True) 
 
 def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -> tuple[list[Place | None], list[dict[str, float]]]:
     """Papers' places in BM25, and the words that they share with the query."""
-    if (bm25 := index.bm25) is None:
+    if (bm25 := index.snapshot.bm25) is None:
         return [None] * len(rows), [{} for _ in rows]
-    query_forms = own_words(index.analyzer, probe.query.words)
+    query_forms = own_words(index.snapshot.analyzer, probe.query.words)
     query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
     scores, _ = bm25.scores(probe.all_terms)
     for liked in probe.liked:
@@ -171,7 +175,7 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
         f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else ""
         for paper, weights in zip(papers, weights_by_paper, strict=True)
     ]
-    word_forms = [own_words(index.analyzer, text) | query_forms for text in texts]
+    word_forms = [own_words(index.snapshot.analyzer, text) | query_forms for text in texts]
     words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
     for row, paper_words in zip(rows.tolist(), words, strict=True):
         paper_words |= {f'"{liked.phrase}"': liked.weight for liked in probe.liked if row in liked.rows}
@@ -204,13 +208,17 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
         return [""] * len(papers)
     if (
         probe.vector is not None
-        and index.manifest.metric is not None
-        and not index.query_encoder.lack("paper")
-        and index.encoder.identity()["layout"] != "vectors"
+        and index.snapshot.metric is not None
+        and not index.reader.query_encoder.lack("paper")
+        and index.reader.query_encoder.encoder.identity()["layout"] != "vectors"
     ):
-        scores = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in all_sentences]), index.manifest.metric)
+        scores = score(
+            probe.vector,
+            index.reader.query_encoder.encoder.encode_papers([Paper("", part) for part in all_sentences]),
+            index.snapshot.metric,
+        )
     else:
-        scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in all_sentences])
+        scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.snapshot.analyzer.terms(part))) for part in all_sentences])
     ends = np.cumsum([len(texts) for texts in parts]).tolist()
     return [texts[int(scores[end - len(texts) : end].argmax())] if texts else "" for texts, end in zip(parts, ends, strict=True)]
 
@@ -219,9 +227,9 @@ def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[
     """Which word of each paper answers which word of the query, by their token vectors as they are, not as they are stored."""
     if probe.tokens is None:
         return [{} for _ in papers]
-    encoder = index.query_encoder.with_tokens
+    encoder = index.reader.query_encoder.with_tokens
     return [
-        _matched_words(index.analyzer, probe.tokens, encoder.words("paper", paper), tokens)
+        _matched_words(index.snapshot.analyzer, probe.tokens, encoder.words("paper", paper), tokens)
         for paper, tokens in zip(papers, encoder.encode_papers_late(papers), strict=True)
     ]
 
@@ -244,18 +252,18 @@ def _matched_words(analyzer: Analyzer, query: QueryTokens, words: Sequence[str],
 
 def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Scope]:
     """The filter's conditions and the query's demands that a paper fails; and the papers that pass all the others."""
-    paper = index.papers_at(np.array([row]))[0]
-    failures, others = [], index.scope
+    paper = index.snapshot.papers_at(np.array([row]))[0]
+    failures, others = [], index.snapshot.scope
     for part in [part for condition in conditions(filter) for part in filters.conjuncts(filters.parse(condition))]:
-        mask, _ = index.narrower.judge(part)
+        mask, _ = index.snapshot.narrower.judge(part)
         if mask[row]:
             others = others.passing(mask)
         else:
             actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(filters.columns(part)))
             failures.append(f"it fails the filter's {filters.written(part)}: {actual_values}")
-    demands = index.reader.demanding(query, index.scope)[0].demands if isinstance(query, str) else ()
+    demands = index.reader.demanding(query, index.snapshot.scope)[0].demands if isinstance(query, str) else ()
     for demand in demands:
-        meeting = index.narrower.meeting([demand], others)
+        meeting = index.snapshot.narrower.meeting([demand], others)
         if meeting.has(np.array([row]))[0]:
             others = meeting
         else:
@@ -275,15 +283,15 @@ def _failure(index: Index, demand: Expression, row: int) -> str:
 
 
 def _meets(index: Index, demand: Expression, row: int) -> bool:
-    return len(index.narrower.meeting([demand], index.scope.among(np.array([row])))) == 1
+    return len(index.snapshot.narrower.meeting([demand], index.snapshot.scope.among(np.array([row])))) == 1
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
     """A paper's rank in a search in the given mode, where those that the query names come first; None if the answer does not contain it."""
-    settings = index.fusion(fusion, None)
+    settings = index.snapshot.tuned(SearchOptions(fusion=fusion))
     named_rows = probe.named_rows
     if row in named_rows:
-        rows = index.leading(index.searcher.search([probe], len(named_rows), mode, settings)[0], probe, len(named_rows)).rows
+        rows = leading(index.snapshot, index.searcher.search([probe], len(named_rows), mode, settings)[0], probe, len(named_rows)).rows
         return int(np.flatnonzero(rows == row)[0]) + 1
     if mode == "hybrid":
         (candidates,) = index.searcher.candidates([probe], settings.depth)
@@ -331,15 +339,17 @@ def _remedies(
 
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
-    paper = index.papers_at(np.array([row]))[0]
-    query_terms = {*index.analyzer.terms(probe.query.words), *probe.terms}  # including corrections
-    missing_words = {term: word for term, word in own_words(index.analyzer, paper.title).items() if term not in query_terms}
-    if (bm25 := index.bm25) is not None:  # the rarest first
+    paper = index.snapshot.papers_at(np.array([row]))[0]
+    query_terms = {*index.snapshot.analyzer.terms(probe.query.words), *probe.terms}  # including corrections
+    missing_words = {term: word for term, word in own_words(index.snapshot.analyzer, paper.title).items() if term not in query_terms}
+    if (bm25 := index.snapshot.bm25) is not None:  # the rarest first
         missing_words = dict(sorted(missing_words.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
     best: tuple[int, str] | None = None
     for word in list(missing_words.values())[:WORDS_TO_TRY]:
         words = f"{probe.query.words} {word}"
-        extended_probe = replace(index.probes([Query(probe.query.id, words, vector=probe.query.vector)], mode, None)[0], scope=probe.scope)
+        extended_probe = replace(
+            index.reader.probes([Query(probe.query.id, words, vector=probe.query.vector)], mode, None)[0], scope=probe.scope
+        )
         rank = _rank(index, extended_probe, row, mode, fusion)
         if rank is not None and rank <= k and (best is None or rank < best[0]):
             best = rank, word

@@ -16,6 +16,7 @@ from ..papers.retractions import retracted, retracted_by_notices, retraction_col
 from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Names, identified, names_of, references_from
+from ..query.index import Index
 from ..query.snapshot import Snapshot
 from ..types import Mask, Paper, Rows
 
@@ -45,7 +46,7 @@ class Finding:
     label: str
     remedy: str
     rows: Rows
-    index: Snapshot = field(repr=False)
+    index: Index = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -53,11 +54,11 @@ class Finding:
     @property
     def ids(self) -> list[str]:
         """The papers' ids, in the order of their rows."""
-        return self.index.ids(self.rows)
+        return self.index.snapshot.ids(self.rows)
 
     def examples(self) -> list[str]:
         """The first ids, three at most."""
-        return self.index.ids(self.rows[:EXAMPLES])
+        return self.index.snapshot.ids(self.rows[:EXAMPLES])
 
     @property
     def share(self) -> float:
@@ -92,7 +93,7 @@ class Health:
         references: where references lead; None where no column has any.
     """
 
-    index: Snapshot
+    index: Index
     findings: tuple[Finding, ...]
     references: ReferenceCounts | None
 
@@ -109,7 +110,7 @@ class Health:
         return {
             "schema": 1,
             "index": str(self.index.path),
-            "generation": self.index.manifest.generation,
+            "generation": self.index.snapshot.manifest.generation,
             "papers": len(self.index),
             "findings": [
                 {
@@ -126,7 +127,7 @@ class Health:
         }
 
 
-def health(index: Snapshot, *, progress: Progress | bool = True) -> Health:
+def health(index: Index, *, progress: Progress | bool = True) -> Health:
     """Look for what is wrong with the papers of an open index, those that are deleted left out; nothing is changed.
 
     Papers are read a few thousand at a time; of each, a few numbers stay in memory, and of each reference none.
@@ -138,53 +139,54 @@ def health(index: Snapshot, *, progress: Progress | bool = True) -> Health:
     Raises:
         CorruptData: a file of the index is damaged.
     """
+    snapshot = index.snapshot
     with shown(progress) as listener:
         listener.start(len(index))
         masks: list[list[Mask]] = []
         keys: list[Rows] = [NO_ROWS]
         notices: list[str] = []
-        for shard in index.shards:
+        for shard in snapshot.shards:
             columns = [*FIELDS, *retraction_columns(shard.schema)]
             for _, table in shard.read_at(shard.scope.places, columns):
                 masks.append([*(check.finds(table) for check in CHECKS), retracted(table)])
                 keys.append(_title_keys(table["title"].to_pylist()))
                 notices += retracted_by_notices(table)
                 listener.advance(len(table))
-        *checked, said = [index.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
-        names = names_of(index.shards) if notices or index.has_references else None
+        *checked, said = [snapshot.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
+        names = names_of(snapshot.shards) if notices or snapshot.has_references else None
         noticed = [row for doi in notices if names is not None and (row := names.row([name_of(doi)])) is not None]
         found: list[tuple[Look, Rows]] = [*zip(CHECKS, checked, strict=True)]
-        found += [(TWICE, _near_duplicates(index, np.concatenate(keys))), (RETRACTED, np.union1d(said, np.array(noticed, np.int64)))]
+        found += [(TWICE, _near_duplicates(snapshot, np.concatenate(keys))), (RETRACTED, np.union1d(said, np.array(noticed, np.int64)))]
         counts = None
-        if names is not None and index.has_references:
-            counts, rows = _references(index, names, listener)
+        if names is not None and snapshot.has_references:
+            counts, rows = _references(snapshot, names, listener)
             found.append((NOWHERE, rows))
         return Health(index, tuple(Finding(look.name, look.label, look.remedy, rows, index) for look, rows in found), counts)
 
 
-def _near_duplicates(index: Snapshot, keys: Rows) -> Rows:
+def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
     """The papers that are one work with others, as `info duplicates` finds them: only those that share the key of their title, (n,), are
     looked at."""
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     is_shared = counts[places] > 1
     papers: list[Paper] = []
     start = 0
-    for table in index.tables(["title", "authors"]):
+    for table in snapshot.tables(["title", "authors"]):
         alike = table.filter(booleans(is_shared[start : start + len(table)]))
         start += len(table)
         titles, authors = alike["title"].to_pylist(), alike["authors"].to_pylist()
         papers += [Paper("", title, authors=tuple(names or ())) for title, names in zip(titles, authors, strict=True)]
     members = sorted(place for work in groups(papers) if len(work) > 1 for place in work)
-    rows: Rows = index.scope.places[is_shared][np.array(members, np.int64)]
+    rows: Rows = snapshot.scope.places[is_shared][np.array(members, np.int64)]
     return rows
 
 
-def _references(index: Snapshot, names: Names, progress: Progress) -> tuple[ReferenceCounts, Rows]:
+def _references(snapshot: Snapshot, names: Names, progress: Progress) -> tuple[ReferenceCounts, Rows]:
     """Where references lead, and the rows of the papers with one that leads nowhere."""
     progress.start(None, unit="references")
     total = in_index = elsewhere = 0
     parts = [NO_ROWS]
-    for rows, references in references_from(index.shards):
+    for rows, references in references_from(snapshot.shards):
         is_here = names.resolved(references)[0] >= 0
         is_elsewhere = ~is_here & identified(references)
         total, in_index, elsewhere = total + len(is_here), in_index + int(is_here.sum()), elsewhere + int(is_elsewhere.sum())

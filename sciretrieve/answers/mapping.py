@@ -54,7 +54,7 @@ def answer_map(index: Index, request: Request) -> AnswerMap:
     groups = groups_at(index, found.ranking.rows, found.ranking.query.words)
     number_at = {place: number for number, group in enumerate(groups) for place in group.places}
     order = [hit.rank - 1 for hit in found.hits]
-    points = places(index.vectors_at(found.ranking.rows))[order]
+    points = places(index.snapshot.vectors_at(found.ranking.rows))[order]
     return AnswerMap(found, points, [group.label for group in groups], [number_at[place] for place in order])
 
 

@@ -53,18 +53,18 @@ def matching(index: Index, run: Run) -> Rows:
 
 def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
     """Which papers have enough of the query's words; nothing if no words were searched for, or no paper has any."""
-    if index.bm25 is None or "bm25" not in ranking.parts:
+    if index.snapshot.bm25 is None or "bm25" not in ranking.parts:
         return
     words = " ".join([ranking.query.words, *ranking.corrections.values()])
-    terms = dict.fromkeys(index.analyzer.terms(words), 1.0)
-    covered = index.bm25.covered_rarity(terms, ranking.rows, field_terms(index.bm25, index.analyzer, words))
+    terms = dict.fromkeys(index.snapshot.analyzer.terms(words), 1.0)
+    covered = index.snapshot.bm25.covered_rarity(terms, ranking.rows, field_terms(index.snapshot.bm25, index.snapshot.analyzer, words))
     if covered.any():
         yield covered > covered.max() / 2
 
 
 def _by_meaning(index: Index, ranking: Ranking) -> Iterator[Mask]:
     """Which papers are near the query; nothing if that cannot be told."""
-    if "dense" in ranking.parts and (scale := index.scale) is not None:
+    if "dense" in ranking.parts and (scale := index.snapshot.scale) is not None:
         yield scale.strength(ranking.parts["dense"]) >= WEAK
 
 
@@ -81,12 +81,12 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
 
 def facets_at(index: Index, rows: Rows, columns: Sequence[str]) -> list[Facet]:
     """Counts of values among the papers at some rows, see `faceting.facets`. Raises as it does."""
-    names = [counted_column(name, index.columns.names)[0] for name in columns]
+    names = [counted_column(name, index.snapshot.columns.names)[0] for name in columns]
     tables = []
     column_names = list(dict.fromkeys(["id", *names]))  # a table without columns would lose its number of rows
-    for shard, _, shard_rows in by_shard(rows, index.shards):
+    for shard, _, shard_rows in by_shard(rows, index.snapshot.shards):
         tables.append(shard.columns(column_names).take(integers(shard_rows)))
-    return facets(concat(tables), columns) if tables else facets(index.columns.empty_table(), columns)
+    return facets(concat(tables), columns) if tables else facets(index.snapshot.columns.empty_table(), columns)
 
 
 def clusters_of(index: Index, run: Run) -> list[Group]:
@@ -100,25 +100,25 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
 
 def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
     """Groups of the papers at some rows, which are answers to these words. Raises as `clusters_of`."""
-    if not index.vectors or index.bm25 is None:
+    if not index.snapshot.vectors or index.snapshot.bm25 is None:
         raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it with both")
-    papers = index.papers_at(rows)
+    papers = index.snapshot.papers_at(rows)
     forms: dict[str, Counter[str]] = {}
     terms = []
     for paper in papers:
-        typed = typed_words(index.analyzer, f"{paper.title} {paper.abstract}")
+        typed = typed_words(index.snapshot.analyzer, f"{paper.title} {paper.abstract}")
         terms.append(set(typed))
         for term, word in typed.items():
             forms.setdefault(term, Counter())[word] += 1
-    query_terms = set(index.analyzer.terms(words))
+    query_terms = set(index.snapshot.analyzer.terms(words))
     # the query's words do not distinguish groups, and neither do numbers
     word_of_term = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))
         for term in forms
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    parts = clusters(index.vectors_at(rows), terms, word_of_term)
-    return [_group(index.analyzer, part, papers) for part in parts]
+    parts = clusters(index.snapshot.vectors_at(rows), terms, word_of_term)
+    return [_group(index.snapshot.analyzer, part, papers) for part in parts]
 
 
 def _group(analyzer: Analyzer, part: Cluster, papers: Sequence[Paper]) -> Group:

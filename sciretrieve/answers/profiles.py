@@ -41,16 +41,16 @@ class Profile:
 def profile(index: Index, name: str) -> Profile:
     """The profile of the paper that a text names, as `Index.papers` finds it. Raises as `Index.papers` and `Index.similar`."""
     row = int(index.named_rows(name)[0])
-    (paper,) = index.papers_at(np.array([row]))
-    whole_name = index.whole_names(np.array([row]))[0]
-    copies = index.whole_names(index.copies(np.array([row]))[0])
+    (paper,) = index.snapshot.papers_at(np.array([row]))
+    whole_name = index.snapshot.whole_names(np.array([row]))[0]
+    copies = index.snapshot.whole_names(index.snapshot.copies(np.array([row]))[0])
     hits = [hit for hit in index.similar(whole_name, NEIGHBOURS + DUPLICATES, group=False).hits if hit.name not in copies]
     own, *works = groups([paper, *(hit.paper for hit in hits)])
     similar = [
         replace(hits[first - 1], rank=rank, also=tuple(hits[other - 1].id for other in others), also_in=_indexes(hits, others))
         for rank, (first, *others) in enumerate(works[:NEIGHBOURS], start=1)
     ]
-    citations = citations_of(index, whole_name) if index.has_references and len(index) <= GRAPHED else None
+    citations = citations_of(index, whole_name) if index.snapshot.has_references and len(index) <= GRAPHED else None
     also = [*copies, *(hits[place - 1].name for place in own[1:])]
     return Profile(paper, tuple(also), tuple(similar), citations)
 

@@ -72,13 +72,13 @@ def query_words(index: Index, answer: Answer) -> QueryWords:
         texts = [*(paper.title for paper in index.papers(request.like)), request.text or ""]
     else:
         texts = [answer.ranking.query.words, *answer.ranking.corrections.values()]
-    terms = {term for text in texts for term in index.analyzer.terms(text)}
+    terms = {term for text in texts for term in index.snapshot.analyzer.terms(text)}
     letters = frozenset(
         (term, match[1].upper())
         for text in texts
         for before, word in pairwise(TOKEN.findall(text))
         if (match := LETTER.fullmatch(word))
-        for term in index.analyzer.terms(before)
+        for term in index.snapshot.analyzer.terms(before)
     )
-    bm25 = index.bm25
-    return QueryWords(index.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in terms}, letters)
+    bm25 = index.snapshot.bm25
+    return QueryWords(index.snapshot.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in terms}, letters)

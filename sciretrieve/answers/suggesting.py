@@ -57,9 +57,11 @@ def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
         return Suggestions()
     rows = titles_of(index).having(words, k * len(index.names), is_unfinished=text[-1:].isalnum())
     if len(index.names) > 1:
-        rows = rows[np.isin(rows, index.distinct(np.sort(rows)))]
+        rows = rows[np.isin(rows, index.snapshot.distinct(np.sort(rows)))]
     rows, authors = rows[:k], authors_of(index)
-    return Suggestions(index.papers_at(rows, SHOWN), index.whole_names(rows), authors.at(authors.search(text[:LONGEST])[:k]))
+    return Suggestions(
+        index.snapshot.papers_at(rows, SHOWN), index.snapshot.whole_names(rows), authors.at(authors.search(text[:LONGEST])[:k])
+    )
 
 
 @once_for_each
@@ -72,9 +74,9 @@ class Titles:
     """Titles as words in plain letters, "graph neural networks", found by these words."""
 
     def __init__(self, index: Index) -> None:
-        titles = [_in_words(shard.columns(["title"])["title"].combine_chunks()) for shard in index.shards]
+        titles = [_in_words(shard.columns(["title"])["title"].combine_chunks()) for shard in index.snapshot.shards]
         self._titles = pa.concat_arrays(titles) if titles else pa.array([], pa.string())
-        self._live = index.scope.mask
+        self._live = index.snapshot.scope.mask
         self._words = WordIndex(self._titles, " ")
 
     def having(self, words: Sequence[str], k: int, *, is_unfinished: bool) -> Rows:

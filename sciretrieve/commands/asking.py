@@ -89,7 +89,7 @@ def _next(session: Screening, passed: list[str], *, unresolved: bool) -> Paper |
     """The paper to show next, which is none of those passed already; None if there is no more."""
     if unresolved:
         ids = [id for id in session.unresolved if id not in passed]
-        return session.index.papers_at(session.index.rows(ids[:1]))[0] if ids else None
+        return session.index.snapshot.papers_at(session.index.snapshot.rows(ids[:1]))[0] if ids else None
     skipped = sum(id not in session.decisions for id in passed)
     papers = session.next(skipped + 1) if session.status.unread else []
     return next((paper for paper in papers if paper.id not in passed), None)

@@ -39,7 +39,7 @@ def bench(
     """
     from ..files.figures import check_plot
     from ..matching.dense.ann import NAMED
-    from ..query.index import Index
+    from ..query.opening import open_index
     from ..studies.dense_plot import plot
     from ..studies.dense_types import benches
 
@@ -47,7 +47,7 @@ def bench(
         check_plot(target)
     console = Console()
     done: Bench | None = None
-    opened_index = Index(chosen_index(index), generation=generation)
+    opened_index = open_index(chosen_index(index), generation=generation)
     try:
         for measured in benches(opened_index, NAMED if types is None else types.split(), limit=limit, progress=console):
             done = measured

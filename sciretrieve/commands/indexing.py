@@ -97,14 +97,14 @@ def index(
             return
         built_index = build(opened_corpus, target, settings, **how)
     seconds = time.perf_counter() - start
-    facts = built_index.manifest
+    facts = built_index.snapshot.manifest
     rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""
     vectors = f"{facts.encoder['name']} ({facts.dense}, {facts.metric}, {facts.encoder['precision']})" if facts.encoder else "none"
     console.note(
         f"{counted(facts.papers, 'paper')} in {counted(len(facts.shards), 'shard')}, {in_bytes(facts.bytes)} on disk, "
         f"{in_words(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
     )
-    if language := other_language(built_index):
+    if language := other_language(built_index.reader):
         reader = f"{facts.encoder['name']} reads" if facts.encoder else "words are read as"
         console.note(f"most of the papers seem to be in {language}, and {reader} English: expect little of what is not alike in both")
     if facts.rejected:

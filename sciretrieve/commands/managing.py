@@ -49,14 +49,14 @@ def info(
     from dataclasses import asdict
 
     from ..lifecycle.merging import space
-    from ..query.index import Index
+    from ..query.opening import open_index
     from ..storage.manifest import kept_generations, read_manifest
 
-    opened_index = Index(chosen_index(index), generation=generation)
-    facts = opened_index.manifest
+    opened_index = open_index(chosen_index(index), generation=generation)
+    facts = opened_index.snapshot.manifest
     others = max(space(opened_index.path) - facts.bytes, 0)
     deleted = sum(shard.deleted for shard in facts.shards)
-    columns = {field.name: str(field.type) for field in opened_index.columns}
+    columns = {field.name: str(field.type) for field in opened_index.snapshot.columns}
     if format == "json":
         as_json = {
             "schema": 1,
@@ -103,15 +103,15 @@ def _analysis(facts: Manifest) -> str:
 def _health(path: Path, generation: int | None, format: str, console: Console) -> None:
     """Print what is wrong with an index's papers."""
     from ..answers.health import health
-    from ..query.index import Index
+    from ..query.opening import open_index
 
-    with interruptible(console), Index(path, generation=generation) as opened_index:
+    with interruptible(console), open_index(path, generation=generation) as opened_index:
         found = health(opened_index, progress=console)
         say([as_json(found.to_dict(), indent=1)] if format == "json" else _health_lines(found))
 
 
 def _health_lines(found: Health) -> Iterator[str]:
-    yield f"{counted(len(found.index), 'paper')} of {found.index.path}, generation {found.index.manifest.generation}"
+    yield f"{counted(len(found.index), 'paper')} of {found.index.path}, generation {found.index.snapshot.manifest.generation}"
     present = [finding for finding in found.findings if len(finding)]
     width = max((len(finding.label) for finding in present), default=0)
     for finding in present:
@@ -274,6 +274,6 @@ def export(
     _, scope = opened_index.reader.matching(query, filter)
     for note in not_compared(opened_index, scope.undecided):
         console.note(note)
-    rows = opened_index.distinct(scope.places)
+    rows = opened_index.snapshot.distinct(scope.places)
     for path in write(opened_index, output, dense, rows):
         console.note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

@@ -143,13 +143,9 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     searched here or by a cluster."""
     warnings.simplefilter("ignore", WordsAlone)  # commands say it themselves
     index_path = chosen_index(path)
-    if workers is not None:
-        from ..lifecycle.distributed import DistributedIndex
+    from ..query import opening
 
-        return DistributedIndex(index_path, workers, encoder=encoder, generation=generation)
-    from ..query.index import Index
-
-    return Index(index_path, encoder=encoder, generation=generation)
+    return opening.open_index(index_path, encoder=encoder, generation=generation, workers=workers)
 
 
 def open_indexes(
@@ -164,9 +160,9 @@ def open_indexes(
     paths = several(named)
     if len(paths) == 1:
         return open_index(paths[0], encoder, generation, workers)
-    from ..query.indexes import Indexes
+    from ..query.opening import open_many
 
-    return Indexes(paths, encoder=encoder)
+    return open_many(paths, encoder=encoder)
 
 
 @contextmanager
@@ -175,7 +171,7 @@ def named_papers(index: Index, names: Sequence[str]) -> Iterator[list[str]]:
 
     Raises NotFound, Ambiguous where no name means a paper, with lines on all of them but the last.
     """
-    found, wrong = index.named(names)
+    found, wrong = index.snapshot.named(names)
     errors = list(wrong.values())
     try:
         if errors and not found:

@@ -97,8 +97,8 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
     else:
         with open_index(index, None) as indexed:
             place = str(indexed.path)
-            found = list(indexed.find(list(wanted)))
-            papers = {paper.id: paper for paper in indexed.papers_at(indexed.rows(found))}
+            found = list(indexed.snapshot.find(list(wanted)))
+            papers = {paper.id: paper for paper in indexed.papers_at(indexed.snapshot.rows(found))}
     if missing := [id for id in wanted if id not in papers]:
         raise NotFound(
             f"{len(missing):,} of {counted(len(wanted), 'paper')} are not in {place}, {missing[0]!r} first; "

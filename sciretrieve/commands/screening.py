@@ -232,8 +232,8 @@ def _remark(session: Screening, console: Console) -> None:
     """Say what the ranking lacks, and which papers the filter leaves out."""
     from ..answers.outputs import left_out, words_alone
 
-    if session.query and session.index.vectors:
-        for remark in words_alone(session.index.query_encoder.lack("query")):
+    if session.query and session.index.snapshot.vectors:
+        for remark in words_alone(session.index.reader.query_encoder.lack("query")):
             console.note(remark)
     if session.undecided:
         console.note(left_out(session.undecided, len(session.undecided)))
@@ -273,7 +273,7 @@ def _print(session: Screening, ids: Sequence[str], format: str) -> None:
     from ..files.csv_files import csv_lines
     from ..types import Hit
 
-    papers = session.index.papers_at(session.index.rows(list(ids)))
+    papers = session.index.papers_at(session.index.snapshot.rows(list(ids)))
     hits = [Hit(rank, 0.0, paper, {}, tuple(session.units.also.get(paper.id, ()))) for rank, paper in enumerate(papers, start=1)]
     if format == "table":
         width = shutil.get_terminal_size((80, 24)).columns

@@ -217,7 +217,7 @@ def batch(
                 encoded_ids += count_encoded_ids(run)
                 notes += undecided(run)
                 if any(ranking.lacks == "meaning" for ranking in run):
-                    notes += words_alone(opened_index.query_encoder.lack("query"))
+                    notes += words_alone(opened_index.reader.query_encoder.lack("query"))
                 console.advance(len(chunk))
     if str(output) == "-":
         say(lines)
@@ -267,7 +267,7 @@ def _fields(fields: list[str] | None, index: Index) -> list[str]:
     names = _names(fields)
     own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
     for name in names:
-        check_choice("field", name, [*own, *(column for column in index.columns.names if column not in own)])
+        check_choice("field", name, [*own, *(column for column in index.snapshot.columns.names if column not in own)])
     return names
 
 

@@ -79,11 +79,11 @@ def duplicates(
 
     Case, accents, LaTeX and punctuation make no difference.
     """
-    from ..query.index import Index
+    from ..query.opening import open_index
     from ..query.ranking.grouping import groups_of
 
-    opened_index = Index(chosen_index(index), generation=generation)
-    groups = groups_of(opened_index.tables(["id", "title", "authors"]))
+    opened_index = open_index(chosen_index(index), generation=generation)
+    groups = groups_of(opened_index.snapshot.tables(["id", "title", "authors"]))
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]
         say([json.dumps({"schema": 1, "index": str(opened_index.path), "groups": rows}, ensure_ascii=False, indent=1)])

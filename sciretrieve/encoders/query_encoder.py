@@ -33,7 +33,7 @@ class QueryEncoder:
             path: the index's directory, for messages.
             built: what the manifest says of the encoder that filled the index; None for an index without vectors.
             golden: its vectors for a probe when the index was built, (3, dim); None if they are not to be checked.
-            given: an encoder to use in its place, see `Index`.
+            given: an encoder to use in its place, see `query.opening.open_index`.
         """
         self._path, self._built, self._golden, self._given = path, built, golden, given
         self._checked_sides: set[SideName] = set()
@@ -44,7 +44,7 @@ class QueryEncoder:
 
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
-        return _deciding(built) == _deciding(self._built)
+        return same_vectors(built, self._built)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -183,6 +183,11 @@ def languages_of(built: Mapping[str, Any]) -> tuple[str, ...]:
     """The languages that an encoder of which a manifest says this reads; empty where that is not known."""
     spec = CATALOGUE.get(built["name"])
     return () if spec is None else spec.languages
+
+
+def same_vectors(built: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether encoders of which manifests say this give the same vectors."""
+    return _deciding(built) == _deciding(other)
 
 
 def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:

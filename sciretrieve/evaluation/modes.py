@@ -14,7 +14,7 @@ from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, SearchOptions
 from ..progress import shown
 from ..protocols import Progress
-from ..query.index import Index
+from ..query.opening import open_index
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
 from .evaluation_options import EvaluationRequest, make_request
@@ -121,7 +121,7 @@ def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) ->
     needs_vectors = all(task.standardise for material in materials for task in material.tasks)
     has: Sequence[Mode] = ORDER
     if request.index is not None:
-        with Index(request.index) as index:
+        with open_index(request.index) as index:
             has = index.modes
     if needs_vectors or any(material.predictions for material in materials):
         return ("dense",)

@@ -21,7 +21,7 @@ from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files.writing import describe, read_json, replaced, write_json, write_lines
 from ..lifecycle import build
-from ..lifecycle.distributed import DistributedIndex, RayWorkers
+from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
@@ -30,7 +30,7 @@ from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
 from ..query.index import Index
-from ..query.indexes import Indexes
+from ..query.opening import open_index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..storage.manifest import MANIFEST
 from ..wording import counted
@@ -88,7 +88,7 @@ def evaluate(
     """
     opened: Any = options.get("index")
     if isinstance(opened, Index):
-        if workers is not None or isinstance(opened, Indexes):
+        if workers is not None or len(opened.members) > 1:
             raise InvalidRequest(
                 f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and several are no system"
             )
@@ -202,7 +202,7 @@ def _opened(path: str | Path | None, workers: RayWorkers | None) -> AbstractCont
     """The index that is to be evaluated, if it is one, searched here or by a cluster."""
     if path is None:
         return nullcontext()
-    return Index(path) if workers is None else DistributedIndex(path, workers)
+    return open_index(path, workers=workers)
 
 
 def _measured(
@@ -236,7 +236,7 @@ def _measured(
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
     index = _index_behind(first_system)
-    encoder = index.manifest.encoder if index is not None and request.mode != "bm25" else None
+    encoder = index.snapshot.encoder if index is not None and request.mode != "bm25" else None
     sides_read = sides.sides_read(encoder, materials) if encoder is not None else []
     if encoder is not None:
         notes += sides.departures(encoder, spec.kind, sides_read)
@@ -266,7 +266,9 @@ def _measured(
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
-    encoders = {id(index.query_encoder): index.query_encoder for one in read_systems if (index := _index_behind(one)) is not None}
+    encoders = {
+        id(index.reader.query_encoder): index.reader.query_encoder for one in read_systems if (index := _index_behind(one)) is not None
+    }
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
@@ -310,7 +312,7 @@ def _system(
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
     index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times), shared)
     index = index if shared is None else shared.index(index)
-    encoder = index.manifest.encoder
+    encoder = index.snapshot.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
         about = {
             "index": str(index.path),
@@ -324,7 +326,7 @@ def _system(
     usual = SearchOptions()
     settings = {key: value for key, value in settings_of(request.searching()).items() if value != getattr(usual, key)}
     name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in settings.items())
-    index.effort(request.searching())  # what the index does not have is refused before queries are encoded
+    index.snapshot.effort(request.searching())  # what the index does not have is refused before queries are encoded
     return IndexSearch(name, index, request.searching(), times)
 
 
@@ -390,11 +392,11 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 def _cut(system: System, material: Material) -> list[str]:
     """A note on how many papers exceed the encoder's input length."""
     index = _index_behind(system)
-    if index is None or index.manifest.encoder is None or not index.manifest.truncated:
+    if index is None or index.snapshot.encoder is None or not index.snapshot.manifest.truncated:
         return []
-    lengths = sides.lengths(index.manifest.encoder)
+    lengths = sides.lengths(index.snapshot.encoder)
     limit = f"the {min(lengths)} tokens that the encoder reads" if lengths else "the encoder reads"
-    return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
+    return [f"{index.snapshot.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
 def _index(request: EvaluationRequest, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:

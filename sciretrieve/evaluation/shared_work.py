@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..choices import Filter, Mode
 from ..matching.search import Candidates, Probe, Searcher
-from ..once import once
 from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
-from ..query.snapshot import same
+from ..query.reading.reader import Reader
 from ..types import Query, Rows, Vectors
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
@@ -30,7 +29,7 @@ class SharedWork:
 
     def __init__(self) -> None:
         self._materials: list[Material] | None = None
-        self._indexes: dict[Path, RememberingIndex] = {}
+        self._indexes: dict[Path, Index] = {}
 
     def materials(self, request: EvaluationRequest, spec: Benchmark) -> list[Material]:
         """The benchmark's files as read, once. Raises as `read`."""
@@ -39,11 +38,11 @@ class SharedWork:
         return self._materials
 
     def index(self, index: Index) -> Index:
-        """The index that remembers in place of this one, which is closed. It answers the same."""
+        """The index that remembers in place of this one, whose parts it takes over, or which is closed. It answers the same."""
         known = self._indexes.get(index.path)
         if known is None:
-            known = self._indexes[index.path] = RememberingIndex(index)
-        if index is not known:
+            known = self._indexes[index.path] = remembering(index)
+        elif index is not known:
             index.close()
         return known
 
@@ -82,13 +81,12 @@ class _Memory:
             self.values[key] = kept, value
 
 
-class RememberingIndex(Index):
-    """An index that reads each query once, and asks its halves once for what they propose, however these are joined."""
+class RememberingReader(Reader):
+    """A `Reader` that reads each query once."""
 
-    def __init__(self, index: Index) -> None:
-        super().__init__(index.path, generation=index.manifest.generation, query_encoder=index.query_encoder)
-        same(self, index)
-        self._memory = _Memory()
+    def __init__(self, reader: Reader, memory: _Memory, searcher: Searcher) -> None:
+        super().__init__(reader.snapshot, searcher, lambda: reader.query_encoder)
+        self._memory = memory
 
     def probes(
         self,
@@ -102,26 +100,29 @@ class RememberingIndex(Index):
         unlike: str | Sequence[str] = (),
         among: Rows | None = None,
     ) -> list[Probe]:
-        """See `Index.probes`; vectors that are given are always the same ones for the same queries."""
+        """See `Reader.probes`; vectors that are given are always the same ones for the same queries."""
         if filter or like or unlike or among is not None or any(isinstance(query, str) for query in queries):
             return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike, among=among)
         key = "probes", mode, late, tuple(map(id, queries))
-        return self._memory.get(queries, key, lambda: Index.probes(self, queries, mode, filter, vectors, late))
+        return self._memory.get(queries, key, lambda: Reader.probes(self, queries, mode, filter, vectors, late))
 
-    def expanded(self, probes: Sequence[Probe], options: SearchOptions) -> Sequence[Probe]:
-        """See `Index.expanded`."""
+    def expanded(self, probes: Sequence[Probe], options: SearchOptions, searcher: Searcher) -> Sequence[Probe]:
+        """See `Reader.expanded`."""
         settings = tuple(getattr(options, name) for name in (*OF_WORDS, *OF_RM3))
-        return self._memory.get(probes, ("expanded", settings, tuple(map(id, probes))), lambda: Index.expanded(self, probes, options))
+        key = "expanded", settings, tuple(map(id, probes))
+        return self._memory.get(probes, key, lambda: Reader.expanded(self, probes, options, searcher))
 
-    @once
-    def searcher(self) -> Searcher:
-        """What the three ways to search work on."""
-        plain = super().searcher
-        return _RememberingSearcher(**{field.name: getattr(plain, field.name) for field in fields(Searcher)}, memory=self._memory)
+
+def remembering(index: Index) -> Index:
+    """An index of the parts of another one, in whose place it is, that reads each query once, and asks its halves once for what they
+    propose, however these are joined."""
+    memory = _Memory()
+    searcher = RememberingSearcher(index.searcher.halves, index.searcher.effort, memory=memory)
+    return Index(index.snapshot, RememberingReader(index.reader, memory, searcher), searcher, index.reopened)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RememberingSearcher(Searcher):
+class RememberingSearcher(Searcher):
     """A `Searcher` that remembers candidates."""
 
     memory: _Memory = field(compare=False)

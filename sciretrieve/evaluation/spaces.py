@@ -132,9 +132,9 @@ class IndexSpace:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        if index.manifest.metric is None:
+        if index.snapshot.metric is None:
             raise InvalidRequest(f"{index.path} has no vectors; evaluate it with `mode='bm25'`")
-        self.metric: Metric = index.manifest.metric
+        self.metric: Metric = index.snapshot.metric
 
     def has_paper(self, id: str) -> bool:
         """See `Space`."""
@@ -151,11 +151,11 @@ class IndexSpace:
 
     @cached_property
     def _all(self) -> list[str]:
-        return self.index.live_ids()
+        return self.index.snapshot.live_ids()
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return dict(zip(self._all, self.index.scope.places.tolist(), strict=True))
+        return dict(zip(self._all, self.index.snapshot.scope.places.tolist(), strict=True))
 
     def ids(self) -> Sequence[str]:
         """See `Space`."""
@@ -163,16 +163,16 @@ class IndexSpace:
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        return self.index.live_vectors(self.index.vectors)
+        return self.index.snapshot.live_vectors(self.index.snapshot.vectors)
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
         """See `Space`."""
-        return self.index.top(vectors, k, metric, device)
+        return self.index.searcher.top(vectors, k, metric, device)
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
         paper_ids = [id for id in ids if id in self._rows]
-        return paper_ids, vectors_at(self.index.vectors, np.array([self._rows[id] for id in paper_ids], np.int64))
+        return paper_ids, vectors_at(self.index.snapshot.vectors, np.array([self._rows[id] for id in paper_ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper of the index is not encoded again if that would make no difference."""
@@ -180,11 +180,11 @@ class IndexSpace:
         ids = [query.id for query in queries]
         others = [place for place, query in enumerate(queries) if not self._is_stored(query)]
         if len(others) == len(queries):
-            return ids, self.index.encode(queries, remember=True)
-        vectors = vectors_at(self.index.vectors, np.array([self._rows.get(id, 0) for id in ids], np.int64))
+            return ids, self.index.reader.query_encoder.encode(queries, remember=True)
+        vectors = vectors_at(self.index.snapshot.vectors, np.array([self._rows.get(id, 0) for id in ids], np.int64))
         if others:
-            vectors[others] = self.index.encode([queries[place] for place in others], remember=True)
+            vectors[others] = self.index.reader.query_encoder.encode([queries[place] for place in others], remember=True)
         return ids, vectors
 
     def _is_stored(self, query: Query) -> bool:
-        return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric
+        return query.paper is not None and query.id in self._rows and self.index.reader.query_encoder.encoder.symmetric

@@ -181,7 +181,7 @@ class IndexSearch:
 
     @cached_property
     def _known(self) -> set[str]:
-        return set(self.index.live_ids())
+        return set(self.index.snapshot.live_ids())
 
     @cached_property
     def _space(self) -> IndexSpace:
@@ -215,8 +215,8 @@ class IndexSearch:
         with self.times.prepared():
             vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
         if task.candidates is None:
-            last_row = self.index.scope.rows if task.among is None else task.among
-            k = depth + 1 + self.index.scope.rows - last_row  # papers outside the candidates may come first
+            last_row = self.index.snapshot.scope.rows if task.among is None else task.among
+            k = depth + 1 + self.index.snapshot.scope.rows - last_row  # papers outside the candidates may come first
             batch_size = max(1, BATCH * (depth + 1) // k)
             for start in range(0, len(queries), batch_size):
                 places = [place for place in range(start, min(start + batch_size, len(queries))) if queries[place].words.strip()]

@@ -32,6 +32,7 @@ from ..papers.corpora.rejections import REJECTED
 from ..progress import Silent, shown
 from ..protocols import Encoder, Progress, Workers
 from ..query.index import Index
+from ..query.opening import open_index
 from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
 from ..storage.pending import Pending
@@ -92,7 +93,7 @@ def build(
         work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
         with write_lock(directory):
             work.run(resume, overwrite)
-        index = Index(directory, encoder=work.own)
+        index = open_index(directory, encoder=work.own)
     warn_of(index.rejected, index.rejections, str(directory), directory / REJECTED)
     return index
 

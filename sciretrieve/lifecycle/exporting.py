@@ -65,53 +65,53 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     if dense != "flat" and target.suffix != ".faiss":
         raise InvalidRequest(f"`dense={dense!r}` is for FAISS; name a .faiss file instead of {target.name}")
     if target.suffix in (".parquet", ".npy", ".faiss"):
-        index.check_comparable()
-    scope = index.scope if rows is None else index.scope.among(rows)
+        index.snapshot.check_comparable()
+    scope = index.snapshot.scope if rows is None else index.snapshot.scope.among(rows)
     if target.suffix == ".parquet":
         return [_parquet(index, scope, target)]
     if target.suffix == ".csv":
         return [_csv(index, scope, target)]
     if target.suffix in BIBLIOGRAPHIES:
-        papers = index.papers_at(scope.places)
+        papers = index.snapshot.papers_at(scope.places)
         write_whole(target, without_controls(BIBLIOGRAPHIES[target.suffix](papers)).encode())
         return [target]
-    if not index.vectors:
+    if not index.snapshot.vectors:
         raise InvalidRequest(f"{index.path} has no vectors to export; export to .parquet")
     if target.suffix == ".npy":
         blocks = (
             shard.vectors[first : first + BLOCK][scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
-            for shard in index.vectors
+            for shard in index.snapshot.vectors
             for first in range(0, shard.papers, BLOCK)
         )
-        write_vectors(target, blocks, (len(scope), index.vectors[0].dim))
+        write_vectors(target, blocks, (len(scope), index.snapshot.vectors[0].dim))
     else:
         _faiss(index, scope, target, dense)
-    return [target, write_lines(target.with_suffix(".ids.txt"), index.whole_names(scope.places))]
+    return [target, write_lines(target.with_suffix(".ids.txt"), index.snapshot.whole_names(scope.places))]
 
 
 def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
-    metric = index.manifest.metric
+    metric = index.snapshot.metric
     assert metric is not None
     factory = "Flat" if dense == "flat" else factory_string(dense, len(scope))
-    check_factory(factory, index.vectors[0].dim, metric)
-    if not build_ann(target, Gathered(index.vectors, scope.places), factory, metric):
+    check_factory(factory, index.snapshot.vectors[0].dim, metric)
+    if not build_ann(target, Gathered(index.snapshot.vectors, scope.places), factory, metric):
         raise InvalidRequest(f"{len(scope):,} papers are too few to train a FAISS index of the type {factory}; use `dense='flat'` or hnsw")
 
 
 def _tables(index: Index, scope: Scope, schema: pa.Schema) -> Iterator[tuple[Rows, pa.Table]]:
     """The papers of a scope, a few thousand at a time, with the columns of a schema: their rows, and the table."""
     columns = schema.remove(1) if _has_names(index) else schema
-    for shard, _, shard_rows in by_shard(scope.places, index.shards):
+    for shard, _, shard_rows in by_shard(scope.places, index.snapshot.shards):
         for rows, table in shard.read_at(shard_rows):
             whole = conform(table, columns)
             if _has_names(index):
-                whole = whole.add_column(1, NAME, pa.array(index.names_at(rows + shard.first), pa.string()))
+                whole = whole.add_column(1, NAME, pa.array(index.snapshot.names_at(rows + shard.first), pa.string()))
             yield rows + shard.first, whole
 
 
 def _schema(index: Index) -> pa.Schema:
     """The columns of tables, in types that hold the values of all papers; of several indexes with that of each paper."""
-    shards = [shard for shard in index.shards if len(shard.scope)]
+    shards = [shard for shard in index.snapshot.shards if len(shard.scope)]
 
     def values(name: str) -> Iterator[pa.ChunkedArray]:
         for shard in shards:
@@ -124,7 +124,7 @@ def _schema(index: Index) -> pa.Schema:
 
 def _has_names(index: Index) -> bool:
     """Whether tables have the name of each paper's index: of several, unless a corpus has a column of this name."""
-    return len(index.names) > 1 and NAME.name not in index.columns.names
+    return len(index.names) > 1 and NAME.name not in index.snapshot.columns.names
 
 
 def _csv(index: Index, scope: Scope, target: Path) -> Path:
@@ -145,12 +145,12 @@ def _cell(value: Any) -> Any:
 
 def _parquet(index: Index, scope: Scope, target: Path) -> Path:
     schema = papers_schema = _schema(index)
-    if index.vectors:
-        schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
+    if index.snapshot.vectors:
+        schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.snapshot.vectors[0].dim)))
     with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for rows, table in _tables(index, scope, papers_schema):
-            if index.vectors:
-                vectors = vectors_at(index.vectors, rows)
+            if index.snapshot.vectors:
+                vectors = vectors_at(index.snapshot.vectors, rows)
                 column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
                 table = table.append_column(schema.field("vector"), column)
             writer.write_table(table)

@@ -6,21 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 
-from ..choices import Mode
+from ..choices import Metric, Mode
 from ..runs import WEAK, Ranking
 from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
 from ..waiting import raise_if_abandoned
 from . import topk
-from .dense import VectorShard
+from .dense import VectorShard, full_corpus
 from .dense import vectors as dense
 from .dense.exact import RowScores
 from .dense.scale import Scale
 from .effort import USUAL, Effort
 from .fusion import Fusion, lifted
-from .late import QueryTokens
+from .late import QueryTokens, TokenShard, matches
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
@@ -132,19 +133,67 @@ class Candidates:
     token_scores: dict[int, float] = field(default_factory=dict, compare=False)
 
 
+class Halves(Protocol):
+    """What searching needs of an opened index; each part is read when it is first asked for."""
+
+    @property
+    def vectors(self) -> Sequence[VectorShard]:
+        """The shards of the dense half; empty where there is none."""
+
+    @property
+    def bm25(self) -> Bm25 | None:
+        """The half of words, if there is one."""
+
+    @property
+    def tokens(self) -> Sequence[TokenShard]:
+        """Token vectors; empty where there are none."""
+
+    @property
+    def scope(self) -> Scope:
+        """Which papers are not deleted."""
+
+    @property
+    def scale(self) -> Scale | None:
+        """What dense scores mean; None where that cannot be told."""
+
+    def ids(self, rows: Rows) -> list[str]:
+        """The ids of the papers at the given rows, to break ties by."""
+
+
 @dataclass(frozen=True)
 class Searcher:
-    """What searching needs of an index: the halves that it has, the ids to break ties by, which papers are not deleted, how
-    hard an approximate dense half is searched; and `match`, which scores the papers at given rows, (n,), by a query's token vectors,
-    where there is late interaction."""
+    """Searches the halves of an opened index.
 
-    vectors: Sequence[VectorShard]
-    bm25: Bm25 | None
-    ids: Callable[[Rows], list[str]]
-    scope: Scope
-    scale: Callable[[], Scale | None] = lambda: None
+    Attributes:
+        halves: what is searched.
+        effort: how hard an approximate dense half is searched.
+        weighted: BM25 with other parameters than the index's own.
+        matched: scores the papers at given rows, (n,), by a query's token vectors, where the index has none of its own.
+    """
+
+    halves: Halves
     effort: Effort = USUAL
-    match: Callable[[QueryTokens, Rows], Scores] | None = None
+    weighted: Bm25 | None = None
+    matched: Callable[[QueryTokens, Rows], Scores] | None = None
+
+    @property
+    def bm25(self) -> Bm25 | None:
+        """The half of words, if there is one."""
+        return self.halves.bm25 if self.weighted is None else self.weighted
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """How well the token vectors of the papers at the given rows match a query's, (n,); see `matching.late.matches`."""
+        return matches(self.halves.tokens, tokens, rows)
+
+    def top(self, query_vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:
+        """The k best of all papers for each of the vectors, (n, dim), where every paper is scored by `metric`.
+
+        Rows are counted over the papers that are not deleted; order, ties and `device` are those of `full_corpus.top`.
+        """
+        return full_corpus.top(query_vectors, live_vectors(self.halves.vectors, self.halves.scope), k, metric, device)
+
+    def close(self) -> None:
+        """Let go of what searches elsewhere; here there is nothing."""
 
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
         """Rank the papers that may answer for each probe: the first k, and after them those of the others that the probe names. See
@@ -168,14 +217,14 @@ class Searcher:
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
         """The nearest papers of a scope to each of the vectors, (n, dim); see `matching.dense.vectors.search`."""
-        return dense.search(self.vectors, query_vectors, k, scope, self.effort)
+        return dense.search(self.halves.vectors, query_vectors, k, scope, self.effort)
 
     def _depth(self, k: int) -> int:
         """How deep vectors are searched for k papers: what an approximate index finds depends on it, so it has few steps."""
         depth = LEAST_DEPTH
         while depth < k:
             depth *= DEEPER
-        return depth if any(shard.ann_path for shard in self.vectors) else k
+        return depth if any(shard.ann_path for shard in self.halves.vectors) else k
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
         """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
@@ -215,7 +264,7 @@ class Searcher:
 
     def _dense(self, probe: Probe, k: int, rows: Rows, scores: Scores) -> Ranking:
         missing = probe.named_rows[~np.isin(probe.named_rows, rows)]
-        scores = np.concatenate([scores, dense.score_rows(self.vectors, _vector(probe), missing)])
+        scores = np.concatenate([scores, dense.score_rows(self.halves.vectors, _vector(probe), missing)])
         return self._ranked(probe, k, np.concatenate([rows, missing]), scores, {"dense": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
@@ -238,7 +287,7 @@ class Searcher:
         scored = np.zeros(len(rows), bool)
         scored[in_nearest] = True
         meaning[in_nearest] = nearest[1]
-        meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
+        meaning[~scored] = dense.score_rows(self.halves.vectors, _vector(probe), rows[~scored])
         return Candidates(probe, rows, meaning, words)
 
     def _hybrid(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
@@ -260,7 +309,7 @@ class Searcher:
         facts = candidates.dense, candidates.bm25, len(candidates.probe.terms)
         scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
-        if fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None:
+        if fusion.takes_tokens and candidates.probe.tokens is not None and (self.matched or self.halves.tokens):
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
             scores = lifted(scores, first, fusion.join(*facts, token_scores))
@@ -282,9 +331,9 @@ class Searcher:
         known = candidates.token_scores
         new_rows = np.array([row for row in rows.tolist() if row not in known], np.int64)
         if len(new_rows):
-            assert self.match is not None
             assert candidates.probe.tokens is not None
-            known.update(zip(new_rows.tolist(), self.match(candidates.probe.tokens, new_rows).tolist(), strict=True))
+            match = self.matched or self.match
+            known.update(zip(new_rows.tolist(), match(candidates.probe.tokens, new_rows).tolist(), strict=True))
         return np.array([known[row] for row in rows.tolist()])
 
     def strength(self, candidates: Candidates, first: Rows) -> float | None:
@@ -296,7 +345,7 @@ class Searcher:
         the words that no paper near it has, and those that none has at all (`DECIDING`), unless all are such. None without a scale:
         fused scores are relative to the best candidate, however far that is.
         """
-        scale = self.scale()
+        scale = self.halves.scale
         if scale is None or self.bm25 is None or not len(first):
             return None
         probe = candidates.probe
@@ -317,17 +366,17 @@ class Searcher:
     def believes(self, correction: Correction, vector: Vectors) -> bool:
         """Whether a correction is worth looking for: not a doubted one where the dense half knows what the query, (dim,),
         means, and none of the papers that the correction brings is near to that."""
-        scale = self.scale()
+        scale = self.halves.scale
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
-        if scale.strength(self.near(vector[None], 1, self.scope)[0][1]).max() < WEAK:
+        if scale.strength(self.near(vector[None], 1, self.halves.scope)[0][1]).max() < WEAK:
             return True
-        brought = self.near(vector[None], 1, self.scope.among(self.bm25.rows_with([correction.term])))[0][1]
-        background = dense.score_rows(self.vectors, vector, scale.rows)
+        brought = self.near(vector[None], 1, self.halves.scope.among(self.bm25.rows_with([correction.term])))[0][1]
+        background = dense.score_rows(self.halves.vectors, vector, scale.rows)
         return bool(brought.max() > background.mean() + NEARER * background.std())
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
-        ids = self.ids(rows)
+        ids = self.halves.ids(rows)
         order = topk.order(ids, scores)
         order = np.concatenate([order[:k], order[k:][np.isin(rows[order[k:]], probe.named.rows)]])
         ordered_parts = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
@@ -342,6 +391,13 @@ class Searcher:
             lacks=probe.lacks,
             remarks=probe.remarks,
         )
+
+
+def live_vectors(shards: Iterable[VectorShard], scope: Scope) -> list[Vectors]:
+    """The vectors of the papers of a scope, (n, dim) for each of the shards."""
+    if scope.mask is None:
+        return [shard.vectors for shard in shards]
+    return [shard.vectors[scope.part(shard.first, shard.papers).flags] for shard in shards]
 
 
 def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:

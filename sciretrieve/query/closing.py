@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import IndexClosed
 
-KEPT = ("path", "manifest", "close")
+KEPT = ("path", "close")
 """What a closed index still has."""
 
 

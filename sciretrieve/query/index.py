@@ -1,105 +1,161 @@
-"""An index opened for searching: a snapshot of it, and what reads queries."""
+"""An index opened for searching: what is open of it, what reads queries, and what searches."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from numbers import Integral
-from pathlib import Path
-from typing import Unpack
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeAlias, Unpack
 
 import numpy as np
 
-from ..choices import MODES, Filter, FusionMethod, Metric, Mode, SideName, SimilarBy, check_choice
-from ..encoders import opened_encoder, packing_of
-from ..encoders.query_encoder import QueryEncoder
+from ..choices import Filter, Mode, SideName, SimilarBy
+from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest, WordsAlone
-from ..matching.dense import full_corpus
-from ..matching.dense.exact import RowScores
-from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
-from ..matching.lexical import Bm25
 from ..matching.search import Probe, Searcher
-from ..once import once
-from ..options import Bm25Parameters, SearchKeywords, SearchOptions, changed
-from ..protocols import AnyEncoder, Encoder
+from ..options import SearchKeywords, SearchOptions, changed
 from ..runs import Ranking, Run, papers_of
-from ..types import NO_MATCH, Match, Paper, Query, Rows, Scores, Vectors
+from ..types import Paper, Query, Rows, Scores, Vectors
+from ..wording import counted
+from .closing import closed
 from .ranking.diversity import POOL, diverse
-from .ranking.grouping import grouped
-from .ranking.leading import led
+from .ranking.leading import leading
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
 from .reading.counting import CountLine, count_lines
-from .reading.feedback import fed_back, likeness, without_copies
 from .reading.reader import Reader
-from .reading.relevance_models import expanded
 from .snapshot import NAMING, Snapshot
+
+if TYPE_CHECKING:
+    from ..papers.corpora import Rejected
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
+READ_AT_ONCE = 4096
+"""Papers that are read at a time where all are."""
+Reopened: TypeAlias = "Callable[[int | None], Index]"
+"""Gives another index of the same folders, at a generation or as it is now."""
 
 
-class Index(Snapshot):
-    """A snapshot of an index on disk, what was committed when it was opened, that can be searched."""
+class Index:
+    """An index, or several as one, opened for searching: what was committed when it was opened.
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        encoder: AnyEncoder | None = None,
-        generation: int | None = None,
-        query_encoder: QueryEncoder | None = None,
-    ) -> None:
-        """Open the index in the directory `path`.
+    `open_index` and `open_many` open one.
 
-        Args:
-            path: the index's directory.
-            encoder: what encodes queries, if the index's own encoder cannot be found: the encoder of your own that filled it, see
-                `sciretrieve.protocols.OwnEncoder`; a name, where its folder has moved; or the queries' vectors, {id: vector} or
-                `vectors:FILE`. Without it such an index is searched by BM25, and says so.
-            generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
-            query_encoder: what encodes queries, of another snapshot of the same index.
+    Attributes:
+        path: its directory; of several indexes all names in one, for messages.
+        snapshot: the papers, vectors and terms that are open. This and the other parts may change from version to version.
+        reader: makes probes of queries.
+        searcher: makes rankings of probes.
+    """
 
-        Raises:
-            NotFound: there is none, or it is not finished, or it has no such generation.
-            CorruptData: it is damaged or of another format version.
-            UnknownName, InvalidRequest: the encoder is none.
+    def __init__(self, snapshot: Snapshot, reader: Reader, searcher: Searcher, again: Reopened, members: Sequence[Index] = ()) -> None:
         """
-        super().__init__(path, generation)
-        if encoder is not None:
-            self._given = opened_encoder(encoder, self.manifest.encoder)
-        if query_encoder is not None and query_encoder.fits(self.manifest.encoder):
-            vars(self)["query_encoder"] = query_encoder
+        Args:
+            snapshot, reader, searcher: its parts, which are its own.
+            again: opens it again.
+            members: the indexes that it has, where it has several; they are closed with it.
+        """
+        self.path, self.snapshot, self.reader, self.searcher = snapshot.path, snapshot, reader, searcher
+        self._again, self._members = again, tuple(members)
 
     def refreshed(self) -> Index:
-        """The index as it is now: this snapshot if nothing was committed since, else another one, which shares its encoder if that fits.
+        """The index as it is now: this object if nothing was committed since, else another one, which shares its encoder if that fits.
 
-        This one stays as it is; close it when its last search has ended. Raises as `Index`.
+        This one stays as it is; close it when its last search has ended. Raises as opening it. `index = index.refreshed()`
         """
-        return self if self.is_current else self.reopened()
+        return self if self.snapshot.is_current else self.reopened()
 
-    def reopened(self) -> Index:
-        """Another snapshot of the index as it is now, which shares its encoder if that fits, whether or not anything was committed."""
-        return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)
+    def reopened(self, generation: int | None = None) -> Index:
+        """The index opened once more, as it is now or at a generation, with the same encoder: `before = index.reopened(3)`."""
+        return self._again(generation)
 
-    @once
-    def reader(self) -> Reader:
-        """What reads queries."""
-        return Reader(self)
+    def close(self) -> None:
+        """Let go of its files: from then on a writer may remove them, and every use raises IndexClosed. Closing twice is fine.
+
+        `with sr.open(path) as index:` closes it at the end.
+        """
+        for member in self._members:
+            member.close()
+        self.searcher.close()
+        self.snapshot.close()
+        self.__class__ = closed(type(self))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
     @property
-    def encoder(self) -> Encoder:
-        """The encoder that filled the index. Raises as `QueryEncoder.encoder`."""
-        return self.query_encoder.encoder
+    def members(self) -> tuple[Index, ...]:
+        """The indexes that are searched as one, in the order given; of one index itself: `[len(one) for one in indexes.members]`."""
+        return self._members or (self,)
 
-    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
-        """Vectors of queries, shape (n, dim), see `QueryEncoder.encode`."""
-        return self.query_encoder.encode(queries, remember=remember)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called: their folders' names, or their paths where two folders have one name: `("papers", "lab")`."""
+        return self.snapshot.names
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways in which it can be searched, best first: `("hybrid", "dense", "bm25")`."""
+        return self.snapshot.modes
+
+    @property
+    def rejected(self) -> int:
+        """How many rows of the corpus that was last taken in were not indexed: `assert not index.rejected`."""
+        return self.snapshot.rejected
+
+    @property
+    def rejections(self) -> tuple[Rejected, ...]:
+        """The first 100 of these: `for row in index.rejections: print(row.reason)`. None where rejected.jsonl, which lists all, is gone or
+        of another corpus since."""
+        return self.snapshot.rejections
+
+    def __len__(self) -> int:
+        return len(self.snapshot)
+
+    def __getitem__(self, id: str) -> Paper:
+        """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none; `papers` takes titles and DOIs, too."""
+        return self.papers_at(self.snapshot.rows([id]))[0]
+
+    def __contains__(self, id: object) -> bool:
+        """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
+        return id in self.snapshot
+
+    def __iter__(self) -> Iterator[Paper]:
+        """All papers that are not deleted, in the order of their rows; a few thousand of them are in memory at a time."""
+        rows = self.snapshot.scope.places
+        for first in range(0, len(rows), READ_AT_ONCE):
+            yield from self.papers_at(rows[first : first + READ_AT_ONCE])
+
+    def papers(self, names: str | Sequence[str]) -> list[Paper]:
+        """The papers that a text names, or texts, in that order: `index.papers(["p0007", "10.1000/182", "a title"])`.
+
+        What names a paper, and what is raised for other texts, is said at `Snapshot.named_rows`.
+        """
+        return self.papers_at(self.named_rows(names))
+
+    def named_rows(self, names: str | Sequence[str]) -> Rows:
+        """The rows of these papers: `index.search(query, among=index.named_rows(names))`. Raises as `papers`."""
+        return self.snapshot.named_rows(names)
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at some rows, in that order: `index.snapshot.papers_at(index.matching("graph"))`."""
+        return self.snapshot.papers_at(rows)
+
+    def ids(self, rows: Rows) -> list[str]:
+        """Their ids, which need no reading of papers: `index.snapshot.ids(index.matching("graph"))`."""
+        return self.snapshot.ids(rows)
 
     def search(
         self,
@@ -113,7 +169,7 @@ class Index(Snapshot):
         among: Rows | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Search for one query or many.
+        """Search for one query or many: `index.search("graph networks", k=5, filter="year >= 2018")`.
 
         Args:
             query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
@@ -134,19 +190,18 @@ class Index(Snapshot):
                 disliked with several queries, or one both liked and disliked.
         """
         chosen = changed(options, changes)
-        queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
-        mode = self._checked(k, chosen.mode)
-        chosen.check_words(mode)
+        queries, mode = _listed(query), self._checked(k, chosen)
         if chosen.rm3 and (like or unlike):
             raise InvalidRequest("`rm3` guesses which papers are relevant, and these are named; leave out `rm3`, or `like` and `unlike`")
         modes = self.reader.modes(mode, queries, vectors)
-        probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
+        probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
-            probes = [without_copies(self, probes[0], like, unlike)]
+            probes = [self.reader.without_copies(probes[0], like, unlike)]
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
-        return self._answered(self.expanded(probes, chosen), k, modes, fusion, chosen)
+        searcher = self._searching(chosen)
+        return self._answered(searcher, self.reader.expanded(probes, chosen, searcher), k, modes, chosen)
 
     def similar(
         self,
@@ -159,7 +214,9 @@ class Index(Snapshot):
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `query.reading.rocchio`).
+        """Find papers like the given ones, and unlike `negatives`: `index.similar(["p0007"], k=5, by="text")`.
+
+        They are combined by Rocchio's formula (see `query.reading.rocchio`).
 
         Args:
             ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers; neither are
@@ -177,63 +234,47 @@ class Index(Snapshot):
             InvalidRequest: neither ids nor text, citations of an index without references, or as in `search`.
         """
         chosen = replace(changed(options, changes), reranker=None)
-        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
-        chosen.check_words(mode)
+        mode = self._checked(k, chosen)
         if chosen.rm3:
             raise InvalidRequest("`rm3` expands what a query says, and papers to be like say enough; leave it out")
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
         if by == "citations":
-            passing = self.narrower.passing(chosen.filters)
-            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), passing, total=len(passing))
+            passing = self.snapshot.narrower.passing(chosen.filters)
+            probe = Probe(Query(" ".join(self.snapshot.ids(self.snapshot.named_rows(ids)))), passing, total=len(passing))
         else:
-            probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
+            probe = self.reader.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
             self._warn([probe], "paper_as_query")
             mode = "bm25" if probe.lacks else mode
         if chosen.group:
-            probe = without_copies(self, probe, ids, negatives)
-        linked = linked_papers(self, ids, negatives, text, by, probe.scope)
-        return self._answered([probe], k, [mode], fusion, chosen, linked)
+            probe = self.reader.without_copies(probe, ids, negatives)
+        linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
+        return self._answered(self._searching(chosen), [probe], k, [mode], chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
-        """The rows of the papers that meet all that a typed query and a filter demand, ascending. Nothing is encoded.
+        """The rows of the papers that meet all that a typed query and a filter demand, ascending: `index.matching("graph OR tree")`.
 
         Words without operators must all be in a paper, in title or abstract, in any form; stop words, and single characters beside other
-        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. `papers_at` has the papers,
-        and `ids` their ids.
+        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. Nothing is
+        encoded. `papers_at` has the papers, and `ids` their ids.
 
         Raises:
             UnknownName, InvalidRequest: a query or a filter that cannot be read.
         """
-        self.check_files()
         return self.reader.matching(query, filter)[1].places
 
     def count(self, query: str = "", filter: Filter = None) -> int:
-        """How many papers meet all that a typed query and a filter demand, see `matching`. Raises as it does."""
-        self.check_files()
+        """How many papers meet all that a typed query and a filter demand: `index.count("graph", "year >= 2018")`. Raises as `matching`."""
         return len(self.reader.matching(query, filter)[1])
 
     def count_lines(self, query: str, filter: Filter = None) -> list[CountLine]:
-        """How many papers meet each operand of a typed query, what each operator joins, each filter, and the whole, which is the last line.
+        """How many papers meet each operand of a typed query, what each operator joins, each filter, and the whole, which is the last line:
+        `for line in index.count_lines("graph AND (tree OR forest)"): print(line.text, line.papers)`.
 
         A line counts the papers of the whole index, whatever the other lines demand; the last counts what `count` does. Words side by side
         are one operand. Raises as `matching`, and InvalidRequest where there is neither a query nor a filter.
         """
-        self.check_files()
         return count_lines(self.reader, query, filter)
-
-    def likeness(
-        self,
-        ids: str | Sequence[str],
-        *,
-        text: str | None = None,
-        negatives: str | Sequence[str] = (),
-        mode: Mode | None = None,
-        filter: Filter = None,
-    ) -> Probe:
-        """What `similar` searches with. Raises as it does."""
-        self.check_files()
-        return likeness(self.reader, ids, text, negatives, self._checked(1, mode), filter)
 
     def score(
         self,
@@ -244,7 +285,8 @@ class Index(Snapshot):
         vector: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Scores:
-        """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
+        """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct:
+        `index.score(sr.Query("1", "graph networks"), ["p0007", "p0012"])`.
 
         `vector` is the query's by the index's encoder, (dim,), where it is known. Of the options those count that say how scores are made.
 
@@ -256,191 +298,100 @@ class Index(Snapshot):
             InvalidRequest: as in `search`.
         """
         chosen = changed(options, changes)
-        mode = self._checked(1, chosen.mode)
-        chosen.check_words(mode)
+        mode = self._checked(1, chosen)
         if not ids:
             return np.empty(0)
-        rows = self.rows(ids)
-        probe = self._believed(self.reader.probe(query, mode, vector, self.scope.among(rows)))
-        fusion = self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
-        ranking = self._searching(chosen).search(self.expanded([probe], chosen), len(ids), mode, fusion)[0]
+        rows, searcher = self.snapshot.rows(ids), self._searching(chosen)
+        probe = self.reader.probe(query, mode, vector, self.snapshot.scope.among(rows))
+        (ranking,) = searcher.search(self.reader.expanded([probe], chosen, searcher), len(ids), mode, self.snapshot.tuned(chosen))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
-    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:
-        """The k best of all papers for each of the vectors, (n, dim), where every paper is scored by `metric`.
+    def corrections(self, query: str) -> dict[str, str]:
+        """Words of a query that no paper has, and the words that BM25 looks for in their place, as papers spell them:
+        `index.corrections("grahp networks") == {"grahp": "graph"}`.
 
-        Rows are counted over the papers that are not deleted; order, ties and `device` are those of `full_corpus.top`.
+        They are taken for a word not typed to its end or for a slip of a letter; see `matching.lexical.spelling`. What is quoted
+        must stand in a paper as it is. Where there is no BM25, and where the dense half knows better, nothing is corrected.
         """
-        return full_corpus.top(vectors, self.live_vectors(self.vectors), k, metric, device)
+        if self.snapshot.bm25 is None:
+            return {}
+        (probe,) = self.reader.probes([query], self.modes[0], None)
+        return {correction.word: correction.meant for correction in probe.corrections}
 
     def _answered(
         self,
+        searcher: Searcher,
         probes: Sequence[Probe],
         k: int,
         modes: Sequence[Mode],
-        fusion: Fusion,
         options: SearchOptions,
         linked: LinkedPapers | None = None,
     ) -> Run:
         """Search deep enough for k papers, each query in its mode, then rerank, group and diversify as the options say."""
-        mode = modes[0] if len(set(modes)) == 1 else self.modes[0]
-        if options.diversify and not self.vectors:
+        mode, fusion, snapshot = modes[0] if len(set(modes)) == 1 else self.modes[0], self.snapshot.tuned(options), self.snapshot
+        if options.diversify and not snapshot.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = -(-k // POOL) * POOL if options.diversify else k
         depth = works + GROUPED if options.group else works
-        searcher = self._searching(options)
-        if options.late and self.manifest.late is None:
-            searcher = replace(searcher, match=self._match_anew)
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
             if linked is None:
-                run = Run(_searched(searcher, probes, searched, modes, fusion), mode, self)
+                run = Run(_searched(searcher, probes, searched, modes, fusion), mode, snapshot)
             elif linked.alone:
-                run = Run((linked.ranking(probes[0].query, searched),), "citations", self)
+                run = Run((linked.ranking(probes[0].query, searched),), "citations", snapshot)
             else:
                 by_text = searcher.search(probes, max(searched, DEPTH), mode, fusion)[0]
-                run = Run((linked.joined(by_text, searched),), f"{mode}+citations", self)
+                run = Run((linked.joined(by_text, searched),), f"{mode}+citations", snapshot)
             if options.reranker is not None:
                 run = reranked(run, options.reranker, options.rerank_depth)
-            run = replace(run, rankings=tuple(self.leading(*parts, depth) for parts in zip(run, probes, strict=True)))
+            run = replace(run, rankings=tuple(leading(snapshot, *parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
-            named = papers_of(run.rankings, lambda rows: self.papers_at(rows, NAMING))
+            named = papers_of(run.rankings, lambda rows: snapshot.papers_at(rows, NAMING))
             parts = zip(run, named, probes, strict=True)
-            grouped_rankings = tuple(self._grouped(ranking, papers, probe, works) for ranking, papers, probe in parts)
+            grouped_rankings = tuple(snapshot.grouped(ranking, papers, probe.scope, works) for ranking, papers, probe in parts)
             too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
             run = replace(run, rankings=grouped_rankings)
             if not too_few:
                 break
             depth *= 2
         if options.diversify:
-            run = replace(run, rankings=tuple(diverse(ranking, self.vectors_at(ranking.rows), k) for ranking in run))
+            run = replace(run, rankings=tuple(diverse(ranking, snapshot.vectors_at(ranking.rows), k) for ranking in run))
         return run
-
-    def _grouped(self, ranking: Ranking, papers: Sequence[Paper], probe: Probe, k: int) -> Ranking:  # noqa: ARG002 - several indexes ask it
-        """The first k works of a probe's ranking, of these papers."""
-        return grouped(ranking, papers, k)
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
         """Warn that words alone answer, if that is so."""
         if any(probe.lacks == "meaning" for probe in probes):
-            why = self.query_encoder.lack(side)
+            why = self.reader.query_encoder.lack(side)
             warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
+
+    def _checked(self, k: int, options: SearchOptions) -> Mode:
+        """The mode in which the options search. Raises InvalidRequest for a wrong k and a wrong mode."""
+        if not isinstance(k, Integral) or k < 1:
+            raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
+        mode = self.snapshot.checked_mode(options.mode)
+        options.check_words(mode)
+        return mode
 
     def _searching(self, options: SearchOptions) -> Searcher:
         """What searches as the options say."""
-        searcher = replace(self.searcher, effort=self.effort(options))
-        if self.bm25 is None or (options.k1 is None and options.b is None):
+        snapshot = self.snapshot
+        searcher = replace(self.searcher, effort=snapshot.effort(options))
+        if options.late and not snapshot.late:
+            searcher = replace(searcher, matched=self._matched)
+        if snapshot.bm25 is None or (options.k1 is None and options.b is None):
             return searcher
-        own = self.bm25.parameters
+        own = snapshot.bm25.parameters
         k1, b = (mine if asked is None else float(asked) for asked, mine in ((options.k1, own.k1), (options.b, own.b)))
-        return replace(searcher, bm25=self._weighted(replace(own, k1=k1, b=b)))
+        return replace(searcher, weighted=snapshot.weighted(replace(own, k1=k1, b=b)))
 
-    @once
-    def _weighted(self) -> Callable[[Bm25Parameters], Bm25]:
-        """Gives the BM25 index with other parameters; the last one is remembered, with the weights of its terms."""
-        assert self.bm25 is not None
-        return lru_cache(1)(self.bm25.weighted)
-
-    def expanded(self, probes: Sequence[Probe], options: SearchOptions) -> Sequence[Probe]:
-        """Probes with the terms that RM3 adds, see `query.reading.relevance_models`, if the options ask for it.
-
-        The papers that may answer a probe are those that its terms are taken from.
-        """
-        if not options.rm3:
-            return probes
-        asked = [replace(probe, named=NO_MATCH) for probe in probes]
-        rankings = self._searching(options).search(asked, options.fb_docs, "bm25", self.fusion(None, None))
-        pairs = zip(probes, rankings, strict=True)
-        return [probe if probe.listing else expanded(self.reader, probe, ranking, options) for probe, ranking in pairs]
-
-    def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
-        """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
-        ranked = len(probe.scope) if "dense" in ranking.parts else None
-        ranking = replace(ranking, undecided=probe.scope.undecided, total=probe.total, total_is=probe.total_is, ranked=ranked)
-        if len(probe.named_rows):
-            return led(ranking, Match(probe.named.by, probe.named_rows), k)
-        return ranking.take(range(min(k, len(ranking))))
-
-    def _match_anew(self, tokens: QueryTokens, rows: Rows) -> Scores:
+    def _matched(self, tokens: QueryTokens, rows: Rows) -> Scores:
         """`match` where the index has no token vectors."""
-        encoder = self.query_encoder.with_tokens
+        encoder = self.reader.query_encoder.with_tokens
         packing = packing_of(encoder)
-        return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.papers_at(rows), packing))
-
-    def probes(
-        self,
-        queries: Sequence[str | Query],
-        mode: Mode,
-        filter: Filter,
-        vectors: Vectors | None = None,
-        late: bool | None = None,
-        *,
-        like: str | Sequence[str] = (),
-        unlike: str | Sequence[str] = (),
-        among: Rows | None = None,
-    ) -> list[Probe]:
-        """Queries made ready, see `Reader.probes`. Raises as `search`."""
-        self.check_files()
-        if (like or unlike) and len(queries) > 1:
-            raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
-        probes = [self._believed(probe) for probe in self.reader.probes(queries, mode, filter, vectors, late, among)]
-        return [fed_back(self.reader, probes[0], like, unlike, mode)] if like or unlike else probes
-
-    def _believed(self, probe: Probe) -> Probe:
-        """A probe without the corrections that the dense half contradicts."""
-        if probe.vector is None:
-            return probe
-        believed = [correction for correction in probe.corrections if self.searcher.believes(correction, probe.vector)]
-        return probe if len(believed) == len(probe.corrections) else self.reader.corrected(probe, believed)
-
-    def fusion(self, method: FusionMethod | None, alpha: float | None, depth: int | None = None) -> Fusion:
-        """How to join both halves: as the index was tuned, but for what the caller asks."""
-        tuned = Fusion.of(self.manifest.fusion) if self.manifest.fusion else Fusion()
-        return replace(
-            tuned,
-            method=method or tuned.method,
-            alpha=tuned.alpha if alpha is None else alpha,
-            depth=tuned.depth if depth is None else depth,
-        )
-
-    def effort(self, options: SearchOptions) -> Effort:
-        """How hard the dense half is searched: as was measured to be enough, unless the options say more.
-
-        Raises InvalidRequest for a knob that the type of its dense index does not have.
-        """
-        has = knob(self.manifest.dense)
-        for name in ("ef", "nprobe"):
-            if getattr(options, name) is not None and name != has:
-                other = f"it has `{has}`" if has else "leave it out"
-                raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no `{name}`; {other}")
-        if options.recall is not None:
-            return self.manifest.trial.reaching(options.recall) if self.manifest.trial else EXACT
-        if options.ef is None and options.nprobe is None:
-            return self.searcher.effort
-        return Effort(options.ef, options.nprobe, deepens=False)
-
-    def _checked(self, k: int, mode: Mode | None) -> Mode:
-        if not isinstance(k, Integral) or k < 1:
-            raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
-        chosen = self.modes[0] if mode is None else mode
-        check_choice("mode", chosen, MODES)
-        if chosen not in self.modes:
-            lacks = "vectors" if self.manifest.encoder is None else "BM25"
-            raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use `mode={self.modes[0]!r}`")
-        return chosen
-
-    def corrections(self, query: str) -> dict[str, str]:
-        """Words of a query that no paper has, and the words that BM25 looks for in their place, as papers spell them.
-
-        They are taken for a word not typed to its end or for a slip of a letter; see `matching.lexical.spelling`. What is quoted
-        must stand in a paper as it is. Where there is no BM25, and where the dense half knows better, nothing is corrected.
-        """
-        if self.bm25 is None:
-            return {}
-        return {correction.word: correction.meant for correction in self.probes([query], self.modes[0], None)[0].corrections}
+        return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.snapshot.papers_at(rows), packing))
 
 
 def _searched(searcher: Searcher, probes: Sequence[Probe], k: int, modes: Sequence[Mode], fusion: Fusion) -> tuple[Ranking, ...]:

@@ -1,60 +1,53 @@
-"""A snapshot: one generation of an index, open for reading. It stays whole while others commit and sweep, until it is closed."""
+"""A snapshot: the papers, vectors and terms of an index, or of several together, open for reading."""
 
 from __future__ import annotations
 
-import os
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from ..choices import MODES, Mode
-from ..encoders import read_golden
-from ..encoders.query_encoder import QueryEncoder
-from ..errors import Ambiguous, CorruptData, InvalidRequest, NoSuchPaper, NotFound
+from ..choices import MODES, Metric, Mode, check_choice
+from ..errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
 from ..files.schema import booleans, common_schema
 from ..files.streams import checked_text
 from ..files.verified import Verified
-from ..files.writing import hold, read_array, seal_of
 from ..matching.dense import VectorShard
 from ..matching.dense.scale import SAMPLE_SIZE, Scale, scale
 from ..matching.dense.vectors import vectors_at
-from ..matching.effort import USUAL
-from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_packing
+from ..matching.effort import Effort
+from ..matching.fusion import Fusion
+from ..matching.late import Packing, TokenShard
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
 from ..matching.lexical.corpus_statistics import Frequencies
 from ..matching.lexical.lexical_shard import RememberedWeights
 from ..matching.scope import Scope
-from ..matching.search import Searcher
+from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
 from ..once import once
+from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import works
-from ..protocols import Encoder
-from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
-from ..storage.shards import Shard, open_shards, scope_of
-from ..types import Paper, Rows, Scores, Vectors
+from ..runs import Ranking
+from ..storage.manifest import Manifest
+from ..storage.shards import Shard, scope_of
+from ..types import Paper, Rows, Vectors
 from ..wording import counted
 from .citations import CitationGraph, reference_columns
 from .closing import closed
 from .lookup import Lookup
 from .lookup.copies import possible_copies
 from .narrowing.masks import Narrower
+from .ranking.grouping import grouped
 
 if TYPE_CHECKING:
     from ..papers.corpora import Rejected
 
-Opened = TypeVar("Opened", bound="Snapshot")
-
-ATTEMPTS = 100
-"""Times that an index is opened again because a writer swept the generation that was about to be opened."""
-READ_AT_ONCE = 4096
-"""Papers that are read at a time where all are."""
 SUGGESTED = 3
 """Papers that are suggested where a name is none."""
 LISTED = 5
@@ -67,40 +60,46 @@ NAMING = ("id", "title", "authors", "doi")
 """The columns that tell which papers are one work."""
 
 
-class Snapshot:
-    """One generation of an index: its papers, vectors and terms, each file checked when it is first read.
+class Snapshot(metaclass=ABCMeta):
+    """What is open for reading: a `Generation` of one index, or `JointSnapshots` of several, whose shards follow each other.
 
     Attributes:
-        path: the index's directory.
-        manifest: what the generation consists of.
-        shards: its shards, in order.
+        path: the index's directory; of several indexes all names in one, for messages.
+        shards: the shards, in order.
+        encoder: what the manifest says of the encoder that filled it; None without vectors, and where several encoders did.
+        metric: how vectors are compared; None without vectors, and where several encoders filled it.
+        late: whether it has token vectors.
+        statistics: BM25's statistics of all papers; None without BM25.
+        parameters: BM25's parameters.
+        fusion: how both halves are joined where nobody says otherwise.
+        usual_effort: how hard an approximate dense half is searched where nobody says otherwise.
+        checksum: what identifies these papers.
     """
 
-    _given: Encoder | None = None
-    """What encodes queries in place of the index's own encoder, see `Index`."""
+    path: Path
+    shards: Sequence[Shard]
+    encoder: Mapping[str, Any] | None
+    metric: Metric | None
+    late: bool
+    statistics: Statistics | None
+    parameters: Bm25Parameters | None
+    fusion: Fusion
+    usual_effort: Effort
+    checksum: str
 
-    def __init__(self, path: str | Path, generation: int | None = None) -> None:
-        """Open the current generation of the index in the directory `path`, or another one.
-
-        Raises:
-            NotFound: there is no index, or it is not finished, or it has no such generation.
-            CorruptData: it is damaged or of another format version.
-        """
-        self.path = Path(path)
-        self.manifest, self._held = _open(self.path, generation)
-        self._release = weakref.finalize(self, os.close, self._held)
-        self._verified = Verified(
-            self.path, partial(_is_there, generation_file(self.path, self.manifest.generation), self.manifest.checksum)
-        )
-        self.shards = open_shards(self._verified, self.manifest.shards)
+    @property
+    @abstractmethod
+    def manifest(self) -> Manifest:
+        """What the generation consists of. Raises InvalidRequest for several indexes, which have one each."""
 
     def close(self) -> None:
         """Let go of the generation: from then on a writer may remove its files, and every use raises IndexClosed. Closing twice is fine."""
         self._let_go()
         self.__class__ = closed(type(self))
 
+    @abstractmethod
     def _let_go(self) -> None:
-        self._release()
+        """Let go of what is held."""
 
     def check_files(self) -> None:
         """Raise CorruptData if a file of it was cut or written over since it was opened, see `Verified.check_again`."""
@@ -112,13 +111,9 @@ class Snapshot:
         return list({id(shard.verified): shard.verified for shard in self.shards}.values())
 
     @property
+    @abstractmethod
     def is_current(self) -> bool:
-        """Whether the index is as this snapshot has it, and not another one that was built in its place. Raises as opening it."""
-        if read_manifest(self.path).checksum != self.manifest.checksum:
-            return False
-        with suppress(OSError):
-            return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
-        return False
+        """Whether what is on disk is as this snapshot has it, and not another index that was built in its place. Raises as opening it."""
 
     def __enter__(self) -> Self:
         return self
@@ -126,50 +121,46 @@ class Snapshot:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @abstractmethod
     def __len__(self) -> int:
-        return self.manifest.papers
-
-    def __getitem__(self, id: str) -> Paper:
-        """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none; `papers` takes titles and DOIs, too."""
-        return self.papers_at(self.rows([id]))[0]
+        """How many papers there are that are not deleted."""
 
     def __contains__(self, id: object) -> bool:
         """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
         self.check_files()
         return isinstance(id, str) and bool(self.find([checked_text(id, "id")]))
 
-    def __iter__(self) -> Iterator[Paper]:
-        """All papers that are not deleted, in the order of their rows; a few thousand of them are in memory at a time."""
-        rows = self.scope.places
-        for first in range(0, len(rows), READ_AT_ONCE):
-            yield from self.papers_at(rows[first : first + READ_AT_ONCE])
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
     @property
+    @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What it is called: its folder's name. Several indexes that are searched as one have a name each."""
-        return (self.path.resolve().name,)
+        """What the indexes are called: their folders' names."""
 
+    @abstractmethod
     def names_at(self, rows: Rows) -> list[str]:
         """The names of the indexes in which the papers at the given rows stand."""
-        return [self.names[0]] * len(rows)
 
+    @abstractmethod
     def whole_names(self, rows: Rows) -> list[str]:
         """What names the papers at the given rows: their ids, or INDEX:ID where several indexes are searched."""
-        return self.ids(rows)
 
-    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
-        """What a person should know of a search that asks for these columns; nothing of one index."""
-        return []
+    @abstractmethod
+    def remarks(self, columns: Iterable[str]) -> list[str]:
+        """What a person should know of a search that asks for these columns: what of it some of several indexes lack, a sentence each."""
 
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The ways in which this index can be searched, best first."""
-        has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
+        has = {"dense": self.has_vectors, "bm25": self.statistics is not None}
         has["hybrid"] = has["dense"] and has["bm25"]
         return tuple(mode for mode in MODES if has[mode])
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it can be searched by meaning."""
+        return self.encoder is not None
 
     @property
     def rejected(self) -> int:
@@ -204,10 +195,6 @@ class Snapshot:
         """The ids of all papers that are not deleted, in the order of their rows."""
         self.check_files()
         return [id for shard in self.shards for id in _live(shard)]
-
-    def papers(self, ids: str | Sequence[str]) -> list[Paper]:
-        """The papers that are named by the given text, or texts, in that order, as `named_rows` finds them. Raises as it does."""
-        return self.papers_at(self.named_rows(ids))
 
     def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
         """The papers at the given rows, in that order; with the columns of the given names alone, of which the id is one: without
@@ -340,30 +327,32 @@ class Snapshot:
 
     def vectors_of(self, shards: Iterable[Shard]) -> list[VectorShard]:
         """The vectors of some of the shards; empty where the index has none."""
-        if self.manifest.encoder is None or self.manifest.metric is None:
-            return []
-        return [shard.vectors(self.dim, self.manifest.metric) for shard in shards]
+        return [] if self.metric is None else [shard.vectors(self.dim, self.metric) for shard in shards]
 
     @property
     def dim(self) -> int:
         """The dimension of queries' vectors. Only for an index with vectors."""
-        assert self.manifest.encoder is not None
-        return int(self.manifest.encoder["dim"])
+        assert self.encoder is not None
+        return int(self.encoder["dim"])
 
     def check_comparable(self) -> None:
         """Raise InvalidRequest where vectors are by several encoders, so that they cannot be compared with each other."""
+        if self.has_vectors and self.encoder is None:
+            raise InvalidRequest(f"the vectors of {self.path} are by different encoders and cannot be compared; take one index at a time")
 
     def vectors_at(self, rows: Rows) -> Vectors:
-        """The vectors of the papers at the given rows, (n, dim), to compare them with each other. Only for an index with vectors."""
+        """The vectors of the papers at the given rows, (n, dim), to compare them with each other. Only for an index with vectors.
+
+        Raises as `check_comparable`.
+        """
+        self.check_comparable()
         self.check_files()
         return vectors_at(self.vectors, rows)
 
     def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
         """The vectors of the papers that are not deleted, (n, dim) for each of the shards."""
         self.check_files()
-        if self.scope.mask is None:
-            return [shard.vectors for shard in shards]
-        return [shard.vectors[self.scope.part(shard.first, shard.papers).flags] for shard in shards]
+        return live_vectors(shards, self.scope)
 
     @once
     def bm25(self) -> Bm25 | None:
@@ -372,10 +361,9 @@ class Snapshot:
 
     def bm25_of(self, shards: Iterable[Shard]) -> Bm25 | None:
         """Some of the shards of the BM25 index, with the statistics of all; None where there is none."""
-        facts, parameters = self.manifest.lexical, self.manifest.bm25
-        if facts is None or parameters is None:
+        statistics, parameters, remembered = self.statistics, self.parameters, RememberedWeights()
+        if statistics is None or parameters is None:
             return None
-        statistics, remembered = Statistics(**facts["statistics"]), RememberedWeights()
         lexical_shards = [
             LexicalShard(
                 shard.postings, self.frequencies(shard), shard.scope, shard.first, statistics, parameters, remembered, shard.fields
@@ -384,25 +372,20 @@ class Snapshot:
         ]
         return Bm25(lexical_shards, statistics, parameters)
 
+    @once
+    def weighted(self) -> Callable[[Bm25Parameters], Bm25]:
+        """Gives the BM25 index with other parameters; the last one is remembered, with the weights of its terms."""
+        assert self.bm25 is not None
+        return lru_cache(1)(self.bm25.weighted)
+
+    @abstractmethod
     def frequencies(self, shard: Shard) -> Frequencies:
         """How many papers of the corpus have each term of a shard, (terms,). Only for an index with BM25."""
-        facts, name = self.manifest.lexical, f"{shard.facts.name}.npy"
-        assert facts is not None
-        path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
-        frequencies = read_array(path)
-        if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
-            raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
-        return np.asarray(frequencies)
 
-    @once
+    @property
+    @abstractmethod
     def analyzer(self) -> Analyzer:
         """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
-        analyzer = Analyzer() if self.manifest.lexical is None else self.manifest.analyzer
-        if analyzer is None:
-            raise InvalidRequest(
-                f"{self.path} was built with another text analysis than this version's; `sciretrieve verify --repair` makes its terms anew"
-            )
-        return analyzer
 
     @once
     def narrower(self) -> Narrower:
@@ -429,34 +412,24 @@ class Snapshot:
             )
         return CitationGraph.of(self.shards)
 
-    @once
+    @property
+    @abstractmethod
     def golden(self) -> Vectors | None:
         """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
-        encoder = self.manifest.encoder
-        if encoder is None or not encoder.get("golden"):
-            return None
-        return read_golden(self._verified.check(encoder["golden"]["file"], encoder["golden"]), int(encoder["dim"]))
 
-    @once
+    @property
+    @abstractmethod
     def packing(self) -> Packing | None:
-        """How the index's token vectors are packed; None where it has none."""
-        facts, encoder = self.manifest.late, self.manifest.encoder
-        if facts is None or encoder is None:
-            return None
-        return read_packing(self._verified.check(facts["file"], facts), int(encoder["dim"]))
+        """How token vectors are packed; None where there are none."""
 
     @once
     def tokens(self) -> list[TokenShard]:
         """The shards' packed token vectors; empty where the index has none."""
         return self.tokens_of(self.shards)
 
+    @abstractmethod
     def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
         """The packed token vectors of some of the shards; empty where the index has none."""
-        return [] if self.packing is None else [shard.tokens(self.packing) for shard in shards]
-
-    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
-        """How well the token vectors of the papers at the given rows match a query's, see `matching.late.matches`: (n,)."""
-        return matches(self.tokens, tokens, rows)
 
     @once
     def scale(self) -> Scale | None:
@@ -465,18 +438,35 @@ class Snapshot:
             return None
         return scale(self.vectors, self.golden, self.drawn(self.scope.places, SAMPLE_SIZE))
 
-    @once
-    def query_encoder(self) -> QueryEncoder:
-        """What encodes queries."""
-        return QueryEncoder(self.path, self.manifest.encoder, self.golden, self._given)
+    @abstractmethod
+    def effort(self, options: SearchOptions) -> Effort:
+        """How hard the dense half is searched: as was measured to be enough, unless the options say more.
 
-    @once
-    def searcher(self) -> Searcher:
-        """What the three ways to search work on."""
-        effort = self.manifest.trial.effort if self.manifest.trial else USUAL
-        return Searcher(
-            self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort, self.match if self.manifest.late else None
+        Raises InvalidRequest for a knob that the type of its dense index does not have.
+        """
+
+    def tuned(self, options: SearchOptions) -> Fusion:
+        """How to join both halves: as the index was tuned, but for what the options ask."""
+        own = self.fusion
+        return replace(
+            own,
+            method=options.fusion or own.method,
+            alpha=own.alpha if options.alpha is None else options.alpha,
+            depth=own.depth if options.depth is None else options.depth,
         )
+
+    def checked_mode(self, mode: Mode | None) -> Mode:
+        """A mode that is asked for, or the best one. Raises InvalidRequest for one that the index lacks."""
+        chosen = self.modes[0] if mode is None else mode
+        check_choice("mode", chosen, MODES)
+        if chosen not in self.modes:
+            lacks = "BM25" if self.has_vectors else "vectors"
+            raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use `mode={self.modes[0]!r}`")
+        return chosen
+
+    def grouped(self, ranking: Ranking, papers: Sequence[Paper], scope: Scope, k: int) -> Ranking:  # noqa: ARG002 - several indexes ask it
+        """The first k works of a ranking of these papers, of which those of the scope may answer."""
+        return grouped(ranking, papers, k)
 
 
 def _live(shard: Shard) -> list[str]:
@@ -492,39 +482,3 @@ def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
     if not isinstance(ids, Iterable):
         raise InvalidRequest(f"ids of papers are a string or a list of strings, not {ids!r}")
     return list(ids)
-
-
-def same(opened: Opened, index: Snapshot) -> Opened:
-    """What was opened by the path and generation of an index that is open. Raises NotFound if another one was built in its place since."""
-    if opened.manifest.checksum == index.manifest.checksum:
-        return opened
-    opened.close()
-    raise NotFound(f"{index.path} was built anew since it was opened, and what was opened is gone; open it again")
-
-
-def _is_there(file: Path, checksum: str) -> bool:
-    """Whether a generation's file is as it was when it was opened, or was damaged since, and not removed or that of another index."""
-    return file.exists() and seal_of(file) in (checksum, None)
-
-
-def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
-    """A generation's manifest, and what holds it. A generation that a writer is just sweeping is let go for the next one."""
-    for _ in range(ATTEMPTS):
-        manifest = read_manifest(path, generation)
-        file = generation_file(path, manifest.generation)
-        held: int | None = None
-        try:
-            held = hold(file)
-            check_sizes(path, manifest)
-            if seal_of(held) == manifest.checksum or read_manifest(path, generation).checksum == manifest.checksum:
-                return manifest, held
-            os.close(held)  # that of an index that was just built in its place
-        except (FileNotFoundError, CorruptData) as error:
-            if held is not None:
-                os.close(held)
-            if read_manifest(path, generation).checksum != manifest.checksum:
-                continue
-            if isinstance(error, FileNotFoundError):
-                raise CorruptData(f"{file} is missing; try `sciretrieve verify --repair`") from error
-            raise
-    raise CorruptData(f"{path} changes faster than it can be opened; try again when its writer has ended")

@@ -47,18 +47,18 @@ class RelevanceModel:
         """
         self._parts: list[Any] = []
         examples: list[Any] = []
-        if index.vectors:
-            length = MEANING**0.5 if index.bm25 is not None else 1.0
-            self._parts.append(length * _unit(vectors_at(index.vectors, rows)))
-            if query and not index.query_encoder.lack("query"):
-                examples.append(length * _unit(index.encode([Query("", query)])))
-            elif query and index.bm25 is not None:  # an example by its words alone
-                examples.append(np.zeros((1, index.vectors[0].dim), np.float32))
-        if index.bm25 is not None:
-            matrix = term_matrix(index.bm25, rows)
+        if index.snapshot.vectors:
+            length = MEANING**0.5 if index.snapshot.bm25 is not None else 1.0
+            self._parts.append(length * _unit(vectors_at(index.snapshot.vectors, rows)))
+            if query and not index.reader.query_encoder.lack("query"):
+                examples.append(length * _unit(index.reader.query_encoder.encode([Query("", query)])))
+            elif query and index.snapshot.bm25 is not None:  # an example by its words alone
+                examples.append(np.zeros((1, index.snapshot.vectors[0].dim), np.float32))
+        if index.snapshot.bm25 is not None:
+            matrix = term_matrix(index.snapshot.bm25, rows)
             self._parts.append(matrix.weights)
             if query:
-                examples.append(matrix.of(weigh_terms(index.analyzer.terms(query))))
+                examples.append(matrix.of(weigh_terms(index.snapshot.analyzer.terms(query))))
         self._examples = examples
         self._solution = np.zeros(sum(part.shape[1] for part in self._parts) + 1)
 

@@ -129,10 +129,10 @@ def identified_by_log(path: Path) -> Identified:
 
 def identified_by_column(index: Index, column: str) -> Identified:
     """The papers of an index by what a column says of where they are from. Raises InvalidRequest where there is no such column."""
-    if column not in index.columns.names:
-        raise InvalidRequest(f"{index.path} has no column {column!r}; it has {', '.join(index.columns.names)}")
+    if column not in index.snapshot.columns.names:
+        raise InvalidRequest(f"{index.path} has no column {column!r}; it has {', '.join(index.snapshot.columns.names)}")
     sources: Counter[str] = Counter()
-    for table in index.tables([column]):
+    for table in index.snapshot.tables([column]):
         values: Sequence[Any] = table[column].to_pylist() if column in table.column_names else [None] * len(table)
         sources.update(_source(value) for value in values)
     return Identified(dict(sorted(sources.items())), 0, len(index))

@@ -85,7 +85,7 @@ def _lines(session: Session) -> Iterator[str]:
     ids = [*session.decisions, *(id for id in session.units.ids if id not in session.decisions)]
     for first in range(0, len(ids), READ_AT_ONCE):
         some = ids[first : first + READ_AT_ONCE]
-        for paper in session.index.papers_at(session.units.rows[[session.units.place_of[id] for id in some]]):
+        for paper in session.index.snapshot.papers_at(session.units.rows[[session.units.place_of[id] for id in some]]):
             decision = session.decisions.get(paper.id)
             yield csv_rows(
                 [

@@ -119,7 +119,7 @@ class Screening(Session):
 
     @once
     def _model(self) -> RelevanceModel:
-        columns = self.index.columns.names if ":" in self.query else ()
+        columns = self.index.snapshot.columns.names if ":" in self.query else ()
         return RelevanceModel(self.index, self.units.rows, operators.parse(self.query, columns).words if self.query else "")
 
     def _scores(self) -> Scores:

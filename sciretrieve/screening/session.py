@@ -91,7 +91,7 @@ class Session:
             wanted = _cleaned(reasons)
             groups = self._open()
             if not self._file.start:
-                facts = {"generation": index.manifest.generation, "papers": self._papers, "ids": self._digest, "groups": groups}
+                facts = {"generation": index.snapshot.manifest.generation, "papers": self._papers, "ids": self._digest, "groups": groups}
                 self._file.begin({**self._settings, **facts})
             self.add_reasons(wanted)
             if criteria is not None and criteria.strip() != self.criteria:
@@ -270,12 +270,12 @@ class Session:
     def _open(self) -> list[list[str]]:
         """Find the papers to screen, and what was decided on them; returns their groups of near-identical ones. Raises InvalidRequest if
         the papers are others than when the session began."""
-        scope = self.index.narrower.passing(self._settings["filter"])
-        self.undecided = self.index.ids(scope.undecided)
+        scope = self.index.snapshot.narrower.passing(self._settings["filter"])
+        self.undecided = self.index.snapshot.ids(scope.undecided)
         if (first := self._settings["first"]) is not None:
             run = self.index.search(self.query, first, filter=self._settings["filter"], group=False)
             scope = scope.among(run[0].rows)
-        ids = self.index.ids(scope.places)
+        ids = self.index.snapshot.ids(scope.places)
         if not ids:
             raise InvalidRequest(f"no paper of {self.index.path} passes; there is nothing to screen")
         self._papers = len(ids)

@@ -59,7 +59,7 @@ def naming(index: Index, ids: Iterable[str]) -> list[Paper]:
     """Papers of an index with no more than what says which work they are."""
     wanted = set(ids)
     papers = []
-    for table in index.tables(NAMING):
+    for table in index.snapshot.tables(NAMING):
         columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in NAMING if name in table.column_names}
         nothing = [None] * len(table)
         for id, title, authors, year, doi, pmid in zip(*(columns.get(name, nothing) for name in NAMING), strict=True):
@@ -78,6 +78,6 @@ def near_identical(index: Index, ids: Sequence[str]) -> list[list[str]]:
     papers = naming(index, ids)
     groups = [[papers[place] for place in work.places] for work in same_works(papers)]
     members = [paper.id for group in groups for paper in group]
-    with_abstract = {paper.id for paper in index.papers_at(index.rows(members)) if paper.abstract.strip()}
+    with_abstract = {paper.id for paper in index.snapshot.papers_at(index.snapshot.rows(members)) if paper.abstract.strip()}
     # the sort keeps the order of those that are equal
     return [sorted((paper.id for paper in group), key=lambda id: id not in with_abstract) for group in groups]

@@ -120,6 +120,6 @@ async def _follow(service: Service, measures: Measures) -> None:
             await asyncio.to_thread(library.warm)
         for name in library.names:
             index = library.index(name)
-            measures.index(name, len(index), index.manifest.generation)
+            measures.index(name, len(index), index.snapshot.manifest.generation)
         await asyncio.sleep(service.settings.following)
         await asyncio.to_thread(library.follow)

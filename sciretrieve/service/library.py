@@ -15,7 +15,7 @@ from ..answers.suggesting import titles_of
 from ..errors import CorruptData, InvalidRequest, SciretrieveError, UnknownName
 from ..files.user_folders import cache_directory
 from ..query.index import Index
-from ..query.indexes import Indexes
+from ..query.opening import open_index, open_many
 from ..query.ranking.linking import GRAPHED
 
 LOG = logging.getLogger(__name__)
@@ -33,8 +33,8 @@ class Library:
     """
 
     def __init__(self, paths: Sequence[Path], *, encoder: str | None = None) -> None:
-        """Open the indexes at `paths`. Raises as `Index` and `Indexes`."""
-        self._all: Index = Index(paths[0], encoder=encoder) if len(paths) == 1 else Indexes(paths, encoder=encoder)
+        """Open the indexes at `paths`. Raises as `open_index` and `open_many`."""
+        self._all = open_index(paths[0], encoder=encoder) if len(paths) == 1 else open_many(paths, encoder=encoder)
         self._turn = Lock()
         self._earlier: list[ref[Index]] = []
         self.names = self._all.names
@@ -53,7 +53,6 @@ class Library:
             return index
         if name not in self.names:
             raise UnknownName("index", name, self.names)
-        assert isinstance(index, Indexes)
         return index.members[self.names.index(name)]
 
     def follow(self) -> bool:
@@ -87,7 +86,7 @@ class Library:
     def check(self) -> None:
         """Look whether files that are open were cut or written over, after which the service is not ready."""
         try:
-            self._all.check_files()
+            self._all.snapshot.check_files()
         except CorruptData as error:
             self.doubt(error)
 
@@ -100,7 +99,7 @@ class Library:
     def _mended(self) -> Index:
         """The indexes opened anew, with every file of theirs checked; as they are if no file has changed since the last attempt.
 
-        Raises as `Index`.
+        Raises as `open_index`.
         """
         seen = [_seen(path) for folder in self._paths for path in sorted(folder.rglob("*")) if path.is_file()]
         if seen == self._damaged:
@@ -108,7 +107,7 @@ class Library:
         self._damaged = seen
         index = self._all.reopened()
         try:
-            for shard in index.shards:
+            for shard in index.snapshot.shards:
                 for name in shard.facts.files:
                     shard.file(name)
         except BaseException:
@@ -146,14 +145,14 @@ def _seen(path: Path) -> Seen:
 
 def _warm(index: Index) -> None:
     """Have an index open what its answers need. Raises CorruptData, NotFound."""
-    index.papers_at(index.scope.places[:1])
+    index.snapshot.papers_at(index.snapshot.scope.places[:1])
     if len(index) <= GRAPHED:  # of more papers these take long, and much memory: they are made for the first who asks
         titles_of(index), authors_of(index)
-        if index.has_references:
-            index.citations  # noqa: B018
-    for shard in index.bm25.shards if index.bm25 is not None else ():
+        if index.snapshot.has_references:
+            index.snapshot.citations  # noqa: B018
+    for shard in index.snapshot.bm25.shards if index.snapshot.bm25 is not None else ():
         shard.postings.lengths  # noqa: B018 - a search opens those of shards that have its words
-    for each in (index, *index.members) if isinstance(index, Indexes) else (index,):
+    for each in dict.fromkeys((index, *index.members)):
         try:
             each.search("warm up", 1)
         except InvalidRequest as error:  # what it lacks, it says to each who asks

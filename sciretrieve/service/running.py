@@ -102,13 +102,13 @@ def serve(
         settings: how the service is run.
         host, port: where it listens.
         workers: processes that share the work; each has an encoder of its own, and they have one copy of the indexes.
-        encoder: what encodes queries, see `Index`.
+        encoder: what encodes queries, see `open_index`.
         reranker: what orders papers anew for requests that ask for it, as `open_reranker` takes it.
         listens: is told the port once something listens there.
 
     Raises:
         InvalidRequest: nothing can listen there.
-        as `Index`, `Indexes`, `open_reranker` and `access.Tokens`.
+        as `open_index`, `open_many`, `open_reranker` and `access.Tokens`.
     """
     served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
     proxies = trusted(settings.proxies)

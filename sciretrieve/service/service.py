@@ -47,7 +47,7 @@ class Service:
         wait = Wait(self.settings.seconds)
 
         def checked() -> Value:
-            self.library.index().check_files()
+            self.library.index().snapshot.check_files()
             return work()
 
         return await self._attended(http, self.desk.do(checked, wait, heavy=heavy), wait)

@@ -18,6 +18,7 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
+from ..query.opening import open_index
 from ..storage.finding import chosen, several
 from ..types import Paper, Rows
 from .lines import Expression, Reference, Unavailable, Words
@@ -120,7 +121,7 @@ def run(
         for name, index in named:
             rows = dict(_rows_of_lines(strategy, name, index, listener))
             counts = {line: len(rows[line]) for line in strategy.lines}
-            runs.append(RunOf(name, str(index.path), index.manifest.generation, index.manifest.checksum, len(index), counts))
+            runs.append(RunOf(name, str(index.path), index.snapshot.manifest.generation, index.snapshot.checksum, len(index), counts))
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)
@@ -132,7 +133,7 @@ def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: E
     paths = several([str(index) for index in indexes]) if indexes else [chosen().path]
     names = [path.resolve().name for path in paths]
     for place, (path, name) in enumerate(zip(paths, names, strict=True)):
-        index = opened.enter_context(Index(path, generation=generations[place] if generations else None))
+        index = opened.enter_context(open_index(path, generation=generations[place] if generations else None))
         yield name if names.count(name) == 1 else str(path), index
 
 
@@ -180,7 +181,7 @@ def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Row
     """The papers of the result in an index, with the lines that matched them."""
     result = rows[strategy.result]
     bringing = {line: np.isin(result, rows[line], assume_unique=True) for line in _with_words(strategy)}
-    for place, paper in enumerate(index.papers_at(result)):
+    for place, paper in enumerate(index.snapshot.papers_at(result)):
         yield _Record(paper, name, frozenset(line for line, brings in bringing.items() if brings[place]))
 
 

@@ -26,7 +26,7 @@ from ..matching.scope import Scope
 from ..options import SHARD_SIZE
 from ..progress import shown
 from ..protocols import Progress
-from ..query.snapshot import Snapshot
+from ..query.index import Index
 from ..types import Rows
 
 FEWEST = 100
@@ -90,7 +90,7 @@ class Bench:
         return front
 
 
-def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
+def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
     """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
 
     Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
@@ -110,22 +110,22 @@ def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_S
     return whole
 
 
-def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Iterator[Bench]:
+def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Iterator[Bench]:
     """The same as `bench`, as far as it has come when each type is done, so that whoever stops it has what was measured before."""
     with shown(progress) as listener:
         names = list(dict.fromkeys(types))
         if not names:
             raise InvalidRequest(f"no type of dense index is named; {CHOICES}")
-        metric = index.manifest.metric
-        if not index.vectors or metric is None:
+        snapshot, metric = index.snapshot, index.snapshot.metric
+        if not snapshot.vectors or metric is None:
             raise InvalidRequest(f"{index.path} has no vectors to measure")
         if len(index) < FEWEST or limit < FEWEST:
             raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
-        rows = index.scope.places[spread(len(index), limit)]
+        rows = snapshot.scope.places[spread(len(index), limit)]
         is_query = held_out(len(rows))
-        papers = Gathered(index.vectors, rows[~is_query])
+        papers = Gathered(snapshot.vectors, rows[~is_query])
         count, dim = papers.shape
-        shard_size = math.ceil(count / math.ceil(count / index.manifest.build["settings"]["shard_size"]))
+        shard_size = math.ceil(count / math.ceil(count / snapshot.manifest.build["settings"]["shard_size"]))
         for dense in names:
             _check_type(dense, min(shard_size, count), dim, metric)
         if len(rows) < len(index):
@@ -133,7 +133,7 @@ def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD
         with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
             shards = _copied(papers, Path(folder), shard_size, metric)
             scope = Scope(count)
-            queries = Gathered(index.vectors, rows[is_query])[:]
+            queries = Gathered(snapshot.vectors, rows[is_query])[:]
             questions = Questions(shards, scope, queries)
             result = Bench(len(index), count, len(queries), K, dim, metric, ())
             for dense in names:

@@ -20,6 +20,7 @@ from ..matching.effort import Effort
 from ..metrics.significance import Values, interval
 from ..progress import shown
 from ..protocols import Progress
+from ..query.index import Index
 from ..query.snapshot import Snapshot
 from ..types import Rows
 
@@ -80,7 +81,7 @@ class Recall:
         return self.promised is None or self.whole.high >= self.promised
 
 
-def measure_recall(index: Snapshot, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
+def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
     """Ask an open index, as hard as a search does, for the neighbours of some of its own papers, and compare with an exact search.
 
     Args:
@@ -95,44 +96,45 @@ def measure_recall(index: Snapshot, *, queries: int = QUERIES, seed: int = 0, pr
     """
     if queries < 1:
         raise InvalidRequest(f"`queries` is at least 1, not {queries}")
-    effort, scope = index.searcher.effort, index.scope
+    snapshot, effort = index.snapshot, index.searcher.effort
+    scope = snapshot.scope
     parts_of: dict[str, list[VectorShard]] = {}
-    for shard in index.vectors:
+    for shard in snapshot.vectors:
         scans = shard.scans(K + 1, scope.part(shard.first, shard.papers), effort)
-        parts_of.setdefault(EXACT_TYPE if scans else index.manifest.dense, []).append(shard)
+        parts_of.setdefault(EXACT_TYPE if scans else snapshot.manifest.dense, []).append(shard)
     if not parts_of.keys() - {EXACT_TYPE}:
-        return Recall(None, K, 0, None, None, RecallPart(EXACT_TYPE, len(index.shards), len(index), 1.0, 1.0, 1.0), ())
+        return Recall(None, K, 0, None, None, RecallPart(EXACT_TYPE, len(snapshot.shards), len(index), 1.0, 1.0, 1.0), ())
     chosen = np.random.default_rng(seed).choice(len(scope), min(queries, len(scope)), replace=False)
     rows = scope.places[np.sort(chosen)]
     with shown(progress) as listener:
         listener.start(len(rows) * len(parts_of), unit="queries")
-        whole = _measured(index.manifest.dense if len(parts_of) == 1 else "all", index, index.vectors, effort, rows, listener)
+        whole = _measured(snapshot.manifest.dense if len(parts_of) == 1 else "all", snapshot, snapshot.vectors, effort, rows, listener)
         parts = [
-            _exact(index, shards) if name == EXACT_TYPE else _measured(name, index, shards, effort, rows, listener)
+            _exact(snapshot, shards) if name == EXACT_TYPE else _measured(name, snapshot, shards, effort, rows, listener)
             for name, shards in parts_of.items()
             if len(parts_of) > 1
         ]
-    return Recall(index.manifest.recall, K, len(rows), effort.ef, effort.nprobe, whole, tuple(parts))
+    return Recall(snapshot.manifest.recall, K, len(rows), effort.ef, effort.nprobe, whole, tuple(parts))
 
 
-def _measured(name: str, index: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> RecallPart:
+def _measured(name: str, snapshot: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> RecallPart:
     """What some shards find of their best papers for the papers at these rows, which may be in other shards."""
     shares: list[float] = []
     for first in range(0, len(rows), AT_ONCE):
         queries = rows[first : first + AT_ONCE]
-        questions = Questions(shards, index.scope, vectors_at(index.vectors, queries), queries)
-        shares += questions.shares(search(shards, questions.vectors, questions.asked, index.scope, effort))
+        questions = Questions(shards, snapshot.scope, vectors_at(snapshot.vectors, queries), queries)
+        shares += questions.shares(search(shards, questions.vectors, questions.asked, snapshot.scope, effort))
         progress.advance(len(queries))
     low, high = _interval(np.array(shares))
-    return RecallPart(name, len(shards), _papers(index, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
+    return RecallPart(name, len(shards), _papers(snapshot, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
 
 
-def _exact(index: Snapshot, shards: Sequence[VectorShard]) -> RecallPart:
-    return RecallPart(EXACT_TYPE, len(shards), _papers(index, shards), 1.0, 1.0, 1.0)
+def _exact(snapshot: Snapshot, shards: Sequence[VectorShard]) -> RecallPart:
+    return RecallPart(EXACT_TYPE, len(shards), _papers(snapshot, shards), 1.0, 1.0, 1.0)
 
 
-def _papers(index: Snapshot, shards: Sequence[VectorShard]) -> int:
-    return sum(len(index.scope.part(shard.first, shard.papers)) for shard in shards)
+def _papers(snapshot: Snapshot, shards: Sequence[VectorShard]) -> int:
+    return sum(len(snapshot.scope.part(shard.first, shard.papers)) for shard in shards)
 
 
 def _interval(shares: Values) -> tuple[float, float]:

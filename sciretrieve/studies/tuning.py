@@ -75,7 +75,7 @@ def tune(
         InvalidRequest: too few judged queries, or an index without both halves.
         IndexBusy: another process writes the index.
     """
-    parameters = index.manifest.bm25
+    parameters = index.snapshot.manifest.bm25
     if "hybrid" not in index.modes or parameters is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
     judged_queries = [query for query in queries if query.id in qrels]
@@ -83,10 +83,10 @@ def tune(
         raise InvalidRequest(
             f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST_TO_CHOOSE} would be chance; judge more"
         )
-    if not index.find(list(dict.fromkeys(judged := [id for query in judged_queries for id in qrels[query.id]]))):
-        known = next(iter(index.live_ids()), None)
+    if not index.snapshot.find(list(dict.fromkeys(judged := [id for query in judged_queries for id in qrels[query.id]]))):
+        known = next(iter(index.snapshot.live_ids()), None)
         raise InvalidRequest(f"{index.path} has none of the judged papers: it has {known!r}, and not {judged[0]!r}; correct the ids")
-    current = Setting(parameters, index.fusion(None, None))
+    current = Setting(parameters, index.snapshot.fusion)
     settings = _grid(current)
     with shown(progress) as listener:
         values = _values(index, judged_queries, qrels, settings, measure, listener)
@@ -123,9 +123,9 @@ def _values(
     """Each setting's value for each query, (settings, queries), from 0 to 1."""
     parsed_measure = parse_measure(measure)
     evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [parsed_measure])
-    if why := next((why for query in queries if (why := index.query_encoder.lack(query.side, query.id))), ""):
+    if why := next((why for query in queries if (why := index.reader.query_encoder.lack(query.side, query.id))), ""):
         raise InvalidRequest(f"hybrid search cannot be tuned without the queries' vectors: {why}")
-    probes = index.probes(queries, "hybrid", None)
+    probes = index.reader.probes(queries, "hybrid", None)
     values = np.zeros((len(settings), len(queries)))
     by_bm25: dict[Bm25Parameters, list[int]] = {}
     for number, setting in enumerate(settings):
@@ -134,7 +134,7 @@ def _values(
     deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     for parameters, numbers in by_bm25.items():
-        searcher = replace(index.searcher, bm25=index.bm25 and index.bm25.weighted(parameters))
+        searcher = replace(index.searcher, weighted=index.snapshot.bm25 and index.snapshot.bm25.weighted(parameters))
         depths = {settings[number].fusion.depth for number in numbers}
         for place, candidates in enumerate(searcher.candidates(probes, deepest)):
             candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}

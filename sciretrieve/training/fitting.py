@@ -15,6 +15,7 @@ from ..options import BuildSettings, TrainingKeywords, TrainingOptions
 from ..papers.corpora import open_corpus
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.opening import open_index
 from .index_sets import lessons_of
 from .lessons import Lessons
 from .presets import plan_of
@@ -61,7 +62,7 @@ def train_for_index(
         plan = replace(plan, batch=BATCH)
     if options.epochs is None and options.steps is None:
         plan = replace(plan, epochs=MOST_EPOCHS, steps=STEPS)
-    with Index(index, encoder=options.base) as opened:
+    with open_index(index, encoder=options.base) as opened:
         plan = replace(plan, base=_base_of(opened, options.base))
 
         def make(folder: Path, progress: Progress) -> Lessons:
@@ -72,16 +73,17 @@ def train_for_index(
 
 def _base_of(index: Index, named: str | None) -> str:
     """The name of the encoder that filled an index. Raises as `train_for_index`."""
-    if index.manifest.encoder is None:
+    if index.snapshot.encoder is None:
         raise InvalidRequest(f"{index.path} has no vectors, and so no encoder to train; build it with an encoder")
-    identity = index.encoder.identity()
+    encoder = index.reader.query_encoder.encoder
+    identity = encoder.identity()
     asked = identity.get("asked", {})
-    name = named or asked.get("encoder", index.encoder.name)
+    name = named or asked.get("encoder", encoder.name)
     is_plain = identity["layout"] in ("transformers", "packed") and asked == asdict(EncoderRequest(asked["encoder"]))
     spec = resolve(EncoderRequest(name)) if is_plain else None
     if spec is None or spec.tasks or spec.codes:
         raise InvalidRequest(
-            f"{index.path} was built with {index.encoder.name}, which cannot be trained for it: only a single model can, without adapters "
+            f"{index.path} was built with {encoder.name}, which cannot be trained for it: only a single model can, without adapters "
             "or changes of its reading, such as granite or minilm"
         )
     return str(name)
@@ -90,8 +92,8 @@ def _base_of(index: Index, named: str | None) -> str:
 def next_command(index: str | Path, encoder: str | Path) -> str:
     """The command that builds an index anew with another encoder: of its corpus, or of its own papers if these are others by now."""
     target, name = shlex.quote(str(index)), shlex.quote(str(encoder))
-    with Index(index) as opened:
-        manifest = opened.manifest
+    with open_index(index) as opened:
+        manifest = opened.snapshot.manifest
         files = [file for source in manifest.sources for file in source.corpus]
         settings = manifest.build.get("settings", {})
     usual = asdict(BuildSettings())

@@ -62,7 +62,7 @@ def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Les
     if not folder.exists():
         with new_folder(folder) as new:
             _make(index, seed, new, progress)
-            write_json(new / FACTS, facts | {"generation": index.manifest.generation})
+            write_json(new / FACTS, facts | {"generation": index.snapshot.manifest.generation})
     made = read_json(folder / FACTS)
     if {name: made.get(name) for name in facts} != facts:
         raise InvalidRequest(
@@ -78,8 +78,8 @@ def divided(index: Index, seed: int) -> Division:
     keys: list[int] = []
     rows: list[int] = []
     place = 0
-    live = index.scope.places
-    for table in index.tables(["id", "title", "abstract"]):
+    live = index.snapshot.scope.places
+    for table in index.snapshot.tables(["id", "title", "abstract"]):
         for id, title, abstract in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
             if title.strip() and abstract.strip():
                 words = folded(title) or id
@@ -112,7 +112,7 @@ def _make(index: Index, seed: int, folder: Path, progress: Progress) -> None:
         part = folder / name
         make_folder(part)
         _of_texts(index, rows[:MOST], seed, part, progress, is_measured=name != "learning")
-        if index.has_references:
+        if index.snapshot.has_references:
             _of_citations(index, rows, seed, part, is_measured=name != "learning")
         if not listed(part):
             raise InvalidRequest(f"the papers of {index.path} have no titles and sentences of their own, which tell them apart")
@@ -124,7 +124,7 @@ def _make(index: Index, seed: int, folder: Path, progress: Progress) -> None:
 
 def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progress, *, is_measured: bool) -> None:
     """Titles against abstracts, and sentences against their papers without them."""
-    papers = [Paper(paper.id, paper.title, paper.abstract) for paper in index.papers_at(rows)]
+    papers = [Paper(paper.id, paper.title, paper.abstract) for paper in index.snapshot.papers_at(rows)]
     corpus = PaperCorpus.of("the index", "", lambda: iter(papers))
     for recipe in ("titles", "sentences"):
         target = folder / recipe
@@ -140,7 +140,7 @@ def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progr
 
 def _of_citations(index: Index, rows: Rows, seed: int, folder: Path, *, is_measured: bool) -> None:
     """Papers and those that they cite; to learn from, also papers and those that are cited with them most often."""
-    graph = index.citations.graph
+    graph = index.snapshot.citations.graph
     is_in: Mask = np.zeros(graph.size, bool)
     is_in[rows] = True
     cited = [(row, other) for row in rows.tolist() for other in graph.cites(row)[is_in[graph.cites(row)]].tolist()]
@@ -163,7 +163,7 @@ def _write_pairs(index: Index, target: Path, recipe: str, pairs: Sequence[tuple[
     if len(pairs) < (FEWEST_PAIRS if is_measured else 1):
         return
     rows = sorted({row for pair in pairs for row in pair})
-    papers = dict(zip(rows, index.papers_at(np.array(rows, np.int64)), strict=True))
+    papers = dict(zip(rows, index.snapshot.papers_at(np.array(rows, np.int64)), strict=True))
     make_folder(target)
     write_table(target, "pairs", ((papers[row].id, papers[other].id, "", "") for row, other in pairs))
     _write_texts(target, {}, list(papers.values()))
@@ -172,9 +172,9 @@ def _write_pairs(index: Index, target: Path, recipe: str, pairs: Sequence[tuple[
 
 def _of_rankings(index: Index, rows: Rows, target: Path, progress: Progress) -> None:
     """What the index's hybrid search answers to titles, of papers that are learned from, other than the paper itself."""
-    is_in: Mask = np.zeros(index.scope.rows, bool)
+    is_in: Mask = np.zeros(index.snapshot.scope.rows, bool)
     is_in[rows] = True
-    asking = index.papers_at(rows[:MOST_RANKINGS])
+    asking = index.snapshot.papers_at(rows[:MOST_RANKINGS])
     queries = {f"{paper.id}#title": paper.title for paper in asking}
     progress.note(f"the hybrid search of {index.path} answers {len(queries):,} titles, to learn from")
     run = index.search([Query(id, title) for id, title in queries.items()], DEPTH, mode="hybrid", group=False)
@@ -187,7 +187,7 @@ def _of_rankings(index: Index, rows: Rows, target: Path, progress: Progress) -> 
     if not table:
         return
     ranked = sorted({row for _, row, _ in table})
-    papers = dict(zip(ranked, index.papers_at(np.array(ranked, np.int64)), strict=True))
+    papers = dict(zip(ranked, index.snapshot.papers_at(np.array(ranked, np.int64)), strict=True))
     make_folder(target)
     write_table(target, "rankings", ((id, papers[row].id, f"{score:.5f}") for id, row, score in table))
     asked = {id for id, _, _ in table}

@@ -19,6 +19,7 @@ from ..options import BuildSettings
 from ..papers.corpora import Corpus
 from ..protocols import Progress
 from ..query.index import Index
+from ..query.opening import open_index
 from ..types import Paper, Query
 
 BM25 = "bm25"
@@ -115,9 +116,9 @@ def opened_miner(mining: Mining, corpus: Corpus | Sequence[Paper], known: Collec
         NotFound, CorruptData: there is no such index, or it is damaged.
     """
     made = folder / "bm25" if mining.by == BM25 else None
-    index = build(corpus, made, BuildSettings(encoder=None, dense="none"), progress=False) if made else Index(mining.by)
+    index = build(corpus, made, BuildSettings(encoder=None, dense="none"), progress=False) if made else open_index(mining.by)
     try:
-        mode: Mode = "bm25" if index.manifest.encoder is None else "dense"
+        mode: Mode = "bm25" if index.snapshot.encoder is None else "dense"
         yield Miner(index, mode, mining, known)
     finally:
         index.close()

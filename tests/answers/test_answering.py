@@ -48,7 +48,7 @@ def test_without_a_query_an_answer_is_like_papers(index: sr.Index) -> None:
     run = index.similar(first, 7, text="Graphs. About networks.", negatives=[second])
     assert [hit.id for hit in answer.hits] == run.rankings[0].ids
     assert answer.query == first
-    probe = index.likeness(first, text="Graphs. About networks.", negatives=[second])
+    probe = index.reader.likeness(first, text="Graphs. About networks.", negatives=[second])
     assert answer.explanations == sr.explain(index, probe, run.rankings[0].ids)
     assert answer.facets[0].papers
 

@@ -112,4 +112,4 @@ def test_authors_of_several_indexes(tmp_path: Path) -> None:
         sr.build([row, {"id": "c", "title": f"In {name}", "authors": ["Lovelace, Ada"]}], tmp_path / name, encoder=None)
     indexes = sr.open_many([tmp_path / "first", tmp_path / "second"])
     ada = authors_of(indexes)["ada-lovelace"]
-    assert indexes.whole_names(ada.rows) == ["first:a", "first:c", "second:c"]
+    assert indexes.snapshot.whole_names(ada.rows) == ["first:a", "first:c", "second:c"]

@@ -23,7 +23,7 @@ ROWS: list[dict[str, Any]] = [
 def counts(index: sr.Index) -> dict[str, int | None]:
     """How often each paper is cited."""
     found = citation_counts(index)
-    return {paper.id: found.of(int(index.rows(paper.id)[0])) for paper in index}
+    return {paper.id: found.of(int(index.snapshot.rows(paper.id)[0])) for paper in index}
 
 
 def test_a_column_wins_and_deleted_papers_cite_nothing(tmp_path: Path) -> None:

@@ -48,14 +48,14 @@ def bm25_scores(query: str, papers: list[dict[str, Any]]) -> Scores:
 
 
 def dense_scores(index: sr.Index, query: str) -> Scores:
-    q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
-    x = np.concatenate([shard.vectors for shard in index.vectors]).astype(np.float64)
+    q = index.reader.query_encoder.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
+    x = np.concatenate([shard.vectors for shard in index.snapshot.vectors]).astype(np.float64)
     by_metric: dict[str, Scores] = {
         "l2": -np.linalg.norm(x - q, axis=1),
         "ip": x @ q,
         "cosine": x @ q / np.linalg.norm(x, axis=1) / np.linalg.norm(q),
     }
-    return by_metric[str(index.manifest.metric)]
+    return by_metric[str(index.snapshot.manifest.metric)]
 
 
 def assert_place(rank: int, score: float, row: int, scores: Scores, passing: npt.NDArray[np.bool_]) -> None:
@@ -70,8 +70,8 @@ def assert_place(rank: int, score: float, row: int, scores: Scores, passing: npt
 @pytest.mark.parametrize("metric", ["cosine", "l2", "ip"])
 def test_places_are_those_among_all_papers_that_pass(built: Callable[..., Any], metric: str, filter: str | None, query: str) -> None:
     index = built(shard_size=128, **({} if metric == "cosine" else {"metric": metric}))
-    assert index.manifest.metric == metric
-    assert len(index.shards) == 3
+    assert index.snapshot.manifest.metric == metric
+    assert len(index.snapshot.shards) == 3
     passing = np.array([filter is None or (paper["year"] or 0) >= 2012 for paper in PAPERS])
     near, words = dense_scores(index, query), bm25_scores(query, PAPERS)
     ids = [id for id, passes in zip(IDS, passing, strict=True) if passes][::9]
@@ -138,13 +138,15 @@ def story_index(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.In
 @pytest.mark.parametrize("metric", ["cosine", "l2"])
 def test_the_sentence_is_the_nearest_of_the_abstract(story_index: Callable[..., sr.Index], metric: str, query: str) -> None:
     index = story_index(metric, metric=metric)
-    q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
+    q = index.reader.query_encoder.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
     for why in explain(index, query, list(ABSTRACTS)):
         sentence_list = SENTENCES[why.id]
         if not sentence_list:
             assert why.sentence == ""
             continue
-        x = np.concatenate([index.encoder.encode_papers([Paper("", part)]) for part in sentence_list]).astype(np.float64)
+        x = np.concatenate([index.reader.query_encoder.encoder.encode_papers([Paper("", part)]) for part in sentence_list]).astype(
+            np.float64
+        )
         near = -np.linalg.norm(x - q, axis=1) if metric == "l2" else x @ q / np.linalg.norm(x, axis=1)
         assert near[sentence_list.index(why.sentence)] > near.max() - 2e-3
 
@@ -154,7 +156,7 @@ def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Call
     """The best of all pairs of words, of each text read alone; words that both have are not among them."""
     index = story_index("late", encoder="minilm")
     query = "the chilliness of summer weather"
-    encoder = index.query_encoder.with_tokens
+    encoder = index.reader.query_encoder.with_tokens
     (query_tokens,) = encoder.encode_queries_late([Query("q", query)])[1]
     query_words = encoder.words("query", Paper("", query))
     assert len(query_words) == len(query_tokens) > 3  # "chilliness" is several tokens

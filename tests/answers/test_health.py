@@ -64,7 +64,7 @@ def test_each_planted_fault_is_found_and_nothing_else(tmp_path: Path) -> None:
     rows += [sound(20 + place) | {"id": name} | changes for place, (name, changes) in enumerate(PLANTED.items())]
     random.Random(0).shuffle(rows)
     index = build(tmp_path, rows, shard_size=7)
-    assert len(index.shards) > 3
+    assert len(index.snapshot.shards) > 3
     assert found(index) == {name: [name] for name in PLANTED}
 
 
@@ -104,7 +104,7 @@ def test_missing_fields_are_counted_as_by_plain_python(built: Any, papers: list[
 
 def test_near_duplicates_are_those_that_are_listed(built: Any) -> None:
     index = built(encoder=None)
-    listed = [id for _, ids in groups_of(index.tables(["id", "title", "authors"])) for id in ids]
+    listed = [id for _, ids in groups_of(index.snapshot.tables(["id", "title", "authors"])) for id in ids]
     finding = sr.health(index, progress=False)["near_duplicates"]
     assert len(listed) > 1
     assert sorted(finding.ids) == sorted(listed)

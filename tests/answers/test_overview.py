@@ -39,9 +39,11 @@ def matches(index: sr.Index, run: sr.Run, papers: list[dict[str, Any]]) -> set[s
     by_words = {id for id, sum_of_rarities in covered.items() if sum_of_rarities > max(covered.values()) / 2}
     if "dense" not in ranking.parts:
         return by_words
-    assert index.scale is not None
+    assert index.snapshot.scale is not None
     return by_words | {
-        id for id, score in zip(ranking.ids, ranking.parts["dense"], strict=True) if index.scale.strength(np.array([score]))[0] >= WEAK
+        id
+        for id, score in zip(ranking.ids, ranking.parts["dense"], strict=True)
+        if index.snapshot.scale.strength(np.array([score]))[0] >= WEAK
     }
 
 
@@ -70,7 +72,7 @@ def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -
     more = [{"id": f"b{number}", "title": "graph theory", "lab": "xy"[number % 2]} for number in range(6)]
     files = [write_jsonl(tmp_path / "a.jsonl", plain), write_jsonl(tmp_path / "b.jsonl", more)]
     index = sr.build(files, tmp_path / "index", encoder=None, shard_size=6)
-    assert ["lab" in shard.schema.names for shard in index.shards] == [False, True]
+    assert ["lab" in shard.schema.names for shard in index.snapshot.shards] == [False, True]
     summaries = {facet.column: facet for facet in facets_of(index, index.search("graph", 12), columns)}
     assert (summaries["lab"].values, summaries["lab"].missing) == ((("x", 3), ("y", 3)), 6)
     if "year" in columns:
@@ -82,7 +84,7 @@ def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -
 def test_papers_like_one_match_by_meaning_alone(scaled: sr.Index) -> None:
     """Nearly all papers of a field share a word with a whole paper."""
     run = scaled.similar("p0000", 300)
-    scale = scaled.scale
+    scale = scaled.snapshot.scale
     assert scale is not None
     near = int((scale.strength(run[0].parts["dense"]) >= WEAK).sum())
     (facet,) = facets_of(scaled, run, ["year"])

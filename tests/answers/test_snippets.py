@@ -82,8 +82,8 @@ def test_letters_that_stand_alone_are_marked_behind_the_word_before_them(built: 
 
 def test_rare_words_weigh_more(index: sr.Index) -> None:
     words = query_words(index, answer(index, Request("graph zebra")))
-    assert index.bm25 is not None
-    assert words.rarities == {term: index.bm25.rarity(term) for term in words.rarities}
+    assert index.snapshot.bm25 is not None
+    assert words.rarities == {term: index.snapshot.bm25.rarity(term) for term in words.rarities}
     assert words.rarities["zebra"] > words.rarities["graph"]
 
 

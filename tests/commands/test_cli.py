@@ -175,7 +175,7 @@ def test_info(index: sr.Index) -> None:
     out = answer("info", "-i", index.path)
     for words in (
         "300 in 3 shards",
-        f"granite, {index.encoder.dim} dimensions",
+        f"granite, {index.reader.query_encoder.encoder.dim} dimensions",
         "flat, cosine",
         "lucene, k1 1.2, b 0.75",
         "citations (int64)",

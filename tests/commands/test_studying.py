@@ -223,8 +223,8 @@ def judged(tmp_path: Path) -> sr.Index:
 
 def test_tune(judged: sr.Index) -> None:
     command = ("tune", "-i", judged.path, "--queries", "queries.tsv", "--qrels", "qrels.tsv")
-    assert judged.manifest.bm25 is not None
-    refit(judged.path, judged.manifest.bm25, Fusion(alpha=0.97, tokens=0))  # something to find better than
+    assert judged.snapshot.manifest.bm25 is not None
+    refit(judged.path, judged.snapshot.manifest.bm25, Fusion(alpha=0.97, tokens=0))  # something to find better than
     manifest = (judged.path / "manifest.json").read_bytes()
     dry = answer(*command, "--dry-run", "-m", "nDCG@5")
     now, best, gain, end = dry.splitlines()
@@ -237,7 +237,7 @@ def test_tune(judged: sr.Index) -> None:
     value = json_answer(*command)
     assert (value["schema"], value["measure"], value["queries"], value["written"]) == (1, "nDCG@10", 24, True)
     assert value["held_out"] - value["before_mean"] == pytest.approx(value["difference"]["difference"])
-    written = sr.open(judged.path).manifest
+    written = sr.open(judged.path).snapshot.manifest
     assert written.fusion == value["after"]["fusion"]
     assert value["after"]["fusion"]["alpha"] < 0.97
     info = json_answer("info", "-i", judged.path)

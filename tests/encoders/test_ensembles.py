@@ -87,10 +87,10 @@ def test_the_whole_way_from_an_index_to_an_answer_without_torch(names: tuple[str
     corpus = write_jsonl(tmp_path / "papers.jsonl", papers)
     answer("index", corpus, "-o", tmp_path / "index", "--encoder", name, "--precision", "fp32")
     index = sr.open(tmp_path / "index")
-    vectors = np.concatenate([shard.vectors for shard in index.vectors])
-    assert (vectors.shape, index.manifest.metric) == ((20, NARROW + DIM), "cosine")
+    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
+    assert (vectors.shape, index.snapshot.manifest.metric) == ((20, NARROW + DIM), "cosine")
     query = load_encoder(name, precision="fp32").encode_queries([Query("q", "graph networks")])[0]
-    expected = [index.live_ids()[row] for row in np.argsort(-(vectors @ query), kind="stable")]
+    expected = [index.snapshot.live_ids()[row] for row in np.argsort(-(vectors @ query), kind="stable")]
     script = (
         "import sciretrieve as sr, sys; run = sr.open('index').search('graph networks', 5, mode='dense'); "
         "print(*run.rankings[0].ids); assert not {'torch', 'transformers'} & set(sys.modules)"
@@ -99,8 +99,8 @@ def test_the_whole_way_from_an_index_to_an_answer_without_torch(names: tuple[str
     assert found == expected[:5]
     first = papers[0]["id"]
     like = index.similar([first], 3, mode="dense")[0].ids
-    similar = np.argsort(-(vectors @ vectors[index.live_ids().index(first)]), kind="stable")
-    assert list(like) == [index.live_ids()[row] for row in similar if index.live_ids()[row] != first][:3]
+    similar = np.argsort(-(vectors @ vectors[index.snapshot.live_ids().index(first)]), kind="stable")
+    assert list(like) == [index.snapshot.live_ids()[row] for row in similar if index.snapshot.live_ids()[row] != first][:3]
     answer("encode", corpus, "-o", tmp_path / "vectors.npy", "--encoder", name, "--precision", "fp32")
     np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), vectors, atol=1e-6)
 

@@ -151,7 +151,7 @@ def test_an_index_of_a_faiss_index(flat: Path, tmp_path: Path) -> None:
     result = sciretrieve("index", corpus, "-o", tmp_path / "index", "--encoder", f"faiss:{flat}")
     assert result.returncode == 0, result.stderr
     index, whole = sr.open(tmp_path / "index"), flat.read_bytes()
-    assert index.manifest.metric == "l2"
+    assert index.snapshot.manifest.metric == "l2"
     assert index.similar([NAMES[3]], 5, mode="dense").rankings[0].ids == [
         NAMES[row] for row in np.argsort(np.linalg.norm(VECTORS - VECTORS[3], axis=1))[1:6]
     ]
@@ -185,8 +185,8 @@ def test_what_export_writes_is_taken_in_again(tmp_path: Path, metric: Metric, de
     index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{tmp_path / 'v.npy'}", metric=metric, **settings)
     export(index, tmp_path / "x.faiss", dense)
     again = sr.build(papers, tmp_path / "again", encoder=f"faiss:{tmp_path / 'x.faiss'}", **settings)
-    assert again.manifest.metric == ("ip" if metric == "cosine" else metric)
-    vectors = np.concatenate([shard.vectors for shard in again.vectors])
+    assert again.snapshot.manifest.metric == ("ip" if metric == "cosine" else metric)
+    vectors = np.concatenate([shard.vectors for shard in again.snapshot.vectors])
     if dense == "hnsw":  # 8 bits per dimension
         np.testing.assert_allclose(vectors, VECTORS, atol=0.02)
         return

@@ -46,9 +46,9 @@ def index(made: Path, specter2: Path, tmp_path: Path) -> sr.Index:
 
 
 def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
-    facts = index.manifest.encoder
+    facts = index.snapshot.manifest.encoder
     assert facts is not None
-    assert (facts["name"], facts["layout"], facts["precision"], facts["dim"], index.manifest.metric) == (
+    assert (facts["name"], facts["layout"], facts["precision"], facts["dim"], index.snapshot.manifest.metric) == (
         "specter2",
         "adapters",
         "fp32",
@@ -106,7 +106,7 @@ def test_a_moved_folder_is_named_at_search(specter2: Path, corpus: Path, tmp_pat
 
 @pytest.mark.parametrize("side", ["query", "paper_as_query"])
 def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: SideName) -> None:
-    facts = index.manifest.encoder
+    facts = index.snapshot.manifest.encoder
     assert facts is not None
     path = index.path / facts["golden"]["file"]
     golden = np.load(path)
@@ -123,19 +123,19 @@ def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: SideName
 
 @pytest.mark.parametrize("side", SIDES)
 def test_each_side_is_checked_by_itself(index: sr.Index, side: SideName) -> None:
-    golden = golden_vectors(index.encoder)
+    golden = golden_vectors(index.reader.query_encoder.encoder)
     for name in SIDES:
-        check_golden(golden, index.encoder, name)
+        check_golden(golden, index.reader.query_encoder.encoder, name)
     golden[SIDES.index(side)] *= -1
     for name in SIDES:
         if name != side:
-            check_golden(golden, index.encoder, name)
+            check_golden(golden, index.reader.query_encoder.encoder, name)
     with pytest.raises(InvalidRequest, match=r"gives other vectors today than when the index was built \(cosine -1"):
-        check_golden(golden, index.encoder, side)
+        check_golden(golden, index.reader.query_encoder.encoder, side)
 
 
 def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:
-    facts = index.manifest.encoder
+    facts = index.snapshot.manifest.encoder
     assert facts is not None
     path = index.path / facts["golden"]["file"]
     path.write_bytes(b"x" * path.stat().st_size)

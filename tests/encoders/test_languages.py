@@ -114,7 +114,7 @@ def test_words_that_the_papers_have_are_in_no_other_language(tmp_path_factory: p
 
 def test_english_questions_do_not_open_the_identifier(index: sr.Index) -> None:
     searched = "index.search(['graph networks', 'the role of sleep in zebrafish'])"
-    code = f"import sys, sciretrieve as sr; index = sr.Index(sys.argv[1]); {searched}; assert 'py3langid' not in sys.modules"
+    code = f"import sys, sciretrieve as sr; index = sr.open(sys.argv[1]); {searched}; assert 'py3langid' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, str(index.path)], check=True)
 
 

@@ -50,12 +50,17 @@ def test_what_an_encoder_of_ones_own_finds(own: sr.Index) -> None:
     assert run[0].ids == sorted(IDS, key=lambda id: (-np.float32(expected[id]), id))
     np.testing.assert_allclose(run[0].scores, [expected[id] for id in run[0].ids], rtol=1e-6)
     assert own.search("star dust").mode == "hybrid"
-    assert own.manifest.metric == "cosine"
-    assert own.encoder.identity() == {"name": "letters of titles, 1", "layout": "own", "identity": "letters of titles, 1", "dim": 26}
-    facts = own.manifest.encoder
+    assert own.snapshot.manifest.metric == "cosine"
+    assert own.reader.query_encoder.encoder.identity() == {
+        "name": "letters of titles, 1",
+        "layout": "own",
+        "identity": "letters of titles, 1",
+        "dim": 26,
+    }
+    facts = own.snapshot.manifest.encoder
     assert facts is not None
-    assert facts.items() >= own.encoder.identity().items()
-    assert own.manifest.build["settings"]["encoder"] == "letters of titles, 1"
+    assert facts.items() >= own.reader.query_encoder.encoder.identity().items()
+    assert own.snapshot.manifest.build["settings"]["encoder"] == "letters of titles, 1"
 
 
 def test_a_paper_in_place_of_a_query_has_its_vector_of_the_corpus(own: sr.Index) -> None:
@@ -141,15 +146,15 @@ def test_vectors_are_repaired_by_it(tmp_path: Path) -> None:
         sr.repair(index.path, progress=False)
     assert sr.repair(index.path, encoder=OwnLetters(), progress=False).faults == ()
     repaired = sr.open(index.path)
-    np.testing.assert_array_equal(np.asarray(repaired.vectors[0].vectors), MATRIX)
+    np.testing.assert_array_equal(np.asarray(repaired.snapshot.vectors[0].vectors), MATRIX)
 
 
 def test_its_metric_is_the_one_that_it_says_or_the_setting(tmp_path: Path) -> None:
     encoder = OwnLetters()
     vars(encoder)["metric"] = "ip"
     index = build(tmp_path / "ip", encoder)
-    assert (index.manifest.metric, index.search("star", 1, mode="dense").hits[0].score % 1) == ("ip", 0)
-    assert build(tmp_path / "l2", metric="l2").manifest.metric == "l2"
+    assert (index.snapshot.manifest.metric, index.search("star", 1, mode="dense").hits[0].score % 1) == ("ip", 0)
+    assert build(tmp_path / "l2", metric="l2").snapshot.manifest.metric == "l2"
     vars(encoder)["metric"] = "manhattan"
     with pytest.raises(UnknownName, match="unknown metric 'manhattan'"):
         build(tmp_path / "none", encoder)
@@ -236,8 +241,10 @@ def test_what_is_loaded_is_taken_as_it_is(tmp_path: Path) -> None:
     encoder = sr.load_encoder("minilm")
     assert adopted(encoder) is encoder
     index = build(tmp_path / "index", encoder, late=False)
-    assert index.encoder.identity() == encoder.identity()
-    assert build(tmp_path / "index", "minilm", late=False).manifest.generation == index.manifest.generation  # it is the same index
+    assert index.reader.query_encoder.encoder.identity() == encoder.identity()
+    assert (
+        build(tmp_path / "index", "minilm", late=False).snapshot.manifest.generation == index.snapshot.manifest.generation
+    )  # it is the same index
     assert sr.open(index.path).search("star dust")[0].ids == index.search("star dust")[0].ids
 
 
@@ -257,7 +264,7 @@ def test_queries_and_papers_in_their_place_keep_their_order(kinds: list[str]) ->
 def test_nothing_of_it_is_remembered_under_its_name(own: sr.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another index may have another encoder of the same identity, whose queries' vectors would be taken for its."""
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path))  # other tests have the toy's remembered
-    vectors = own.encode([Query("q", "star")], remember=True)
+    vectors = own.reader.query_encoder.encode([Query("q", "star")], remember=True)
     np.testing.assert_array_equal(vectors, [letter_counts("starz")])
     assert not list(tmp_path.glob("vectors/letters*"))
 
@@ -271,8 +278,8 @@ def vectors_of(ids: list[str]) -> dict[str, Vectors]:
 
 def test_vectors_by_id_fill_an_index(tmp_path: Path) -> None:
     index = build(tmp_path / "index", vectors_of(IDS[::-1]))
-    assert (index.manifest.metric, index.modes[0]) == ("cosine", "hybrid")
-    np.testing.assert_array_equal(np.asarray(index.vectors[0].vectors), MATRIX)
+    assert (index.snapshot.manifest.metric, index.modes[0]) == ("cosine", "hybrid")
+    np.testing.assert_array_equal(np.asarray(index.snapshot.vectors[0].vectors), MATRIX)
     expected = cosines(MATRIX[3])
     ranking = index.similar(IDS[3], 59, mode="dense", group=False)[0]
     assert ranking.ids == sorted(expected.keys() - {IDS[3]}, key=lambda id: (-np.float32(expected[id]), id))
@@ -280,7 +287,7 @@ def test_vectors_by_id_fill_an_index(tmp_path: Path) -> None:
         assert index.search("star dust").mode == "bm25"
     assert "answered by words alone" in sciretrieve("search", "star dust", "-i", index.path).stderr
     again = build(tmp_path / "index", vectors_of(IDS))  # in another order they are the same
-    assert again.manifest.generation == index.manifest.generation
+    assert again.snapshot.manifest.generation == index.snapshot.manifest.generation
     with pytest.raises(sr.SciretrieveError, match="holds an index with another encoder"):
         build(tmp_path / "index", vectors_of(IDS) | {IDS[0]: MATRIX[1]})
 
@@ -298,7 +305,7 @@ def test_papers_are_added_with_their_vectors(tmp_path: Path) -> None:
     sr.add(PAPERS, index.path, encoder=vectors_of(IDS[50:]), progress=False)
     fresh = index.refreshed()
     assert fresh.similar(IDS[55], 59, mode="dense", group=False)[0].ids[0] in IDS
-    vectors = np.concatenate([np.asarray(shard.vectors) for shard in fresh.vectors])
+    vectors = np.concatenate([np.asarray(shard.vectors) for shard in fresh.snapshot.vectors])
     np.testing.assert_array_equal(vectors, MATRIX)
 
 

@@ -130,7 +130,7 @@ def test_a_build_of_many_papers_takes_it(artifact: Artifact, core: FakeCore, tmp
     assert set(core.streams) == {1}
     many = sr.build(corpus, tmp_path / "many", encoder="specter", precision="fp32", limit=200, shard_size=90)
     assert core.streams[-1] == 2
-    np.testing.assert_array_equal(many.vectors[0].vectors, few.vectors[0].vectors)
+    np.testing.assert_array_equal(many.snapshot.vectors[0].vectors, few.snapshot.vectors[0].vectors)
 
 
 class Timed:

@@ -127,8 +127,10 @@ def test_an_index_reads_queries_as_it_was_built(folder: Path, tmp_path: Path) ->
     answer("index", tmp_path / "papers.jsonl", "-o", tmp_path / "index", *reading)
     index = sr.open(tmp_path / "index")
     vectors = np.stack([plain(folder, read(item), "cls") for item in PAPERS])
-    np.testing.assert_allclose(index.encode([Query("q", "vaccine")])[0], plain(folder, "query: vaccine", "cls"), atol=1e-4)
-    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), vectors, atol=1e-4)
+    np.testing.assert_allclose(
+        index.reader.query_encoder.encode([Query("q", "vaccine")])[0], plain(folder, "query: vaccine", "cls"), atol=1e-4
+    )
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.snapshot.vectors]), vectors, atol=1e-4)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     similar = [PAPERS[row].id for row in np.argsort(-(unit @ unit[0])) if row]
     assert list(index.similar(["1"], 3, mode="dense")[0].ids) == similar
@@ -158,7 +160,7 @@ def test_an_evaluation_reads_as_asked_and_its_receipt_repeats_it(folder: Path, t
     index = sr.open(report.facts["index"])
     item = index.papers(["p0"])[0]
     expected = plain(folder, f"{item.title}[SEP]{item.abstract}", "cls")
-    np.testing.assert_allclose(index.encode([Query("p0", paper=item)])[0], expected, atol=1e-4)
+    np.testing.assert_allclose(index.reader.query_encoder.encode([Query("p0", paper=item)])[0], expected, atol=1e-4)
     receipt = json.loads((tmp_path / "run/receipt.json").read_text())
     assert reading.items() <= receipt["request"].items()
     assert reading.items() <= receipt["encoder"]["asked"].items()

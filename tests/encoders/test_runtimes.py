@@ -154,8 +154,8 @@ def test_a_build_goes_on_and_its_index_says_in_what(
     # three batches are golden vectors
     core.before_batch = failing("bf16", 5)
     index = sr.build(corpus, tmp_path / "index", encoder="specter")
-    assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
-    facts = index.manifest.encoder
+    assert np.abs(np.concatenate([shard.vectors for shard in index.snapshot.vectors]) - plain).max() < 1e-4
+    facts = index.snapshot.manifest.encoder
     assert facts is not None
     assert (facts["precision"], facts["ran_in"]) == ("fp32", ["OpenVINO bf16", "OpenVINO fp32"])
     assert "fp32 (OpenVINO bf16, then OpenVINO fp32)" in answer("info", "-i", index.path)
@@ -201,11 +201,11 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
     core.before_batch = failing("bf16", core.batches["bf16"])
     index = sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
-    assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
-    assert index.manifest.encoder is not None
-    assert index.manifest.encoder["ran_in"] == ["OpenVINO bf16", "OpenVINO fp32"]
+    assert np.abs(np.concatenate([shard.vectors for shard in index.snapshot.vectors]) - plain).max() < 1e-4
+    assert index.snapshot.manifest.encoder is not None
+    assert index.snapshot.manifest.encoder["ran_in"] == ["OpenVINO bf16", "OpenVINO fp32"]
     # the same papers are indexed already, in any arithmetic, unless one is requested
-    assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).manifest == index.manifest
+    assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).snapshot.manifest == index.snapshot.manifest
     with pytest.raises(IndexExists):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
 

@@ -118,7 +118,7 @@ def stored(corpus: Path, tmp_path: Path) -> tuple[sr.Index, Vectors]:
 
 def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
     index, vectors = stored
-    np.testing.assert_array_equal(np.concatenate([shard.vectors for shard in index.vectors]), vectors)
+    np.testing.assert_array_equal(np.concatenate([shard.vectors for shard in index.snapshot.vectors]), vectors)
     queries = write_lines(tmp_path / "q.jsonl", rows(["q1", "q2"], vectors[:2] + 1))
     searched = sr.open(index.path, encoder=load_encoder(f"vectors:{queries}"))
     run = searched.search([Query("q1", "graph"), Query("q2", "star")], 5, mode="dense")

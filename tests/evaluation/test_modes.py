@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.encoders.query_encoder import QueryEncoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
 from sciretrieve.evaluation.evaluation_options import EvaluationRequest
@@ -62,13 +63,13 @@ def answers(folder: Path) -> dict[str, dict[str, float]]:
 def test_a_paper_asks_the_whole_corpus_as_search_does(tmp_path: Path, index: Index, mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     data = scidocs_links(tmp_path / "data")
     asked: list[int] = []
-    encode = Index.encode
+    encode = QueryEncoder.encode
 
-    def counted(self: Index, queries: Any, **rest: Any) -> Any:
+    def counted(self: QueryEncoder, queries: Any, **rest: Any) -> Any:
         asked.append(len(queries))
         return encode(self, queries, **rest)
 
-    monkeypatch.setattr(Index, "encode", counted)
+    monkeypatch.setattr(QueryEncoder, "encode", counted)
     evaluate("scidocs-cite", data, index=index.path, mode=mode, output=tmp_path / "out")
     # the queries are papers of the index, whose vectors are there, but for the one without text
     assert asked == ([1] if mode == "hybrid" else [])

@@ -233,8 +233,8 @@ def test_the_control_code_of_the_format_is_before_papers(
     expected = sr.load_encoder("scirepeval-ctrl", adapter=code, bare_titles=True, precision="fp32").encode_papers(
         index.papers(["a0", "a1"])
     )
-    rows = [index.live_ids().index(id) for id in ("a0", "a1")]
-    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors])[rows], expected, atol=1e-5)
+    rows = [index.snapshot.live_ids().index(id) for id in ("a0", "a1")]
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.snapshot.vectors])[rows], expected, atol=1e-5)
     text = "\n".join(report.lines())
     assert f"papers are read as {code} {{title}}{{sep}}{{abstract}}" in text
     assert "do not compare" not in text

@@ -77,9 +77,9 @@ def test_a_benchmark_is_read_by_the_expert_of_its_kind(tmp_path: Path, name: str
     index = sr.open(report.facts["index"])
     expert = sr.load_encoder(ENCODER, adapter=task, query_adapter=task, precision="fp32")
     papers = [index.papers([id])[0] for id in IDS]
-    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), expert.encode_papers(papers), atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.snapshot.vectors]), expert.encode_papers(papers), atol=1e-5)
     queries = [Query("text", "graph networks"), Query("paper", paper=Paper("q", "title of q", "abstract of q"))]
-    np.testing.assert_allclose(index.encode(queries), expert.encode_queries(queries), atol=1e-5)
+    np.testing.assert_allclose(index.reader.query_encoder.encode(queries), expert.encode_queries(queries), atol=1e-5)
     assert task in index.path.name
     assert {side["task"] for side in report.as_json()["system"]["reads"]} == {task}
     text = "\n".join(report.lines())
@@ -170,7 +170,7 @@ def test_the_ensemble_is_evaluated_off_the_diagonal(weights: Path, tmp_path: Pat
     members = [sr.load_encoder(name, adapter="[CLF]", precision="fp32") for name in ("scirepeval-adapters", "scirepeval-ctrl")]
     papers = [index.papers([id])[0] for id in IDS]
     expected = sum(member.encode_papers(papers) for member in members) / 2
-    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), expected, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.snapshot.vectors]), expected, atol=1e-5)
     assert len([note for note in report.notes if "read proximity benchmarks for [PRX]; here it read papers for [CLF]" in note]) == 2
     assert {side["encoder"] for side in report.facts["reads"]} == {"scirepeval-adapters with [CLF]", "scirepeval-ctrl with [CLF]"}
 

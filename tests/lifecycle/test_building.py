@@ -52,7 +52,7 @@ def whole(big: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 
 def test_what_lands_on_disk(whole: sr.Index) -> None:
-    manifest = whole.manifest
+    manifest = whole.snapshot.manifest
     assert [shard.papers for shard in manifest.shards] == [2300, 700]
     assert manifest.papers == len(whole) == 3000
     assert manifest.metric == "cosine"
@@ -94,9 +94,9 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
 
 
 def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
-    for built_index, encoder in ((whole, LetterEncoder()), (index, index.encoder)):
+    for built_index, encoder in ((whole, LetterEncoder()), (index, index.reader.query_encoder.encoder)):
         papers = built_index.papers_at(np.array([0, len(built_index) // 2, len(built_index) - 1]))
-        stored = np.concatenate([shard.vectors for shard in built_index.vectors])[[0, len(built_index) // 2, len(built_index) - 1]]
+        stored = np.concatenate([shard.vectors for shard in built_index.snapshot.vectors])[[0, len(built_index) // 2, len(built_index) - 1]]
         np.testing.assert_allclose(stored, encoder.encode_papers(papers), atol=1e-2)  # in bf16, a batch of other texts
 
 
@@ -157,7 +157,7 @@ def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:
 
 
 def cut_by_shard(index: sr.Index) -> list[int | None]:
-    return [facts.truncated for facts in index.manifest.shards]
+    return [facts.truncated for facts in index.snapshot.manifest.shards]
 
 
 @pytest.mark.parametrize("dense", ["flat", "hnsw"])
@@ -166,14 +166,14 @@ def test_papers_longer_than_the_encoder_reads_are_counted(tmp_path: Path, dense:
     built = sr.build(write_jsonl(tmp_path / "long.jsonl", rows), tmp_path / "index", shard_size=10, dense=dense)
     expected = [sum(number // 10 == shard for number in long) for shard in range(3)]
     assert cut_by_shard(built) == expected == [4, 4, 0]
-    assert built.manifest.truncated == sr.open(tmp_path / "index").manifest.truncated == 8
+    assert built.snapshot.manifest.truncated == sr.open(tmp_path / "index").snapshot.manifest.truncated == 8
 
 
 def test_where_nothing_reads_papers_none_is_cut(corpus: Path, tmp_path: Path) -> None:
-    assert sr.build(corpus, tmp_path / "words", encoder=None).manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "words", encoder=None).snapshot.manifest.truncated is None
     sr.encode(corpus, tmp_path / "vectors.npy")
-    assert sr.build(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").manifest.truncated is None
-    assert sr.build(corpus, tmp_path / "read", limit=10).manifest.truncated == 0
+    assert sr.build(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").snapshot.manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "read", limit=10).snapshot.manifest.truncated == 0
 
 
 INTERRUPTED = """
@@ -251,7 +251,7 @@ def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", rows)
     built = sr.build(source, tmp_path / "index", encoder=None)
     assert len(built) == 2
-    assert built.manifest.rejected == 3
+    assert built.snapshot.manifest.rejected == 3
     rejected = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text().splitlines()]
     assert [(row["row"], row["id"], row["reason"]) for row in rejected] == [
         (2, None, "no title and no abstract"),
@@ -284,15 +284,19 @@ def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(
     (tmp_path / "index" / ".sciretrieve-0123456789abcdef.tmp").touch()
     (tmp_path / "index" / ".lock").touch()
     index = sr.build(corpus, tmp_path / "index", encoder=None)
-    assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.manifest.shards]
+    assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.snapshot.manifest.shards]
     assert not list(index.path.glob("*.tmp"))
 
 
 def test_a_corpus_whose_file_has_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / os.fsdecode(b"p\xff.jsonl"), made_up_papers(5))
     index = sr.build(source, tmp_path / "index", encoder=None)
-    assert index.manifest.sources[0].corpus == (str(source),)
-    assert sr.open(index.path).manifest == sr.build(source, tmp_path / "index", encoder=None).manifest == index.manifest
+    assert index.snapshot.manifest.sources[0].corpus == (str(source),)
+    assert (
+        sr.open(index.path).snapshot.manifest
+        == sr.build(source, tmp_path / "index", encoder=None).snapshot.manifest
+        == index.snapshot.manifest
+    )
     with pytest.raises(InvalidRequest, match="name of the index's directory holds bytes that are not UTF-8"):
         sr.build(source, tmp_path / os.fsdecode(b"i\xff"), encoder=None)
 
@@ -314,22 +318,22 @@ def test_columns_are_mapped(tmp_path: Path) -> None:
 
 def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
     built = sr.build(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
-    assert [shard.papers for shard in built.shards] == [100, 30]
+    assert [shard.papers for shard in built.snapshot.shards] == [100, 30]
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
 def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
     built = sr.build(corpus, tmp_path / "index", encoder="letters", metric="cosine", dense=dense, lexical=None, limit=200)
-    assert built.manifest.dense == dense
-    assert built.manifest.shards[0].ann_file in built.manifest.shards[0].files
+    assert built.snapshot.manifest.dense == dense
+    assert built.snapshot.manifest.shards[0].ann_file in built.snapshot.manifest.shards[0].files
     index = sr.open(tmp_path / "index", encoder=LetterEncoder())
     assert index.search(sr.Query("1", paper=index.papers(["p0007"])[0]), 5).hits[0].paper.title == index.papers(["p0007"])[0].title
 
 
 def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
-    assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).manifest.dense == "hnsw"
-    assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).manifest.dense == "flat"
+    assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).snapshot.manifest.dense == "hnsw"
+    assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).snapshot.manifest.dense == "flat"
 
 
 @pytest.mark.parametrize(

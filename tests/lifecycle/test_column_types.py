@@ -127,16 +127,16 @@ def check_filters(
                 for row in rows
                 if not (is_joined and is_other_as_text(row[column], literals))
             }
-            if (error := refusal(partial(index.narrower.passing, filter))) is not None:
+            if (error := refusal(partial(index.snapshot.narrower.passing, filter))) is not None:
                 assert "\n" not in error
                 if sign == "in" and len(literals) > 1:  # a value that no paper's compares with
                     alone = [written(column, sign, (literal,)) for literal in literals]
-                    assert any(refusal(partial(index.narrower.passing, one)) for one in alone), (pair, filter)
+                    assert any(refusal(partial(index.snapshot.narrower.passing, one)) for one in alone), (pair, filter)
                 else:
                     is_advice = sign == "!=" or "is a list" in error or "without quotation marks" in error
                     assert is_advice or not any(told.values()), (pair, filter, error)
                 continue
-            scope = index.narrower.passing(filter)
+            scope = index.snapshot.narrower.passing(filter)
             passing = {*index.ids(scope.places)}
             undecided = {*index.ids(scope.undecided)}
             for id, expected in told.items():
@@ -152,7 +152,7 @@ def check_values(rows: list[dict[str, Any]], got: dict[str, dict[str, Any]], pai
 
 def check_facets(index: sr.Index, rows: list[dict[str, Any]], pairs: list[tuple[str, str]]) -> None:
     for place, pair in enumerate(pairs):
-        count = partial(facets_at, index, index.scope.places, [f"c{place}:100"])
+        count = partial(facets_at, index, index.snapshot.scope.places, [f"c{place}:100"])
         if (error := refusal(count)) is not None:
             assert "counts texts, numbers, dates" in error
             continue
@@ -191,7 +191,7 @@ def test_all_pairs_of_types(tmp_path: Path, effort: Effort, part: int, request: 
         check_values(rows, {row["id"]: row for row in exported}, pairs)
     sr.merge(path, progress=False)
     with sr.open(path) as index:
-        assert len(index.shards) == 1
+        assert len(index.snapshot.shards) == 1
         check_values(rows, {paper.id: dict(paper.extra) for paper in index}, pairs)
         check_filters(index, rows, pairs, True, effort, seed)
         check_facets(index, rows, pairs)

@@ -85,8 +85,8 @@ def sizes(index: sr.Index) -> dict[str, int]:
 def test_what_is_estimated_is_what_is_built(large: Path, letters: LetterEncoder, tmp_path: Path, settings: dict[str, Any]) -> None:
     estimate = sr.estimate(large, **settings)
     index = sr.build(large, tmp_path / "index", **settings)
-    assert (estimate.papers, estimate.shards) == (len(index), len(index.shards))
-    assert (estimate.dense, estimate.metric) == (index.manifest.dense, index.manifest.metric)
+    assert (estimate.papers, estimate.shards) == (len(index), len(index.snapshot.shards))
+    assert (estimate.dense, estimate.metric) == (index.snapshot.manifest.dense, index.snapshot.manifest.metric)
     actual = sizes(index)
     assert list(estimate.bytes_of) == [kind for kind in ("papers", "ids", "postings", "vectors", "dense", "manifests") if kind in actual]
     for kind, size in actual.items():

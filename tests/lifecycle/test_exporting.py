@@ -28,12 +28,12 @@ def test_parquet_has_papers_and_vectors(index: sr.Index, papers: list[dict[str, 
     assert table["id"].to_pylist() == [paper["id"] for paper in papers]
     assert table["citations"].to_pylist() == [paper["citations"] for paper in papers]
     vectors = np.stack(pd.read_parquet(tmp_path / "out.parquet")["vector"].to_list())
-    np.testing.assert_array_equal(vectors, np.concatenate([shard.vectors for shard in index.vectors]))
+    np.testing.assert_array_equal(vectors, np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
 
 
 def test_npy_has_vectors_and_ids(index: sr.Index, papers: list[dict[str, Any]], tmp_path: Path) -> None:
     export(index, tmp_path / "out.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.concatenate([shard.vectors for shard in index.vectors]))
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
     assert (tmp_path / "out.ids.txt").read_text().splitlines() == [paper["id"] for paper in papers]
 
 
@@ -41,7 +41,7 @@ def test_npy_has_vectors_and_ids(index: sr.Index, papers: list[dict[str, Any]], 
 @pytest.mark.parametrize("dense", ["flat", "hnsw", "IVF4,Flat"])
 def test_faiss_answers_as_the_index_does(built: Callable[..., Any], tmp_path: Path, metric: Metric, dense: str) -> None:
     shutil.copytree(built(metric=metric, shard_size=120).path, tmp_path / "index")
-    deleted_ids = sr.open(tmp_path / "index").live_ids()[40:200:2]
+    deleted_ids = sr.open(tmp_path / "index").snapshot.live_ids()[40:200:2]
     sr.delete(tmp_path / "index", deleted_ids)
     index = sr.open(tmp_path / "index")
     written = export(index, tmp_path / "out.faiss", dense)
@@ -53,7 +53,7 @@ def test_faiss_answers_as_the_index_does(built: Callable[..., Any], tmp_path: Pa
     same = 0
     for paper in index.papers(ids[::25]):
         run = index.search(sr.Query("q", paper.title), 10, mode="dense", group=False)
-        query = index.encode([sr.Query("q", paper.title)])
+        query = index.reader.query_encoder.encode([sr.Query("q", paper.title)])
         if metric == "cosine":
             faiss.normalize_L2(query)
         _, numbers = theirs.search(query, 10)
@@ -112,7 +112,7 @@ def test_some_papers_are_exported_in_every_form(built: Callable[..., Any], paper
     }
     table = pq.read_table(files["parquet"])
     assert table["id"].to_pylist() == expected
-    vectors = np.concatenate([shard.vectors for shard in index.vectors])[rows]
+    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])[rows]
     np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()).astype(np.float32), vectors)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), vectors)
     assert files["npy"].read_text().splitlines() == expected

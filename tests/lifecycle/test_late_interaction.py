@@ -50,7 +50,7 @@ def by_id(index: sr.Index) -> dict[str, Vectors]:
     """The packed token vectors of each paper."""
     return {
         id: np.array(part.of(row))
-        for shard, part in zip(index.shards, index.tokens, strict=True)
+        for shard, part in zip(index.snapshot.shards, index.snapshot.tokens, strict=True)
         for row, id in enumerate(shard.ids.to_pylist())
         if shard.scope.flags[row]
     }
@@ -63,15 +63,15 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def test_the_default_keeps_token_vectors_and_searches_by_them(built: sr.Index) -> None:
-    assert built.manifest.late is not None
-    assert [part.counts.shape for part in built.tokens] == [(40,), (40,), (10,)]
+    assert built.snapshot.manifest.late is not None
+    assert [part.counts.shape for part in built.snapshot.tokens] == [(40,), (40,), (10,)]
     (ranking,) = built.search(QUERY, PAPERS)
     scored = np.isfinite(ranking.parts["tokens"])
     assert scored.all()  # there are fewer than late interaction scores
-    assert built.packing is not None
-    (probe,) = built.probes([QUERY], "hybrid", None)
+    assert built.snapshot.packing is not None
+    (probe,) = built.reader.probes([QUERY], "hybrid", None)
     assert probe.tokens is not None
-    np.testing.assert_array_equal(ranking.parts["tokens"], matches(built.tokens, probe.tokens, ranking.rows))
+    np.testing.assert_array_equal(ranking.parts["tokens"], matches(built.snapshot.tokens, probe.tokens, ranking.rows))
     assert not sr.verify(built.path).faults
 
 
@@ -81,12 +81,12 @@ def test_scores_of_late_interaction_are_maxsim_of_the_encoders_own_token_vectors
 
     encoder = late(load_encoder("minilm"))
     (ranking,) = built.search(QUERY, PAPERS)
-    (probe,) = built.probes([QUERY], "hybrid", None)
+    (probe,) = built.reader.probes([QUERY], "hybrid", None)
     assert probe.tokens is not None
     query, weights = probe.tokens.vectors, probe.tokens.weights
-    assert built.bm25 is not None
-    own_terms = [built.analyzer.terms(word) for word in encoder.words("query", sr.Paper("", QUERY))]
-    np.testing.assert_allclose(weights, [built.bm25.rarity(term) for terms in own_terms for term in terms])
+    assert built.snapshot.bm25 is not None
+    own_terms = [built.snapshot.analyzer.terms(word) for word in encoder.words("query", sr.Paper("", QUERY))]
+    np.testing.assert_allclose(weights, [built.snapshot.bm25.rarity(term) for terms in own_terms for term in terms])
     text_of = {paper["id"]: sr.Query("", paper=sr.Paper("", paper["title"], paper["abstract"])) for paper in papers}
     _, states = encoder.encode_queries_late([text_of[id] for id in ranking.ids])
     exact = [np.average((query @ tokens.T).max(axis=1).clip(0) ** 4, weights=weights) for tokens in states]
@@ -95,11 +95,11 @@ def test_scores_of_late_interaction_are_maxsim_of_the_encoders_own_token_vectors
 
 def test_an_index_without_them_answers_as_before(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
     plain = build(corpus, tmp_path / "plain", shard_size=40, late=False)
-    assert (plain.manifest.late, plain.tokens) == (None, [])
+    assert (plain.snapshot.manifest.late, plain.snapshot.tokens) == (None, [])
     (ranking,) = plain.search(QUERY, 5)
     assert "tokens" not in ranking.parts
     np.testing.assert_array_equal(
-        np.concatenate([part.vectors for part in plain.vectors]), np.concatenate([part.vectors for part in built.vectors])
+        np.concatenate([part.vectors for part in plain.snapshot.vectors]), np.concatenate([part.vectors for part in built.snapshot.vectors])
     )
     for mode in ("dense", "bm25"):
         assert plain.search(QUERY, 9, mode=mode)[0].ids == built.search(QUERY, 9, mode=mode)[0].ids
@@ -125,7 +125,7 @@ def test_an_index_without_them_makes_those_of_the_first_papers_when_asked(corpus
 
 def test_papers_that_were_not_scored_stay_below(built: sr.Index) -> None:
     fusion = sr.Fusion(tokens=0.5, token_depth=7)
-    (probe,) = built.probes([QUERY], "hybrid", None)
+    (probe,) = built.reader.probes([QUERY], "hybrid", None)
     (ranking,) = built.searcher.search([probe], PAPERS, "hybrid", fusion)
     scored = np.isfinite(ranking.parts["tokens"])
     assert scored[:7].all()
@@ -167,8 +167,8 @@ def test_parts_of_whole_shards_are_joined_to_the_same_bytes(corpus: Path, built:
 
 def test_parts_of_smaller_shards_have_the_same_token_vectors(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
     joined = in_parts(corpus, tmp_path / "index", of=2)
-    assert [shard.papers for shard in joined.manifest.shards] == [40, 5, 35, 10]  # 80 and 10 papers would be too uneven
-    assert joined.live_ids() == built.live_ids()
+    assert [shard.papers for shard in joined.snapshot.manifest.shards] == [40, 5, 35, 10]  # 80 and 10 papers would be too uneven
+    assert joined.snapshot.live_ids() == built.snapshot.live_ids()
     assert same(by_id(joined), by_id(built))
     assert not sr.verify(joined.path).faults
 
@@ -203,11 +203,11 @@ def test_each_block_that_is_merged_has_its_own_deleted_papers(
     monkeypatch.setattr(merging, "BLOCK", 16)
     sr.merge(path)
     merged = sr.open(path)
-    left = [id for id in built.live_ids() if id not in gone]
-    assert sorted(merged.live_ids()) == sorted(left)
+    left = [id for id in built.snapshot.live_ids() if id not in gone]
+    assert sorted(merged.snapshot.live_ids()) == sorted(left)
     assert same(by_id(merged), {id: tokens for id, tokens in by_id(built).items() if id in left})
-    rows_before, rows = built.rows(left), merged.rows(left)
-    assert (vectors_at(merged.vectors, rows) == vectors_at(built.vectors, rows_before)).all()
+    rows_before, rows = built.snapshot.rows(left), merged.snapshot.rows(left)
+    assert (vectors_at(merged.snapshot.vectors, rows) == vectors_at(built.snapshot.vectors, rows_before)).all()
 
 
 @pytest.mark.torture
@@ -226,18 +226,18 @@ def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, t
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
     with pytest.raises(IndexExists, match=r"another --late; `sciretrieve reindex --late -i \S+` adds token vectors to it"):
         build(corpus, path, shard_size=40, late=True)
-    sr.delete(path, [sr.open(path).live_ids()[5]])
+    sr.delete(path, [sr.open(path).snapshot.live_ids()[5]])
     assert sciretrieve("reindex", "-i", path, "--late").returncode == 0
     index = sr.open(path)
     expected = by_id(built)
-    assert same(by_id(index), {id: expected[id] for id in index.live_ids()})
+    assert same(by_id(index), {id: expected[id] for id in index.snapshot.live_ids()})
     assert index.search(QUERY)[0].parts["tokens"].size
     assert not sr.verify(path).faults
     assert "token vectors" in answer("info", "-i", path)
     index.close()
     sr.reindex(path, late=False)
     sr.merge(path)  # which lets go of earlier generations
-    assert sr.open(path).manifest.late is None
+    assert sr.open(path).snapshot.manifest.late is None
     assert not sr.verify(path).faults
     assert not list(path.rglob("token*.npy"))
     assert "no token vectors" in answer("info", "-i", path)
@@ -247,7 +247,7 @@ def test_adding_them_can_be_interrupted(corpus: Path, built: sr.Index, tmp_path:
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
     with pytest.raises(Stop):
         sr.reindex(path, late=True, progress=StopAfter(60, "papers"))
-    assert sr.open(path).manifest.late is None
+    assert sr.open(path).snapshot.manifest.late is None
     finished = path / "shards" / "000003" / "tokens.npy"
     before = finished.stat().st_ino
     sr.reindex(path, late=True)
@@ -271,9 +271,9 @@ def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, m
     monkeypatch.setattr(building, "LATE_PAPERS", 80)
 
     notes = Notes()
-    assert build(corpus, tmp_path / "many", progress=notes).manifest.late is None
+    assert build(corpus, tmp_path / "many", progress=notes).snapshot.manifest.late is None
     assert "token vectors are not kept, since 90 papers are many; --late keeps them, some 5 kB a paper" in notes.texts
-    assert build(corpus, tmp_path / "wanted", late=True).manifest.late is not None
+    assert build(corpus, tmp_path / "wanted", late=True).snapshot.manifest.late is not None
 
 
 def test_late_interaction_needs_both_halves(corpus: Path, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_late_interaction_needs_both_halves(corpus: Path, tmp_path: Path) -> Non
     with pytest.raises(InvalidRequest, match=reason):
         build(corpus, tmp_path / "index", late=True, lexical=None)
     dense_only = build(corpus, tmp_path / "dense", lexical=None)
-    assert dense_only.manifest.late is None
+    assert dense_only.snapshot.manifest.late is None
     with pytest.raises(InvalidRequest, match="has no BM25, and late interaction is a part of hybrid search"):
         sr.reindex(dense_only.path, late=True)
 
@@ -310,6 +310,6 @@ def test_papers_that_were_encoded_in_int8_are_papers(corpus: Path, tmp_path: Pat
 
 def test_an_estimate_counts_their_bytes(corpus: Path, built: sr.Index) -> None:
     estimate = sr.estimate(corpus, encoder="minilm", shard_size=40)
-    size = sum(int(facts.files[name]["bytes"]) for facts in built.manifest.shards for name in ("tokens.npy", "token-counts.npy"))
+    size = sum(int(facts.files[name]["bytes"]) for facts in built.snapshot.manifest.shards for name in ("tokens.npy", "token-counts.npy"))
     assert estimate.bytes_of["tokens"] == pytest.approx(size, rel=0.1)
     assert "tokens" not in sr.estimate(corpus, encoder="minilm", late=False).bytes_of

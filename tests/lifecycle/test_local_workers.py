@@ -81,7 +81,7 @@ def test_the_index_is_that_of_one_process(corpus: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(subprocess, "Popen", None)  # no process is started
     alone = sr.build(corpus, tmp_path / "alone", encoder=encoder, shard_size=SHARD_SIZE)
     assert contents(several) == contents(alone)
-    assert len(several.manifest.shards) == 5
+    assert len(several.snapshot.manifest.shards) == 5
     assert not sr.verify(several.path).faults
 
 

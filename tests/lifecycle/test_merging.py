@@ -49,7 +49,7 @@ def opened(folder: Path) -> sr.Index:
 def sizes(folder: Path) -> list[int]:
     """How many papers each shard has."""
     with sr.open(folder) as index:
-        return [shard.papers for shard in index.manifest.shards]
+        return [shard.papers for shard in index.snapshot.manifest.shards]
 
 
 def everything(folder: Path, tmp_path: Path) -> dict[str, Any]:
@@ -97,10 +97,10 @@ def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> Non
     assert sizes(tmp_path / "index") == [40, 24, 24, 12]
     assert (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino == full
     with sr.open(tmp_path / "index") as index:
-        assert index.live_ids() == [paper["id"] for paper in PAPERS]
-        assert index.manifest.truncated == 0
-        assert index.manifest.log[-1].command == "merge"
-        assert index.manifest.generation == result.generation == 12
+        assert index.snapshot.live_ids() == [paper["id"] for paper in PAPERS]
+        assert index.snapshot.manifest.truncated == 0
+        assert index.snapshot.manifest.log[-1].command == "merge"
+        assert index.snapshot.manifest.generation == result.generation == 12
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_how_many_papers_are_too_long_is_known_where_it_is_of_all(
             shard["truncated"] = count
     assert sr.merge(tmp_path / "index").shards_after == 1
     with sr.open(tmp_path / "index") as index:
-        assert index.manifest.shards[0].truncated == together
+        assert index.snapshot.manifest.shards[0].truncated == together
 
 
 def test_a_second_merge_has_nothing_to_do(tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_space_is_freed_and_older_generations_go(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="has no generation 12; there are: 13"):
         sr.open(folder, generation=12)
     with sr.open(folder) as index:
-        named = {name for name, _ in index.manifest.files()}
-        assert not any(shard.deleted for shard in index.manifest.shards)
-        assert space(folder) - index.manifest.bytes < 50_000
+        named = {name for name, _ in index.snapshot.manifest.files()}
+        assert not any(shard.deleted for shard in index.snapshot.manifest.shards)
+        assert space(folder) - index.snapshot.manifest.bytes < 50_000
     on_disk = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     facts = {f"shards/{shard.name}/shard.json" for shard in (folder / "shards").iterdir()}
     assert on_disk == named | facts | {"manifest.json", "generations/000013.json", ".lock"}
@@ -188,7 +188,7 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
         assert quickly(folder) == before
         assert len(sizes(folder)) > 2
     with sr.open(folder) as index:
-        assert max(shard.bytes for shard in index.shards) < 200_000
+        assert max(shard.bytes for shard in index.snapshot.shards) < 200_000
 
 
 def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterEncoder) -> None:
@@ -253,11 +253,11 @@ def test_an_index_kept_for_years_is_as_one_that_was_built_at_once(tmp_path: Path
     assert quickly(folder) == quickly(tmp_path / "new")
     assert sr.verify(folder).faults == ()
     with sr.open(folder) as index, sr.open(folder, generation=generations(folder)[0]) as earlier:
-        assert set(index.live_ids()) == left
-        before = earlier.live_ids()
+        assert set(index.snapshot.live_ids()) == left
+        before = earlier.snapshot.live_ids()
     sr.restore(folder, generations(folder)[0])
     with sr.open(folder) as index:
-        assert index.live_ids() == before
+        assert index.snapshot.live_ids() == before
 
 
 def test_a_shard_of_which_more_than_half_is_deleted_is_rewritten_with_the_deletion(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_shard_of_which_more_than_half_is_deleted_is_rewritten_with_the_deleti
     sr.delete(folder, [paper["id"] for paper in PAPERS[20:40]])
     assert sizes(folder) == [20, 9]
     with opened(folder) as index:
-        assert sorted(index.live_ids()) == sorted(paper["id"] for paper in [*PAPERS[11:20], *PAPERS[40:60]])
+        assert sorted(index.snapshot.live_ids()) == sorted(paper["id"] for paper in [*PAPERS[11:20], *PAPERS[40:60]])
     assert sr.verify(folder, encoder=LetterEncoder()).faults == ()
 
 

@@ -65,14 +65,14 @@ def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Pa
     assert max(part.papers for part in built) <= 20 / of * 5 / 3 + 1
     sr.index_parts(tmp_path / "parts")
     whole, joined = sr.build(corpus, tmp_path / "whole", settings), sr.open(tmp_path / "parts")
-    assert joined.live_ids() == whole.live_ids()
+    assert joined.snapshot.live_ids() == whole.snapshot.live_ids()
     queries = [row["title"] for row in rows[:10]]
     assert [[*zip(found.ids, found.scores, strict=True)] for found in joined.search(queries, 20)] == [
         [*zip(found.ids, found.scores, strict=True)] for found in whole.search(queries, 20)
     ]
     assert not sr.verify(joined.path).faults
     sr.merge(tmp_path / "parts")
-    assert len(sr.open(tmp_path / "parts").manifest.shards) == len(whole.manifest.shards)
+    assert len(sr.open(tmp_path / "parts").snapshot.manifest.shards) == len(whole.snapshot.manifest.shards)
 
 
 @pytest.mark.parametrize("part", ["1/41", "41/41", "7/1000000000"])

@@ -79,13 +79,19 @@ def test_other_settings_give_what_a_build_with_them_gives(
     assert letters.asked == []
     assert (manifest.generation, manifest.previous) == (2, 1)
     assert [record.command for record in manifest.log] == ["index", "reindex"]
-    assert [shard.files["vectors.npy"] for shard in manifest.shards] == [shard.files["vectors.npy"] for shard in before.manifest.shards]
+    assert [shard.files["vectors.npy"] for shard in manifest.shards] == [
+        shard.files["vectors.npy"] for shard in before.snapshot.manifest.shards
+    ]
     lexical = change.get("lexical", {})
     parameters = lexical if isinstance(lexical, Bm25Parameters) else replace(Bm25Parameters(k1=0.7), **lexical)
     settings = {"dense": "HNSW4,Flat", **change, "lexical": parameters}
     anew = opened(built(source, tmp_path / "anew", **settings))
     assert_same_answers(opened(path), anew)
-    assert (manifest.dense, manifest.metric, manifest.bm25) == (anew.manifest.dense, anew.manifest.metric, anew.manifest.bm25)
+    assert (manifest.dense, manifest.metric, manifest.bm25) == (
+        anew.snapshot.manifest.dense,
+        anew.snapshot.manifest.metric,
+        anew.snapshot.manifest.bm25,
+    )
     # the generation before answers as it did, opened before or now
     for earlier in (before, opened(path, generation=1)):
         assert [ranking.ids for ranking in earlier.search(QUERIES, 30)] == expected_before
@@ -98,9 +104,9 @@ def test_other_settings_give_what_a_build_with_them_gives(
 def test_the_build_command_keeps_what_was_rebuilt(source: Path, tmp_path: Path, letters: LetterEncoder) -> None:
     path = built(source, tmp_path / "index")
     manifest = sr.reindex(path, dense="HNSW4,Flat", lexical={"k1": 0.5})
-    assert sr.open(built(source, path)).manifest == manifest
+    assert sr.open(built(source, path)).snapshot.manifest == manifest
     # and a setting that is asked for in another way than at first is obeyed
-    assert sr.open(built(source, path, dense="ivf")).manifest.dense == "ivf"
+    assert sr.open(built(source, path, dense="ivf")).snapshot.manifest.dense == "ivf"
 
 
 def test_what_was_tuned_stays_unless_scores_change(source: Path, tmp_path: Path, letters: LetterEncoder) -> None:
@@ -210,7 +216,7 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
         earlier.setattr(building, "Analyzer", lambda: Analyzer(form=2))
         path = sr.build(write_jsonl(tmp_path / "papers.jsonl", ONE_WORD[:4]), tmp_path / "index", encoder=None, shard_size=2).path
     index = sr.open(path)
-    assert index.analyzer == Analyzer(form=2)
+    assert index.snapshot.analyzer == Analyzer(form=2)
     assert of_words(index, "tumor") == ["american"]
     # whatever is added or deleted
     sr.add(write_jsonl(tmp_path / "more.jsonl", ONE_WORD[4:]), path)
@@ -218,13 +224,13 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
     sr.merge(path)
     assert not sr.verify(path).faults
     index = sr.open(path)
-    assert (index.analyzer, of_words(index, "tumor"), index.manifest.papers) == (Analyzer(form=2), ["american"], 5)
+    assert (index.snapshot.analyzer, of_words(index, "tumor"), index.snapshot.manifest.papers) == (Analyzer(form=2), ["american"], 5)
     listener = Notes()
     sr.reindex(path, progress=listener)
     assert [note for note in listener.texts if "nothing is encoded" in note]
     index = sr.open(path)
-    assert index.analyzer == Analyzer()
-    assert index.manifest.build["analyzer"] == Analyzer().spec
+    assert index.snapshot.analyzer == Analyzer()
+    assert index.snapshot.manifest.build["analyzer"] == Analyzer().spec
     assert sorted(of_words(index, "tumor")) == ["american", "british"]
     assert of_words(index, "vitamin d")[0] == "british"
     assert not sr.verify(path).faults

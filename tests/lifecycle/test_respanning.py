@@ -39,7 +39,7 @@ def answers(index: sr.Index) -> list[tuple[str, float]]:
 
 def changed_at(index: sr.Index) -> list[int]:
     """When the vectors of each shard were last changed."""
-    return [(index.path / "shards" / shard.name / "vectors.npy").stat().st_mtime_ns for shard in index.manifest.shards]
+    return [(index.path / "shards" / shard.name / "vectors.npy").stat().st_mtime_ns for shard in index.snapshot.manifest.shards]
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,15 @@ def test_other_settings_of_what_spans_shards_need_no_encoding(
     changed = {"dense": "HNSW4,Flat", **changed}
     second_index = build(source, tmp_path / "index", **changed)
     assert letters.asked == []
-    assert second_index.manifest.generation == 2
+    assert second_index.snapshot.manifest.generation == 2
     assert changed_at(second_index) == vectors
     anew = build(source, tmp_path / "anew", **changed)
     assert answers(second_index) == answers(anew)
-    assert (second_index.manifest.dense, second_index.manifest.metric) == (anew.manifest.dense, anew.manifest.metric)
-    named = {name for name, _ in second_index.manifest.files()}
+    assert (second_index.snapshot.manifest.dense, second_index.snapshot.manifest.metric) == (
+        anew.snapshot.manifest.dense,
+        anew.snapshot.manifest.metric,
+    )
+    named = {name for name, _ in second_index.snapshot.manifest.files()}
     assert sum(name.endswith(".faiss") for name in named) == (0 if changed["dense"] == "flat" else 3)
     # the generation before can still be opened, and answers as it did
     with sr.open(tmp_path / "index", generation=1, encoder=LetterEncoder()) as earlier:
@@ -79,7 +82,7 @@ def test_other_settings_of_what_spans_shards_need_no_encoding(
     assert answers(sr.open(tmp_path / "index", encoder=LetterEncoder())) == answers(anew)
     # and then the same settings are up to date
     notes = Notes()
-    assert build(source, tmp_path / "index", **changed, progress=notes).manifest == second_index.manifest
+    assert build(source, tmp_path / "index", **changed, progress=notes).snapshot.manifest == second_index.snapshot.manifest
     assert "up to date" in notes.texts[0]
 
 
@@ -102,15 +105,15 @@ def test_an_interrupted_build_goes_on_with_another_index_type(
 def test_a_shard_too_small_for_the_index_type_is_searched_exactly(source: Path, tmp_path: Path) -> None:
     notes = Notes()
     index = build(source, tmp_path / "index", dense="IVF16,Flat", progress=notes)
-    assert [shard.ann_file is not None for shard in index.manifest.shards] == [True, True, False]
+    assert [shard.ann_file is not None for shard in index.snapshot.manifest.shards] == [True, True, False]
     assert any("shard 000002 has too few papers for IVF16,Flat" in note for note in notes.texts)
     vector = LetterEncoder().encode_queries([sr.Query("q", "star market graph")])[0]
-    stored = np.concatenate([shard.vectors for shard in index.vectors])
+    stored = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
     best = index.ids(np.argsort(-stored @ vector, kind="stable")[:3])
     assert set(index.search("star market graph", 130, mode="dense").rankings[0].ids[:3]) == set(best)
-    assert index.manifest.dense == "IVF16,Flat"
+    assert index.snapshot.manifest.dense == "IVF16,Flat"
     small = build(source, tmp_path / "small", dense="IVF100,Flat")
-    assert small.manifest.dense == "flat"
+    assert small.snapshot.manifest.dense == "flat"
     build(source, tmp_path / "small", dense="IVF100,Flat", progress=notes)
     assert "up to date" in notes.texts[-1]
 
@@ -128,7 +131,7 @@ def test_a_corpus_is_the_same_however_its_path_is_spelt(source: Path, tmp_path: 
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     for spelling in ("../papers.jsonl", f"{tmp_path}/elsewhere/../papers.jsonl"):
-        assert build(spelling, tmp_path / "index").manifest == first.manifest
+        assert build(spelling, tmp_path / "index").snapshot.manifest == first.snapshot.manifest
     assert letters.asked == []
 
 
@@ -153,12 +156,12 @@ def test_the_same_command_keeps_what_was_tuned(source: Path, tmp_path: Path) -> 
     build(source, tmp_path / "index")
     refit(tmp_path / "index", Bm25Parameters(k1=0.7), Fusion(alpha=0.3))
     notes = Notes()
-    same = build(source, tmp_path / "index", progress=notes).manifest
+    same = build(source, tmp_path / "index", progress=notes).snapshot.manifest
     assert (same.generation, same.fusion and same.fusion["alpha"], same.lexical and same.lexical["k1"]) == (2, 0.3, 0.7)
-    graph = build(source, tmp_path / "index", dense="HNSW4,Flat").manifest
+    graph = build(source, tmp_path / "index", dense="HNSW4,Flat").snapshot.manifest
     assert (graph.generation, graph.fusion and graph.fusion["alpha"], graph.lexical and graph.lexical["k1"]) == (3, 0.3, 0.7)
     # what was tuned for other scores does not hold
-    euclidean = build(source, tmp_path / "index", metric="l2", progress=notes).manifest
+    euclidean = build(source, tmp_path / "index", metric="l2", progress=notes).snapshot.manifest
     assert euclidean.fusion is None
     assert any("sciretrieve tune" in note for note in notes.texts)
 
@@ -183,14 +186,14 @@ def test_workers_build_the_indexes_of_another_type(source: Path, tmp_path: Path)
     handed_out = build(source, tmp_path / "handed-out", dense="IVF4,Flat", workers=workers)
     assert workers.done == 3
     assert answers(handed_out) == answers(here)
-    assert [shard.files for shard in handed_out.manifest.shards] == [shard.files for shard in here.manifest.shards]
+    assert [shard.files for shard in handed_out.snapshot.manifest.shards] == [shard.files for shard in here.snapshot.manifest.shards]
 
 
 def test_readers_of_the_generation_before_keep_their_graph(source: Path, tmp_path: Path) -> None:
     """A new FAISS index is another file: a crash before the commit leaves the old one as its manifest says."""
     old = build(source, tmp_path / "index", dense="HNSW4,Flat")
-    names = {shard.ann_file for shard in old.manifest.shards}
+    names = {shard.ann_file for shard in old.snapshot.manifest.shards}
     new = build(source, tmp_path / "index", dense="HNSW8,Flat")
-    assert names.isdisjoint({shard.ann_file for shard in new.manifest.shards})
+    assert names.isdisjoint({shard.ann_file for shard in new.snapshot.manifest.shards})
     sr.merge(tmp_path / "index")  # removes generations that nobody has open
     assert answers(old) == answers(build(source, tmp_path / "anew", dense="HNSW4,Flat"))

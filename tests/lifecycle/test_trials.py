@@ -42,8 +42,8 @@ def build(source: Path, folder: Path, **settings: Any) -> sr.Index:
 
 
 def measured(index: sr.Index) -> Trial:
-    assert index.manifest.trial is not None
-    return index.manifest.trial
+    assert index.snapshot.manifest.trial is not None
+    return index.snapshot.manifest.trial
 
 
 def asked(index: sr.Index, monkeypatch: pytest.MonkeyPatch, **options: Any) -> set[Effort]:
@@ -65,7 +65,7 @@ def test_a_search_goes_by_what_was_measured_unless_it_says_more(source: Path, tm
     index = build(source, tmp_path / "index", dense="HNSW4,SQ8", recall=0.9)
     trial = measured(index)
     assert (trial.knob, trial.target, trial.queries) == ("ef", 0.9, 200)
-    assert trial.bytes == sum(facts.files[facts.ann_file]["bytes"] for facts in index.manifest.shards if facts.ann_file)
+    assert trial.bytes == sum(facts.files[facts.ann_file]["bytes"] for facts in index.snapshot.manifest.shards if facts.ann_file)
     assert asked(index, monkeypatch) == {Effort(ef=trial.value)}
     assert asked(index, monkeypatch, ef=77) == {Effort(ef=77, deepens=False)}
     assert asked(index, monkeypatch, recall=trial.steps[0].recall) == {Effort(ef=trial.steps[0].value)}
@@ -95,7 +95,7 @@ def test_a_knob_that_is_not_there_is_refused(source: Path, tmp_path: Path, dense
 
 def test_an_exact_index_meets_every_recall(source: Path, tmp_path: Path) -> None:
     index = build(source, tmp_path / "index", dense="flat")
-    assert index.manifest.trial is None
+    assert index.snapshot.manifest.trial is None
     assert index.search("star", 5, recall=0.99).hits == index.search("star", 5).hits
 
 
@@ -136,7 +136,7 @@ def test_it_is_measured_again_where_papers_or_the_target_changed(source: Path, t
 def test_memory_chooses_and_says_what_is_too_little(source: Path, tmp_path: Path, letters: LetterEncoder) -> None:
     dim = letters.dim
     sizes = {dense: resident_bytes(dense, PAPERS, dim) for dense in ("flat", "hnsw", "ivf", "rabitq")}
-    assert build(source, tmp_path / "flat", memory=sizes["flat"]).manifest.dense == "flat"
+    assert build(source, tmp_path / "flat", memory=sizes["flat"]).snapshot.manifest.dense == "flat"
     for name in ("missing", "index"):
         letters.asked.clear()
         with pytest.raises(InvalidRequest, match=r"^no dense index of 400 papers fits into 10 bytes; .*give 1 MB or more as `memory`"):
@@ -195,9 +195,9 @@ def test_an_index_of_before_there_were_trials_opens(source: Path, tmp_path: Path
     for place in (path / "manifest.json", path / "generations" / "000001.json"):
         write_sealed(place, manifest)
     index = sr.open(path, encoder=LetterEncoder())
-    assert index.manifest.trial is None
+    assert index.snapshot.manifest.trial is None
     assert len(index.search("star", 10, SearchOptions(group=False), recall=0.9).hits) == 10
-    assert build(source, path, dense="IVF8,Flat").manifest.generation == 1  # the same settings
+    assert build(source, path, dense="IVF8,Flat").snapshot.manifest.generation == 1  # the same settings
     manifest["trial"] = {"knob": "nprobe"}
     write_sealed(path / "manifest.json", manifest)
     with pytest.raises(CorruptData, match="is damaged"):

@@ -111,7 +111,7 @@ def test_add_encodes_only_papers_that_are_new(folder: Path, letters: LetterEncod
     update = sr.add(PAPERS, folder)
     assert encoded(letters) == texts(NEW)
     assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (30, 0, 80, 0, 110)
-    assert set(opened(folder).live_ids()) == set(ids(PAPERS))
+    assert set(opened(folder).snapshot.live_ids()) == set(ids(PAPERS))
 
 
 def test_a_paper_that_says_something_else_takes_the_place_of_the_one_with_its_id(folder: Path, letters: LetterEncoder) -> None:
@@ -120,7 +120,7 @@ def test_a_paper_that_says_something_else_takes_the_place_of_the_one_with_its_id
     assert encoded(letters) == texts([*CHANGED, *NEW[:1]])
     assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (1, 5, 3, 0, 81)
     index = opened(folder)
-    assert len(index) == len(index.live_ids()) == len(set(index.live_ids())) == 81
+    assert len(index) == len(index.snapshot.live_ids()) == len(set(index.snapshot.live_ids())) == 81
     assert [paper.title for paper in index.papers(ids(CHANGED))] == [paper["title"] for paper in CHANGED]
     assert set(index.search("revised", 50, mode="bm25").rankings[0].ids) == set(ids(CHANGED))
 
@@ -150,7 +150,7 @@ def test_the_same_in_another_form_is_no_change(folder: Path, tmp_path: Path, let
         update = sr.add(same, folder)
         assert (update.added, update.replaced, update.unchanged) == (0, 0, 80)
     assert encoded(letters) == []
-    assert {(record.added, record.replaced, record.deleted) for record in opened(folder).manifest.log[1:]} == {(0, 0, 0)}
+    assert {(record.added, record.replaced, record.deleted) for record in opened(folder).snapshot.manifest.log[1:]} == {(0, 0, 0)}
 
 
 def test_what_other_papers_have_does_not_change_a_paper(tmp_path: Path, letters: LetterEncoder) -> None:
@@ -252,7 +252,7 @@ def test_a_paper_whose_row_cannot_be_a_paper_stays(folder: Path, tmp_path: Path)
     assert (update.deleted, update.kept, update.unchanged, update.rejected) == (4, 1, 75, 1)
     assert update.examples["kept"] == ["p0003"]
     assert "kept 1 paper whose row could not be read: p0003" in notes.texts
-    assert set(opened(folder).live_ids()) == {"p0003", *ids(OLD[5:])}
+    assert set(opened(folder).snapshot.live_ids()) == {"p0003", *ids(OLD[5:])}
     write_jsonl(corpus, OLD[5:])
     assert sr.sync(corpus, folder).deleted == 1
 
@@ -419,12 +419,12 @@ def test_papers_are_told_apart_whose_ids_have_one_hash(folder: Path, tmp_path: P
 def test_papers_are_deleted_by_ids_by_a_filter_and_from_standard_input(folder: Path) -> None:
     answer("delete", "p0000", "p0001", "-i", folder)
     answer("delete", "-", "-i", folder, stdin="p0002\n\n p0003 \n")
-    before = set(opened(folder).live_ids())
+    before = set(opened(folder).snapshot.live_ids())
     assert before == set(ids(OLD[4:]))
     young = {paper["id"] for paper in OLD[4:] if (paper["year"] or 0) >= 2015}
     told = json.loads(answer("delete", "--filter", "year >= 2015", "-i", folder, "--format", "json"))
     assert (told["deleted"], told["papers"]) == (len(young), 76 - len(young))
-    assert set(opened(folder).live_ids()) == before - young
+    assert set(opened(folder).snapshot.live_ids()) == before - young
     with pytest.raises(NotFound, match="p0001"):
         opened(folder).papers("p0001")
 
@@ -462,7 +462,7 @@ def test_what_would_be_deleted_is_told_and_nothing_changes(folder: Path) -> None
     assert sciretrieve("delete", *ids(OLD), "--dry-run", "-i", folder).returncode == 2
     assert files(folder) == before
     assert sr.delete(folder, filter="year < 2010").deleted == len(old)
-    assert not set(opened(folder).live_ids()) & set(old)
+    assert not set(opened(folder).snapshot.live_ids()) & set(old)
 
 
 def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path) -> None:
@@ -483,7 +483,7 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
         sr.merge(folder)
     assert sr.delete(folder, filter="citations < 6 and year is null").deleted == 1
     assert sr.delete(folder, filter='citations < 51 and not citations in ("n/a")').deleted == 1
-    assert opened(folder).live_ids()[0] == "c500"
+    assert opened(folder).snapshot.live_ids()[0] == "c500"
 
 
 def test_a_deleted_paper_can_come_back(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:
@@ -528,7 +528,7 @@ def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int,
     as_afresh(folder, left, tmp_path, **settings)
     sr.merge(folder)
     same_as_afresh(folder, left, tmp_path, **settings)
-    assert (opened(folder).vectors[0].ann is None) == (dense == "flat")
+    assert (opened(folder).snapshot.vectors[0].ann is None) == (dense == "flat")
 
 
 @pytest.mark.parametrize(
@@ -708,7 +708,7 @@ def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatc
     assert len(sr.open(folder)) == 110
     stored = dict(zip(ids(NEW), (json.loads(line)["embedding"] for line in new.read_text().splitlines()), strict=True))
     index = sr.open(folder)
-    assert dense_vectors.vectors_at(index.vectors, index.rows(ids(NEW))).tolist() == [stored[id] for id in ids(NEW)]
+    assert dense_vectors.vectors_at(index.snapshot.vectors, index.snapshot.rows(ids(NEW))).tolist() == [stored[id] for id in ids(NEW)]
     found = index.similar(["p0005"], 200, mode="dense").rankings[0]
     assert len(found.ids) == 109
 
@@ -769,7 +769,7 @@ def test_what_was_encoded_is_finished_before_something_else_is_begun(
     assert (merged.returncode, "dropped" in merged.stderr) == (0, False)
     result = sciretrieve("add", other, "-i", folder)
     assert "first finishing the interrupted add" in result.stderr
-    assert [(record.command, record.added, record.replaced) for record in opened(folder).manifest.log[2:]] == [
+    assert [(record.command, record.added, record.replaced) for record in opened(folder).snapshot.manifest.log[2:]] == [
         ("merge", 0, 0),
         ("add", 30, 0),
         ("add", 0, 5),
@@ -782,7 +782,7 @@ def test_interrupted_work_can_be_dropped(folder: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(LetterEncoder, "window", 4)
     interrupted(write_jsonl(tmp_path / "papers.jsonl", NEW), folder, 50)
     answer("add", write_jsonl(tmp_path / "other.jsonl", CHANGED), "-i", folder, "--no-resume")
-    assert set(opened(folder).live_ids()) == set(ids(OLD))
+    assert set(opened(folder).snapshot.live_ids()) == set(ids(OLD))
     assert sr.merge(folder).generation == 3
 
 
@@ -927,10 +927,10 @@ class Watch:
 
     def until_generation(self, number: int) -> set[str]:
         """The papers of a generation, once it is there."""
-        self.until(lambda: sr.open(self.folder).manifest.log[-1].generation >= number)
+        self.until(lambda: sr.open(self.folder).snapshot.manifest.log[-1].generation >= number)
         index = sr.open(self.folder)
-        assert index.manifest.generation == number
-        return set(index.live_ids())
+        assert index.snapshot.manifest.generation == number
+        return set(index.snapshot.live_ids())
 
 
 def test_a_watched_corpus_is_followed(tmp_path: Path) -> None:
@@ -994,7 +994,7 @@ def test_a_watched_file_is_read_when_it_is_quiet(tmp_path: Path, monkeypatch: py
     assert result.returncode == 130
     assert counts == [80, 80, 80]
     assert len(sr.open(folder)) == 110
-    assert [record.added for record in sr.open(folder).manifest.log] == [80, 30]
+    assert [record.added for record in sr.open(folder).snapshot.manifest.log] == [80, 30]
 
 
 def test_a_deletion_that_is_refused_is_waited_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1008,7 +1008,7 @@ def test_a_deletion_that_is_refused_is_waited_out(tmp_path: Path, monkeypatch: p
     assert result.returncode == 130
     assert f"40 of the 80 papers of {folder} are not in the corpus" in result.stderr
     assert "waiting for the next change" in result.stderr
-    assert [record.deleted for record in sr.open(folder).manifest.log] == [0, 0]
+    assert [record.deleted for record in sr.open(folder).snapshot.manifest.log] == [0, 0]
     assert len(sr.open(folder)) == 110
 
 
@@ -1027,4 +1027,4 @@ def test_a_watched_file_that_cannot_be_opened_is_waited_for(tmp_path: Path, monk
     looks = Looks(lambda: None, changes[0], lambda: None, changes[1], lambda: None)
     monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
     assert "Permission denied" in sciretrieve("sync", corpus, "-i", folder, "--watch").stderr
-    assert [record.added for record in sr.open(folder).manifest.log] == [80, 30]
+    assert [record.added for record in sr.open(folder).snapshot.manifest.log] == [80, 30]

@@ -72,10 +72,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def defines(module: Path, name: str) -> bool:
-    """Whether a module, or a folder by its `__init__`, has a name of its own or hands one on."""
+    """Whether a module, or a folder by its `__init__`, has a name of its own, or of a class, or hands one on."""
     file = module.with_suffix(".py") if module.with_suffix(".py").is_file() else module / "__init__.py"
     return (
-        re.search(rf"^(async def|def|class) {name}\b|^{name}\b|import .*\b{name}\b|^    {name},$", file.read_text("utf-8"), re.MULTILINE)
+        re.search(rf"^ *(async def|def|class) {name}\b|^{name}\b|import .*\b{name}\b|^    {name},$", file.read_text("utf-8"), re.MULTILINE)
         is not None
     )
 

@@ -74,16 +74,16 @@ OWNED = {
 ROOT_NAMES = 31
 ARROWS = 224
 LINES = {
-    "answers": 2940,
+    "answers": 2960,
     "commands": 5620,
     "encoders": 6100,
     "evaluation": 9680,
     "files": 1810,  # all tables are written here
     "lifecycle": 3720,
-    "matching": 5460,
+    "matching": 5510,
     "metrics": 700,
     "papers": 5630,
-    "query": 6720,
+    "query": 6900,
     "screening": 2380,
     "service": 6980,
     "storage": 2850,

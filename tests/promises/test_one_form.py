@@ -139,7 +139,7 @@ def test_texts_are_read_once_for_a_phrase_without_terms(index: sr.Index, monkeyp
 
 def test_a_title_is_known_in_every_spelling(index: sr.Index) -> None:
     for name, form in [(name, form) for name, forms in NAMES.items() for form in forms]:
-        ids = set(index.ids(index.lookup.named(f"Levels of {form} in mice").rows))
+        ids = set(index.ids(index.snapshot.lookup.named(f"Levels of {form} in mice").rows))
         assert ids == {f"{name}-{number}" for number in range(len(NAMES[name]))}, form
 
 
@@ -188,11 +188,11 @@ def test_an_index_of_an_earlier_analysis_answers_as_before(tmp_path: Path, monke
     sr.build(list(papers()), tmp_path / "old", encoder=None).close()
     sr.add([{"id": "new", "title": "IL-1β of mice", "abstract": ""}], tmp_path / "old")
     with sr.open(tmp_path / "old") as old:
-        assert old.analyzer.form == 3
+        assert old.snapshot.analyzer.form == 3
         assert {"il-1", "il-1a"} <= having(old, "IL-1 beta") <= {f"il-{number}" for number in (1, "1a", 4, "4a", 6, "6a", 10, "10a")}
         assert having(old, '"IL-1 beta"') >= {"il-0", "il-1", "new"}
     assert "reindex" in answer("info", "-i", tmp_path / "old")
     sr.reindex(tmp_path / "old")
     with sr.open(tmp_path / "old") as new:
-        assert new.analyzer == Analyzer()
+        assert new.snapshot.analyzer == Analyzer()
         assert "new" in having(new, "IL-1 beta")

@@ -24,6 +24,14 @@ def test_all_is_sorted_and_resolves() -> None:
         _ = sr.nonsense
 
 
+def test_an_index_has_few_names_and_the_documents_say_what_each_is(tmp_path: Path) -> None:
+    index = sr.build([{"id": "a", "title": "Graph networks"}], tmp_path / "index", encoder=None, progress=False)
+    names = [name for name in dir(index) if not name.startswith("_")]
+    documented = (PACKAGE.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    assert len(names) <= 25
+    assert [name for name in names if f".{name}" not in documented] == []
+
+
 def test_a_source_tree_that_is_not_installed_knows_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)

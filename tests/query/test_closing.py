@@ -11,7 +11,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.query.closing import KEPT
-from sciretrieve.query.snapshot import Snapshot
+from sciretrieve.query.generation import Generation
 from tests.made_up import made_up_papers
 
 PAPERS = made_up_papers(30)
@@ -36,8 +36,7 @@ def followed(folder: Path) -> sr.Index:
     return now
 
 
-OPENED: dict[str, Callable[[Path], Snapshot]] = {
-    "snapshot": lambda folder: Snapshot(folder / "one"),
+OPENED: dict[str, Callable[[Path], sr.Index]] = {
     "index": lambda folder: sr.open(folder / "one"),
     "several": lambda folder: sr.open_many([folder / "one", folder / "two"]),
     "earlier generation": lambda folder: sr.open(folder / "one", generation=1),
@@ -58,7 +57,7 @@ def closed(request: pytest.FixtureRequest, folder: Path) -> Iterator[Any]:
 
 def test_everything_that_is_asked_of_it_says_so(closed: Any) -> None:
     public = [name for name in {*dir(type(closed)), *vars(closed)} if not name.startswith("_") and name not in KEPT]
-    assert len(public) > 40
+    assert len(public) > 20
     for name in public:
         with pytest.raises(InvalidRequest, match=r"is closed; open it again"):
             getattr(closed, name)
@@ -74,8 +73,17 @@ def test_everything_that_is_asked_of_it_says_so(closed: Any) -> None:
             use()
     assert "closed" in repr(closed)
     assert str(closed.path) in repr(closed)
-    assert isinstance(closed, Snapshot)
+    assert isinstance(closed, sr.Index)
     assert not hasattr(closed, "nonsense")
+
+
+def test_a_closed_snapshot_says_so_too(folder: Path) -> None:
+    with Generation(folder / "one") as snapshot:
+        assert len(snapshot) == 20
+    for name in {*dir(Generation), *vars(snapshot)} - {*KEPT}:
+        if not name.startswith("_"):
+            with pytest.raises(InvalidRequest, match=r"is closed; open it again"):
+                getattr(snapshot, name)
 
 
 def test_after_with_and_in_what_is_left_of_it(folder: Path) -> None:
@@ -85,7 +93,7 @@ def test_after_with_and_in_what_is_left_of_it(folder: Path) -> None:
         first = run.hits[0].id
     uses: list[Callable[[], object]] = [
         lambda: run.hits,
-        lambda: reader.probes(["graph networks"], "bm25", (), None, None),
+        lambda: reader.probes(["graph networks"], "bm25", ()),
         lambda: sr.answer(index, sr.Request("graph networks")),
         lambda: sr.explain(index, "graph networks", [first]),
         lambda: sr.why_not(index, first, "graph networks"),

@@ -91,8 +91,8 @@ def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> N
 
 
 def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
-    query = index.encoder.encode_queries([Query("q", "graph networks")])[0]
-    vectors = np.concatenate([shard.vectors for shard in index.vectors])
+    query = index.reader.query_encoder.encoder.encode_queries([Query("q", "graph networks")])[0]
+    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
     expected = dict(zip((paper["id"] for paper in PAPERS), (vectors @ query).tolist(), strict=True))
     ranking = index.search("graph networks", 300, mode="dense", group=False).rankings[0]
     np.testing.assert_allclose(ranking.scores, [expected[id] for id in ranking.ids], atol=1e-5)
@@ -120,7 +120,7 @@ def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
 
 
 def test_rocchio_is_the_formula(index: sr.Index) -> None:
-    vectors = np.concatenate([shard.vectors for shard in index.vectors])
+    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
     ids = [paper["id"] for paper in PAPERS]
     positive, negative = vectors[[0, 1]], vectors[[2]]
     target = positive.mean(axis=0) - 0.2 * negative.mean(axis=0)
@@ -260,13 +260,13 @@ def test_broken_bytes_are_refused_in_one_line(index: sr.Index, ask: Callable[[sr
 
 def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None:
     queries = ["graph networks", "star"]
-    vectors = index.encode([sr.Query(text, text) for text in queries])
+    vectors = index.reader.query_encoder.encode([sr.Query(text, text) for text in queries])
     for mode in ("hybrid", "dense"):
         expected, run = index.search(queries, 20, mode=mode), index.search(queries, 20, mode=mode, vectors=vectors)
         assert [list(ranking.ids) for ranking in run] == [list(ranking.ids) for ranking in expected]
         swapped = index.search(queries, 20, mode=mode, vectors=vectors[::-1])
         assert [list(ranking.ids) for ranking in swapped] != [list(ranking.ids) for ranking in expected]
-    ids = index.live_ids()[:5]
+    ids = index.snapshot.live_ids()[:5]
     query = sr.Query("q", queries[0])
     np.testing.assert_array_equal(index.score(query, ids, vector=vectors[0]), index.score(query, ids))
     for wrong in (vectors[:1], vectors[:, :7]):
@@ -277,7 +277,7 @@ def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None
 
 
 def test_an_encoder_may_be_given_by_its_name(index: sr.Index) -> None:
-    name = index.manifest.encoder["name"] if index.manifest.encoder else ""
+    name = index.snapshot.manifest.encoder["name"] if index.snapshot.manifest.encoder else ""
     assert sr.open(index.path, encoder=name).search("graph networks", 3)[0].ids == index.search("graph networks", 3)[0].ids
 
 

@@ -16,7 +16,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.errors import Ambiguous, InvalidRequest, NotFound
-from sciretrieve.lifecycle.distributed import DistributedIndex
+from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher, Groups
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking
 from tests.made_up import made_up_papers
@@ -62,7 +62,7 @@ def build(rows: Rows, into: Path, encoder: LetterEncoder | str | None = WORDS, *
     return into
 
 
-def opened(*indexes: Path | sr.Index) -> sr.Indexes:
+def opened(*indexes: Path | sr.Index) -> sr.Index:
     return sr.open_many(indexes, encoder=WORDS)
 
 
@@ -77,7 +77,7 @@ def lab(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def both(mine: Path, lab: Path) -> Iterator[sr.Indexes]:
+def both(mine: Path, lab: Path) -> Iterator[sr.Index]:
     with opened(mine, lab) as indexes:
         yield indexes
 
@@ -114,11 +114,11 @@ ASKED: Sequence[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("query", "how"), ASKED, ids=[query for query, _ in ASKED])
-def test_an_answer_is_that_of_one_index_of_all_papers(both: sr.Indexes, union: sr.Index, query: str, how: Mapping[str, Any]) -> None:
+def test_an_answer_is_that_of_one_index_of_all_papers(both: sr.Index, union: sr.Index, query: str, how: Mapping[str, Any]) -> None:
     assert facts(both.search(query, **how)[0]) == facts(union.search(query, **how)[0])
 
 
-def test_likeness_and_feedback_are_those_of_one_index_too(both: sr.Indexes, union: sr.Index) -> None:
+def test_likeness_and_feedback_are_those_of_one_index_too(both: sr.Index, union: sr.Index) -> None:
     ids, others = [MINE[3]["id"], LAB[7]["id"]], [LAB[2]["id"]]
     for one, other in (
         (both.similar(ids, negatives=others), union.similar(ids, negatives=others)),
@@ -128,17 +128,17 @@ def test_likeness_and_feedback_are_those_of_one_index_too(both: sr.Indexes, unio
         assert facts(one[0]) == facts(other[0])
 
 
-def test_papers_and_counts_are_those_of_one_index(both: sr.Indexes, union: sr.Index) -> None:
+def test_papers_and_counts_are_those_of_one_index(both: sr.Index, union: sr.Index) -> None:
     assert list(both) == list(union)
     assert len(both) == len(union)
-    assert both.columns == union.columns
+    assert both.snapshot.columns == union.snapshot.columns
     assert both.modes == union.modes
     for query, filter in (("star", None), ("", "year >= 2010"), ("market OR vaccine", 'venue == "ACL"')):
         assert both.count(query, filter) == union.count(query, filter)
         assert both.matching(query, filter).tolist() == union.matching(query, filter).tolist()
 
 
-def test_a_hit_says_its_index(both: sr.Indexes) -> None:
+def test_a_hit_says_its_index(both: sr.Index) -> None:
     run = both.search("star", 160)
     assert {hit.index for hit in run.hits} == {"mine", "lab"}
     assert all(hit.index == ("mine" if hit.id.startswith("s1") else "lab") for hit in run.hits)
@@ -146,7 +146,7 @@ def test_a_hit_says_its_index(both: sr.Indexes) -> None:
     assert run.hits[0].name == f"{run.hits[0].index}:{run.hits[0].id}"
 
 
-def test_views_of_an_answer_are_those_of_one_index(both: sr.Indexes, union: sr.Index) -> None:
+def test_views_of_an_answer_are_those_of_one_index(both: sr.Index, union: sr.Index) -> None:
     request = sr.Request("star price", k=5, facets=("year", "topic"), cluster=True, explain=True)
     one, other = (sr.answer(index, request) for index in (both, union))
     assert (one.facets, one.groups, one.explanations) == (other.facets, other.groups, other.explanations)
@@ -169,7 +169,7 @@ TWIN = {"title": "A rare comet seen twice", "authors": ["Ada Lovelace"], "year":
 
 
 @pytest.fixture(scope="module")
-def twins(folder: Path) -> Iterator[sr.Indexes]:
+def twins(folder: Path) -> Iterator[sr.Index]:
     """Three indexes without vectors. One paper is in two of them under one id; one has another title in the third, and the same DOI; and
     one id is that of two papers."""
     here: Rows = [
@@ -190,14 +190,14 @@ def twins(folder: Path) -> Iterator[sr.Indexes]:
         yield indexes
 
 
-def test_a_paper_comes_once_with_where_it_stands(twins: sr.Indexes) -> None:
+def test_a_paper_comes_once_with_where_it_stands(twins: sr.Index) -> None:
     (hit,) = twins.search("comet").hits
     assert (hit.index, hit.id) == ("here", "comet")
     assert (hit.also, hit.also_in) == (("comet", "x"), ("there", "elsewhere"))
     assert hit.also_names == ["there:comet", "elsewhere:x"]
 
 
-def test_copies_are_found_that_the_search_does_not_come_to(twins: sr.Indexes) -> None:
+def test_copies_are_found_that_the_search_does_not_come_to(twins: sr.Index) -> None:
     (hit,) = twins.search("moon").hits
     assert (hit.id, hit.also, hit.also_in) == ("moon", ("luna",), ("elsewhere",))
 
@@ -224,7 +224,7 @@ def test_records_that_a_third_shows_to_be_one_work_come_once(tmp_path: Path) -> 
         assert (hit.name, set(hit.also_names)) in [("here:a", {"here:b", "there:c"}), ("here:b", {"here:a", "there:c"})]
 
 
-def test_copies_of_given_papers_are_no_answers(twins: sr.Indexes) -> None:
+def test_copies_of_given_papers_are_no_answers(twins: sr.Index) -> None:
     assert [hit.id for hit in twins.similar("comet").hits] == []
     assert [hit.id for hit in twins.search("comet moon", like="luna").hits] == ["comet"]
     # where each record stands for itself, but for those that are given
@@ -240,7 +240,7 @@ def test_so_it_is_in_one_index(tmp_path: Path) -> None:
             assert {hit.id for hit in index.similar(given, group=False).hits} == {"c", other}
 
 
-def test_an_id_of_several_papers_wants_the_name_of_the_index(twins: sr.Indexes) -> None:
+def test_an_id_of_several_papers_wants_the_name_of_the_index(twins: sr.Index) -> None:
     with pytest.raises(Ambiguous, match=r"'1' is the id of 2 papers.*here:1 \(Tides of the sea\); there:1 \(Winds of the plain\)"):
         twins.papers("1")
     with pytest.raises(Ambiguous, match="there:1"):
@@ -249,20 +249,20 @@ def test_an_id_of_several_papers_wants_the_name_of_the_index(twins: sr.Indexes) 
     assert twins["there:1"].title == "Winds of the plain"
 
 
-def test_an_id_of_one_paper_in_several_means_it(twins: sr.Indexes) -> None:
+def test_an_id_of_one_paper_in_several_means_it(twins: sr.Index) -> None:
     assert twins.papers(["comet", "x", "10.1000/moon"]) == [twins.members[0]["comet"], twins.members[2]["x"], twins.members[0]["moon"]]
     assert [id in twins for id in ("comet", "1", "there:comet", "elsewhere:comet", "nowhere:comet")] == [True, True, True, False, False]
     with pytest.raises(NotFound, match="there is no paper 'comets' in here \\+ there \\+ elsewhere"):
         twins.papers("comets")
 
 
-def test_a_profile_names_the_copies(twins: sr.Indexes) -> None:
+def test_a_profile_names_the_copies(twins: sr.Index) -> None:
     assert sr.profile(twins, "there:comet").also == ("here:comet", "elsewhere:x")
 
 
-def test_distinct_has_of_each_work_the_record_that_says_the_most(twins: sr.Indexes) -> None:
-    rows = twins.distinct(twins.matching())
-    assert twins.whole_names(rows) == ["here:comet", "here:1", "here:moon", "there:1", "elsewhere:x"]  # x is of two years later
+def test_distinct_has_of_each_work_the_record_that_says_the_most(twins: sr.Index) -> None:
+    rows = twins.snapshot.distinct(twins.matching())
+    assert twins.snapshot.whole_names(rows) == ["here:comet", "here:1", "here:moon", "there:1", "elsewhere:x"]  # x is of two years later
 
 
 # different encoders
@@ -275,7 +275,7 @@ def markets(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def mixed(mine: Path, markets: Path, lab: Path) -> Iterator[sr.Indexes]:
+def mixed(mine: Path, markets: Path, lab: Path) -> Iterator[sr.Index]:
     """One with another encoder between two with the same."""
     with sr.open(markets, encoder=OTHER) as other, sr.open(mine, encoder=WORDS) as one, sr.open(lab, encoder=WORDS) as another:
         indexes = sr.open_many([one, other, another])
@@ -299,27 +299,27 @@ def scaled(metric: Metric, query: Any, papers: Any) -> Any:
 
 
 def all_vectors(index: sr.Index) -> Any:
-    return np.concatenate([shard.vectors for shard in index.vectors])
+    return np.concatenate([shard.vectors for shard in index.snapshot.vectors])
 
 
 @pytest.fixture(scope="module")
-def on_scale(mixed: sr.Indexes) -> Callable[[str], dict[str, float]]:
+def on_scale(mixed: sr.Index) -> Callable[[str], dict[str, float]]:
     """Gives the scaled scores of all papers for a text, by their ids, computed by hand."""
     mine, markets, lab = mixed.members
 
     def compute(text: str) -> dict[str, float]:
         query = sr.Query("1", text)
-        same = scaled("cosine", mine.encode([query]), np.concatenate([all_vectors(mine), all_vectors(lab)]))
-        other = scaled("l2", markets.encode([query]), all_vectors(markets))
+        same = scaled("cosine", mine.reader.query_encoder.encode([query]), np.concatenate([all_vectors(mine), all_vectors(lab)]))
+        other = scaled("l2", markets.reader.query_encoder.encode([query]), all_vectors(markets))
         scores = [*same[: len(mine)], *other, *same[len(mine) :]]
-        return dict(zip([*mine.live_ids(), *markets.live_ids(), *lab.live_ids()], scores, strict=True))
+        return dict(zip([*mine.snapshot.live_ids(), *markets.snapshot.live_ids(), *lab.snapshot.live_ids()], scores, strict=True))
 
     return compute
 
 
 @pytest.mark.parametrize("text", ["planet orbit dust", "auction price", "vaccine dose"])
 def test_scores_of_different_encoders_are_on_the_scale_of_each(
-    mixed: sr.Indexes, on_scale: Callable[[str], dict[str, float]], text: str
+    mixed: sr.Index, on_scale: Callable[[str], dict[str, float]], text: str
 ) -> None:
     expected = on_scale(text)
     ranking = mixed.search(text, 30, mode="dense", group=False)[0]
@@ -327,7 +327,7 @@ def test_scores_of_different_encoders_are_on_the_scale_of_each(
     assert ranking.scores == pytest.approx([expected[id] for id in ranking.ids], abs=1e-4)
 
 
-def test_words_count_over_indexes_with_different_encoders(mixed: sr.Indexes, folder: Path) -> None:
+def test_words_count_over_indexes_with_different_encoders(mixed: sr.Index, folder: Path) -> None:
     rows = [*MINE, *papers_of("markets", count=70, seed=3), *LAB]
     with sr.open(build(rows, folder / "words", encoder=None)) as one:
         found, expected = (index.search("auction of stars", 20, mode="bm25")[0] for index in (mixed, one))
@@ -339,28 +339,28 @@ def test_words_count_over_indexes_with_different_encoders(mixed: sr.Indexes, fol
     )
 
 
-def test_likeness_goes_by_each_encoder(mixed: sr.Indexes) -> None:
-    given = mixed.members[1].live_ids()[4]
+def test_likeness_goes_by_each_encoder(mixed: sr.Index) -> None:
+    given = mixed.members[1].snapshot.live_ids()[4]
     hits = mixed.similar(given, 5, mode="dense").hits
-    rows, query = mixed.rows([hit.id for hit in hits]), sr.Query("1", paper=mixed[given])
+    rows, query = mixed.snapshot.rows([hit.id for hit in hits]), sr.Query("1", paper=mixed[given])
     mine, markets, lab = mixed.members
-    same = scaled("cosine", mine.encode([query]), np.concatenate([all_vectors(mine), all_vectors(lab)]))
-    other = scaled("l2", markets.encode([query]), all_vectors(markets))
+    same = scaled("cosine", mine.reader.query_encoder.encode([query]), np.concatenate([all_vectors(mine), all_vectors(lab)]))
+    other = scaled("l2", markets.reader.query_encoder.encode([query]), all_vectors(markets))
     scores = np.concatenate([same[: len(mine)], other, same[len(mine) :]])
     assert [hit.score for hit in hits] == pytest.approx(scores[rows].tolist(), abs=1e-4)
-    scores[mixed.rows(given)] = -np.inf
+    scores[mixed.snapshot.rows(given)] = -np.inf
     assert sorted(rows.tolist()) == sorted(np.argsort(-scores)[:5].tolist())
 
 
 @pytest.mark.parametrize("how", [{"diversify": True}, {"late": True}], ids=["diversify", "late"])
-def test_what_one_encoder_is_needed_for_is_refused(mixed: sr.Indexes, how: dict[str, Any]) -> None:
+def test_what_one_encoder_is_needed_for_is_refused(mixed: sr.Index, how: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match=r"mine \+ markets \+ lab .*different encoders.*; take one index at a time"):
         mixed.search("star", **how)
     with pytest.raises(InvalidRequest, match="different encoders"):
         sr.answer(mixed, sr.Request("star", cluster=True))
 
 
-def test_explanations_and_facets_of_different_encoders(mixed: sr.Indexes, on_scale: Callable[[str], dict[str, float]]) -> None:
+def test_explanations_and_facets_of_different_encoders(mixed: sr.Index, on_scale: Callable[[str], dict[str, float]]) -> None:
     expected = on_scale("star price")
     answer = sr.answer(mixed, sr.Request("star price", explain=True, facets=("topic",)))
     for why in answer.explanations:
@@ -397,7 +397,7 @@ def test_what_only_some_have_is_left_out_with_a_word(mine: Path, folder: Path) -
             indexes.search("star", mode="dense")
     with opened(vectors, mine) as indexes:
         assert indexes.modes == ("dense",)
-        assert indexes.lacking == ("vectors-alone has no BM25, so all of the indexes are searched by meaning alone",)
+        assert tuple(indexes.snapshot.remarks([])) == ("vectors-alone has no BM25, so all of the indexes are searched by meaning alone",)
         assert len(indexes.search("star", 20)[0]) == 20
     with pytest.raises(InvalidRequest, match="words-alone has no vectors, and vectors-alone no BM25"):
         sr.open_many([mine, words, vectors])
@@ -414,7 +414,7 @@ def test_what_only_some_have_is_left_out_with_a_word(mine: Path, folder: Path) -
     ids=["least", "null", "not", "or"],
 )
 def test_papers_of_an_index_without_a_column_have_no_value_there(
-    mixed: sr.Indexes, filter: str, passes: Callable[[dict[str, Any]], bool]
+    mixed: sr.Index, filter: str, passes: Callable[[dict[str, Any]], bool]
 ) -> None:
     rows = [*MINE, *papers_of("markets", count=70, seed=3, rating=5), *LAB]
     passing = {row["id"] for row in rows if passes(row)}
@@ -424,12 +424,12 @@ def test_papers_of_an_index_without_a_column_have_no_value_there(
     assert remark == "mine and lab have no column rating: to a filter, all of these papers are without a value"
 
 
-def test_a_column_that_none_has_is_an_error(mixed: sr.Indexes) -> None:
+def test_a_column_that_none_has_is_an_error(mixed: sr.Index) -> None:
     with pytest.raises(sr.SciretrieveError, match="unknown column in the filter 'stars'"):
         mixed.search("star", filter="stars > 3")
 
 
-def test_a_typed_condition_on_a_column_is_remarked_on_too(mixed: sr.Indexes) -> None:
+def test_a_typed_condition_on_a_column_is_remarked_on_too(mixed: sr.Index) -> None:
     assert len(sr.answer(mixed, sr.Request("price rating:5")).remarks) == 1
     assert sr.answer(mixed, sr.Request("price topic:stars")).remarks == []
 
@@ -457,12 +457,12 @@ def test_refreshed_has_what_was_committed_since(mine: Path, tmp_path: Path) -> N
         with before.refreshed() as after:
             assert after is not before
             assert (len(after), LAB[0]["id"] in after, LAB[0]["id"] in before) == (len(before) - 1, False, True)
-            assert after.query_encoder.encoder is before.query_encoder.encoder
+            assert after.reader.query_encoder.encoder is before.query_encoder.encoder
             before.close()
             assert len(after.search("star")[0])
 
 
-def test_threads_get_the_same_answers(mine: Path, lab: Path, both: sr.Indexes) -> None:
+def test_threads_get_the_same_answers(mine: Path, lab: Path, both: sr.Index) -> None:
     queries = ["star dust", "vaccine", "graph nodes", "auction"] * 4
     expected = [facts(both.search(query)[0]) for query in queries]
     with opened(mine, lab) as fresh, ThreadPoolExecutor(8) as pool:
@@ -478,8 +478,8 @@ def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> 
         sr.open_many([mine, folder / "lab" / ".." / "mine"])
     with pytest.raises(NotFound, match="there is no index at"):
         sr.open_many([mine, folder / "none"])
-    distributed = object.__new__(DistributedIndex)
-    distributed.path = mine
+    distributed = sr.open(mine)
+    distributed.searcher = ClusterSearcher(distributed.snapshot, groups=object.__new__(Groups))
     with pytest.raises(InvalidRequest, match="cannot be one of several indexes"):
         sr.open_many([mine, distributed])
 
@@ -491,7 +491,7 @@ def test_indexes_that_count_words_in_different_ways_are_refused(mine: Path, tmp_
         sr.open_many([mine, old])
 
 
-def test_parameters_that_differ_are_the_usual_ones(mine: Path, lab: Path, both: sr.Indexes, tmp_path: Path) -> None:
+def test_parameters_that_differ_are_the_usual_ones(mine: Path, lab: Path, both: sr.Index, tmp_path: Path) -> None:
     tuned = build(LAB, tmp_path / "lab", lexical=sr.Bm25Parameters(k1=0.5))
     with opened(mine, tuned) as indexes:
         found, expected = (index.search("star orbit", mode="bm25")[0] for index in (indexes, both))
@@ -506,6 +506,6 @@ def test_late_interaction_is_that_of_one_index(tmp_path: Path) -> None:
         assert "tokens" in indexes.search("star orbit nodes")[0].parts
 
 
-def test_saved_searches_are_of_one_index(both: sr.Indexes) -> None:
+def test_saved_searches_are_of_one_index(both: sr.Index) -> None:
     with pytest.raises(InvalidRequest, match="a saved search is one of one index"):
         sr.save_search(both, sr.Request("star"), "stars")

@@ -77,7 +77,7 @@ def expected_scores(index: Index, words: str) -> list[float]:
 
 
 def stored(index: Index) -> Any:
-    return np.concatenate([shard.vectors for shard in index.vectors]).astype(float)
+    return np.concatenate([shard.vectors for shard in index.snapshot.vectors]).astype(float)
 
 
 def fused_scores(index: Index, words: str, query: Any, weights: Mapping[str, float], among: Sequence[str] = IDS) -> list[float]:
@@ -247,7 +247,7 @@ def test_feedback_goes_with_every_other_option(index: Index) -> None:
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 def test_demands_alone_list_all_papers_that_meet_them_in_every_mode(index: Index, mode: Mode) -> None:
     """Though no text has the words of the demand."""
-    rows = [row for table in index.tables(["id", "year"]) for row in table.to_pylist()]
+    rows = [row for table in index.snapshot.tables(["id", "year"]) for row in table.to_pylist()]
     expected = {row["id"] for row in rows if row["year"] is not None and 2003 <= row["year"] <= 2006}
     listed = index.search("year:2003-2006", len(rows), mode=mode, group=False).rankings[0]
     assert set(listed.ids) == expected
@@ -274,7 +274,7 @@ def test_a_reranker_reads_the_query_as_it_was_typed(index: Index) -> None:
 def test_explanations_know_what_feedback_added(index: Index) -> None:
     like = next(paper["id"] for paper in PAPERS if "molecules" in paper["abstract"] and paper["id"] != "often")
     (plain,) = sr.explain(index, "networks", ["often"])
-    probe = index.probes(["networks"], "hybrid", None, like=like)[0]
+    probe = index.reader.probes(["networks"], "hybrid", None, like=like)[0]
     (fed,) = sr.explain(index, probe, ["often"])
     assert plain.words == {}
     assert list(fed.words) == ["molecules"]

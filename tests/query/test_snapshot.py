@@ -12,13 +12,11 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound, Unavailable
-from sciretrieve.evaluation.shared_work import RememberingIndex
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import refit
 from sciretrieve.progress import Silent
-from sciretrieve.query import snapshot as snapshots
-from sciretrieve.query.indexes import Indexes
-from sciretrieve.query.snapshot import Snapshot
+from sciretrieve.query import generation as snapshots
+from sciretrieve.query.generation import Generation
 from sciretrieve.storage.manifest import generation_file, generations
 from sciretrieve.storage.sweeping import sweep
 from tests.every_answer import every_answer, quick_answers
@@ -85,7 +83,7 @@ def test_a_snapshot_stays_as_it_is_while_others_change_the_index(folder: Path, t
         assert quick_answers(newer) == answers
     assert every_answer(read, tmp_path) == expected
     assert every_answer(unread, tmp_path) == expected  # none of its files was read before
-    assert [index.manifest.generation for index, _ in kept] == [3, 4, 5, 6, 7, 8, 9, 9, 9]
+    assert [index.snapshot.manifest.generation for index, _ in kept] == [3, 4, 5, 6, 7, 8, 9, 9, 9]
     assert generations(folder) == [2, 3, 4, 5, 6, 7, 8, 9]
 
 
@@ -117,19 +115,19 @@ def test_refreshed_gives_what_is_there_now_and_shares_the_encoder(folder: Path, 
     index = sr.open(folder)
     assert index.refreshed() is index
     before = quick_answers(index)
-    assert index.encoder is letters
+    assert index.reader.query_encoder.encoder is letters
     sr.delete(folder, "p0001")
     letters.asked.clear()
     newer = index.refreshed()
     assert newer is not index
     assert (len(index), len(newer)) == (68, 67)
-    assert newer.query_encoder is index.query_encoder
-    assert newer.encoder is letters
+    assert newer.reader.query_encoder is index.reader.query_encoder
+    assert newer.reader.query_encoder.encoder is letters
     newer.search("galaxy", mode="dense")
     assert letters.asked == ["galaxy"]  # the probe was not encoded once more
     assert quick_answers(index) == before
     assert newer.refreshed() is newer
-    assert index.refreshed().manifest.generation == newer.manifest.generation
+    assert index.refreshed().snapshot.manifest.generation == newer.snapshot.manifest.generation
 
 
 def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> None:
@@ -146,13 +144,12 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
         if not path.exists():
             sr.build(papers[4:], path, encoder=None).close()
     newer = index.refreshed()
-    assert (newer.manifest.generation, len(index), len(newer)) == (1, 8, 8)
-    assert set(newer.live_ids()) == {paper["id"] for paper in papers[4:]}
+    assert (newer.snapshot.manifest.generation, len(index), len(newer)) == (1, 8, 8)
+    assert set(newer.snapshot.live_ids()) == {paper["id"] for paper in papers[4:]}
     assert newer.refreshed() is newer
-    for again in (lambda: Indexes([other, index]), lambda: RememberingIndex(index)):  # both open it by its number
-        with pytest.raises(NotFound, match="was built anew since it was opened"):
-            again()
-    assert len(Indexes([other, newer])) == 10
+    with pytest.raises(NotFound, match="was built anew since it was opened"):  # by its number
+        sr.open_many([other, index])
+    assert len(sr.open_many([other, newer])) == 10
 
 
 def test_another_encoder_is_not_shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +160,8 @@ def test_another_encoder_is_not_shared(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(NAMED, "others", other)
     overwritten(folder)
     newer = index.refreshed()
-    assert newer.query_encoder is not index.query_encoder
-    assert newer.encoder is other
+    assert newer.reader.query_encoder is not index.reader.query_encoder
+    assert newer.reader.query_encoder.encoder is other
     assert len(newer.search("galaxy", 100, mode="dense").rankings[0]) == 30
 
 
@@ -189,7 +186,7 @@ def test_a_generation_that_is_swept_while_it_is_opened_gives_way_to_the_next(fol
     monkeypatch.setattr(snapshots, "hold", holding)
     with opened(folder) as index:
         assert len(index) == 66
-        assert index.manifest.generation == 6
+        assert index.snapshot.manifest.generation == 6
 
 
 def test_an_older_generation_that_is_swept_while_it_is_opened_is_not_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,11 +208,11 @@ def test_a_generation_without_its_own_manifest_is_damaged(folder: Path) -> None:
 
 
 def test_an_index_that_changes_all_the_time_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    manifests = [opened(folder, generation=number).manifest for number in (1, 2)] * 1000
+    manifests = [opened(folder, generation=number).snapshot.manifest for number in (1, 2)] * 1000
     monkeypatch.setattr(snapshots, "read_manifest", lambda *_: manifests.pop())
     monkeypatch.setattr(snapshots, "check_sizes", lambda *_: (_ for _ in ()).throw(CorruptData("swept")))
     with pytest.raises(CorruptData, match="changes faster than it can be opened"):
-        Snapshot(folder)
+        Generation(folder)
 
 
 def test_a_directory_that_is_copied_while_it_is_open_is_an_index_of_its_own(folder: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.Index, int]:
 def test_memory_is_bounded(built: tuple[sr.Index, int]) -> None:
     index, peak = built
     assert len(index) == 20_000
-    assert len(index.shards) == 4
+    assert len(index.snapshot.shards) == 4
     assert peak < 500
 
 
@@ -67,7 +67,7 @@ def test_filters_over_shards(built: tuple[sr.Index, int]) -> None:
     table = pq.read_table(shared("acm", "corpus.parquet"), columns=["id", "year", "authors"]).slice(0, len(index)).to_pylist()
     author = next(name for row in table for name in (row["authors"] or []) if len(name) > 8)
     expected = {str(row["id"]) for row in table if author in (row["authors"] or [])}
-    scope = index.narrower.passing(f'authors in ("{author}")')
+    scope = index.snapshot.narrower.passing(f'authors in ("{author}")')
     assert set(index.ids(scope.places)) == expected
     ids = index.search("a study of information systems and users", 500, filter="year >= 2019 and year < 2020").rankings[0].ids
     years = {str(row["id"]): row["year"] for row in table}

@@ -112,8 +112,8 @@ def test_bm25_on_the_whole_set(words: sr.Index, folder: Path, qrels: dict[str, d
     beir = sr.build(folder, tmp_path / "beir", encoder=None, limit=1000)
     assert len(words) == 5183
     assert ndcg(words, folder, qrels, mode="bm25") == pytest.approx(0.698, abs=0.003)
-    ids = beir.live_ids()
-    assert ids == words.live_ids()[:1000]
+    ids = beir.snapshot.live_ids()
+    assert ids == words.snapshot.live_ids()[:1000]
     assert [(paper.title, paper.abstract) for paper in beir.papers(ids)] == [(paper.title, paper.abstract) for paper in words.papers(ids)]
 
 

@@ -48,7 +48,7 @@ def test_the_first_papers_are_those_of_the_search(index: sr.Index, file: Path) -
 def test_decisions_teach_the_ranking(built: Any, file: Path, settings: dict[str, Any]) -> None:
     """Far more relevant papers are found than by reading the search's ranking, whatever halves the index has."""
     index = built(**settings)
-    total = sum(is_relevant(paper) for paper in index.papers(index.live_ids()))
+    total = sum(is_relevant(paper) for paper in index.papers(index.snapshot.live_ids()))
     with sr.Screening(index, file, QUERY, rule="ranking") as session:
         for _ in range(10):
             read(session, total // 10 + 1)
@@ -82,7 +82,7 @@ def test_the_last_decision_on_a_paper_counts(index: sr.Index, file: Path) -> Non
 
 
 def test_a_relevant_paper_is_enough_to_begin_with(index: sr.Index, file: Path) -> None:
-    known = next(paper for paper in index.papers(index.live_ids()) if is_relevant(paper))
+    known = next(paper for paper in index.papers(index.snapshot.live_ids()) if is_relevant(paper))
     with sr.Screening(index, file) as session:
         with pytest.raises(InvalidRequest, match="nothing to go by"):
             session.next()
@@ -99,7 +99,7 @@ def test_only_the_first_papers_of_a_query_are_screened(index: sr.Index, file: Pa
 
 
 def test_a_random_sample_is_read_when_the_ranking_is_dry_and_the_rule_keeps_its_word(index: sr.Index, file: Path) -> None:
-    total = sum(is_relevant(paper) for paper in index.papers(index.live_ids()))
+    total = sum(is_relevant(paper) for paper in index.papers(index.snapshot.live_ids()))
     with sr.Screening(index, file, QUERY, target=0.8, confidence=0.9) as session:
         while not session.status.stop:
             read(session, 5)
@@ -364,7 +364,7 @@ def test_decisions_that_mean_nothing_are_refused(index: sr.Index, file: Path, de
 
 
 def test_a_maybe_teaches_and_is_not_read_again(index: sr.Index, file: Path) -> None:
-    known = next(paper for paper in index.papers(index.live_ids()) if is_relevant(paper))
+    known = next(paper for paper in index.papers(index.snapshot.live_ids()) if is_relevant(paper))
     with sr.Screening(index, file) as session:
         session.decide(maybe=known.id)
         found = session.next(20)

@@ -55,7 +55,7 @@ def killed(target: str) -> Iterator[None]:
 
 def ids(folder: Path, generation: int | None = None) -> set[str]:
     with sr.open(folder, generation=generation) as index:
-        return set(index.live_ids())
+        return set(index.snapshot.live_ids())
 
 
 def test_a_manifest_that_is_in_no_log_is_nothing(folder: Path, tmp_path: Path) -> None:

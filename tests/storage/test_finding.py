@@ -189,7 +189,7 @@ def test_unfinished_and_damaged_ones_are_listed_as_such(put, deep) -> None:  # t
     ready = listing(put("indexes/ready"))
     index = sr.open("indexes/ready")
     assert (ready.state, ready.papers, ready.modes, ready.encoder) == ("ready", len(index), index.modes, None)
-    assert ready.bytes == sum((index.path / name).stat().st_size for name, _ in index.manifest.files())
+    assert ready.bytes == sum((index.path / name).stat().st_size for name, _ in index.snapshot.manifest.files())
     cut = put("indexes/cut")
     (cut / "manifest.json").write_text("{")
     lost = put("indexes/lost")

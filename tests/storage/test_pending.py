@@ -98,7 +98,7 @@ def test_a_mark_that_cannot_be_read_is_in_nobodys_way(folder: Path, tmp_path: Pa
     assert told.startswith(f"dropped unfinished work, since nothing says what it was for: {folder / 'change.json'}")
     assert verify(folder).faults == ()
     assert not list(folder.glob("change.*"))
-    assert {path.name for path in (folder / "shards").iterdir()} >= {shard.facts.name for shard in sr.open(folder).shards}
+    assert {path.name for path in (folder / "shards").iterdir()} >= {shard.facts.name for shard in sr.open(folder).snapshot.shards}
     assert sr.add(PAPERS, folder).papers == 12
 
 

@@ -80,8 +80,8 @@ def ndcg(ids: Sequence[str], judged: Mapping[str, int], cutoff: int) -> float:
 def searched(folder: Path, index: sr.Index, queries: list[Query], fusion: Fusion, bm25: Bm25Parameters, k: int) -> list[list[str]]:
     """What an index that was built with these BM25 parameters answers by this fusion."""
     path = folder / f"by-{bm25.k1}-{bm25.b}"
-    other = sr.build(folder / "p.jsonl", path, encoder=index.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
-    rankings = other.searcher.search(other.probes(queries, "hybrid", None), k, "hybrid", fusion)
+    other = sr.build(folder / "p.jsonl", path, encoder=index.snapshot.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
+    rankings = other.searcher.search(other.reader.probes(queries, "hybrid", None), k, "hybrid", fusion)
     return [list(ranking.ids) for ranking in rankings]
 
 
@@ -123,7 +123,7 @@ def test_the_choice_and_what_is_promised_of_it(tmp_path: Path, vectors: str) -> 
 def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     """Vectors at random: all of the grid is tried, and what is best is written and searched with from then on."""
     index, queries, qrels = made(tmp_path)
-    folder = index.manifest.lexical["folder"] if index.manifest.lexical else ""
+    folder = index.snapshot.manifest.lexical["folder"] if index.snapshot.manifest.lexical else ""
     result = tune(index, queries, qrels)
     assert result.written
     assert result.before.fusion.alpha is None
@@ -131,7 +131,7 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     assert result.after.fusion.alpha <= 0.2
     assert result.held_out > result.before_mean
     tuned = sr.open(index.path)
-    assert tuned.manifest.fusion == {
+    assert tuned.snapshot.manifest.fusion == {
         "method": "convex",
         "alpha": result.after.fusion.alpha,
         "normalisation": "min-max",
@@ -139,8 +139,8 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
         "tokens": None,
         "token_depth": 100,
     }
-    assert tuned.manifest.generation == index.manifest.generation + 1
-    before, after = (dict(index.manifest.build), dict(tuned.manifest.build))
+    assert tuned.snapshot.manifest.generation == index.snapshot.manifest.generation + 1
+    before, after = (dict(index.snapshot.manifest.build), dict(tuned.snapshot.manifest.build))
     assert before == after
     assert not list(index.path.glob("tuning-*"))
     # searches use it, unless the request differs
@@ -152,10 +152,10 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     assert means[0] > result.before_mean
     # another length normalisation was better too; how many papers have a term does not depend on it
     assert result.after.bm25.b < 0.75
-    assert tuned.manifest.lexical is not None
-    assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [result.after.bm25.k1, result.after.bm25.b]
-    assert [f"lexical/{path.name}" for path in (index.path / "lexical").iterdir()] == [tuned.manifest.lexical["folder"]]
-    assert tuned.manifest.lexical["folder"] == folder
+    assert tuned.snapshot.manifest.lexical is not None
+    assert [tuned.snapshot.manifest.lexical[name] for name in ("k1", "b")] == [result.after.bm25.k1, result.after.bm25.b]
+    assert [f"lexical/{path.name}" for path in (index.path / "lexical").iterdir()] == [tuned.snapshot.manifest.lexical["folder"]]
+    assert tuned.snapshot.manifest.lexical["folder"] == folder
     out = answer("info", "-i", index.path)
     assert f"lucene, k1 {result.after.bm25.k1}, b {result.after.bm25.b}" in out
     assert "generation 2" in out
@@ -254,7 +254,7 @@ def test_an_index_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("filter", [None, "impact > 5"])
 def test_shallower_candidates_are_those_of_a_shallower_search(index: sr.Index, depth: int, filter: str | None) -> None:
     """The candidates of the deepest fusion, cut, give the ranking of a search that proposes only so many."""
-    probes = index.probes(["graph networks", "star", "vaccine trial dose of a virus", "welfare"], "hybrid", filter)
+    probes = index.reader.probes(["graph networks", "star", "vaccine trial dose of a virus", "welfare"], "hybrid", filter)
     fusion = Fusion(alpha=0.4, depth=depth)
     for probe, deep in zip(probes, index.searcher.candidates(probes, 150), strict=True):
         ours = index.searcher.fused(tuning._within(deep, depth), depth, fusion)

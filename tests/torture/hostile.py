@@ -323,7 +323,7 @@ def indexed(corpus: Any, folder: Path, encoder: str | None) -> None:
     """Build an index of a corpus, search it, take papers out and put them back."""
     with sr.build(corpus, folder / "index", encoder=encoder, shard_size=3) as index:
         reopened = sr.open(folder / "index", encoder=LetterEncoder() if encoder else None)
-        listed = reopened.live_ids()
+        listed = reopened.snapshot.live_ids()
         assert len(listed) == len(set(listed)) == len(reopened) > 0
         for mode in reopened.modes:
             for hit in reopened.search("graph of networks 1999", 3, mode=mode).hits:
@@ -334,11 +334,11 @@ def indexed(corpus: Any, folder: Path, encoder: str | None) -> None:
         assert sr.add(corpus, folder / "index").papers == len(listed)
     sr.merge(folder / "index")
     assert not sr.verify(folder / "index").faults
-    assert index.manifest.papers == len(listed)
+    assert index.snapshot.manifest.papers == len(listed)
     for arguments in (
         ["info"],
         ["duplicates"],
-        ["search", "graph networks", "--format", "json", "--facets", ",".join(reopened.columns.names)],
+        ["search", "graph networks", "--format", "json", "--facets", ",".join(reopened.snapshot.columns.names)],
     ):
         told(*arguments, "-i", folder / "index")
     for form in ("bibtex", "ris", "csv", "jsonl", "table"):

@@ -199,7 +199,7 @@ def actions(folder: Path) -> dict[str, Callable[[sr.Index], Any]]:
         "filter": lambda index: hits(index.search(QUERY, 50, filter='year >= 2005 and venue == "ACL"')),
         "demands": lambda index: hits(index.search('"graph" -star year:2010 markt', 50)),
         "papers": lambda index: index.papers(KEPT),
-        "ids": lambda index: index.live_ids(),
+        "ids": lambda index: index.snapshot.live_ids(),
         "exported papers": lambda index: exported(index, "exported.parquet"),
         "exported vectors": lambda index: exported(index, "exported.npy"),
     }

@@ -58,7 +58,7 @@ def change(path: Path, command: str, papers: Papers, ids: list[str], resume: boo
     """Change an index; returns its generation then."""
     if command == "overwrite":
         with sr.build(papers, path, encoder="letters", shard_size=3, overwrite=True, resume=resume) as index:
-            return index.manifest.generation
+            return index.snapshot.manifest.generation
     if command == "delete":
         return sr.delete(path, ids).generation
     if command == "merge":
@@ -90,7 +90,7 @@ class Peer:
 
     def open(self, path: Path, generation: int | None) -> int:
         self._index = sr.open(path, encoder=LetterEncoder(), generation=generation)
-        return self._index.manifest.generation
+        return self._index.snapshot.manifest.generation
 
     def search(self) -> Answers:
         assert self._index is not None
@@ -101,7 +101,7 @@ class Peer:
         old, self._index = self._index, self._index.refreshed()
         if self._index is not old:
             old.close()
-        return self._index.manifest.generation
+        return self._index.snapshot.manifest.generation
 
     def close(self) -> None:
         assert self._index is not None

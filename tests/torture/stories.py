@@ -238,7 +238,7 @@ def seen(index: Path) -> Seen:
                 answers[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
             except CorruptData:
                 answers[mode] = "damaged"
-        answers["papers"] = opened.papers(opened.live_ids())
+        answers["papers"] = opened.papers(opened.snapshot.live_ids())
     return Seen(answers, frozenset(verify(index, encoder=LetterEncoder()).faults))
 
 

@@ -50,7 +50,7 @@ def papers_of(state: State) -> Papers:
 def state_of(path: Path, generation: int | None = None) -> State:
     """What is in a generation on disk."""
     with sr.open(path, generation=generation) as index:
-        rows = [row for table in index.tables(["id", "version"]) for row in table.to_pylist()]
+        rows = [row for table in index.snapshot.tables(["id", "version"]) for row in table.to_pylist()]
     state = {row["id"]: row["version"] for row in rows}
     assert len(state) == len(rows)
     return state
@@ -420,7 +420,7 @@ def test_threads_search_while_another_adds_and_refreshes(modes: tuple[Mode, ...]
             index = current[-1]
             mode = modes[(len(found) + thread) % len(modes)]
             run = index.search(QUERIES, 100, mode=mode, group=False)
-            found.append((index.manifest.generation, mode, [(list(ranking.ids), ranking.scores.tobytes()) for ranking in run]))
+            found.append((index.snapshot.manifest.generation, mode, [(list(ranking.ids), ranking.scores.tobytes()) for ranking in run]))
         return found
 
     with ThreadPoolExecutor(THREADS) as pool:
@@ -432,10 +432,10 @@ def test_threads_search_while_another_adds_and_refreshes(modes: tuple[Mode, ...]
                 state = {**state, IDS[number % len(IDS)]: number % VERSIONS, IDS[(3 * number) % len(IDS)]: (number + 1) % VERSIONS}
                 make(path, "add", papers_of(state), [])
                 current.append(current[-1].refreshed())
-                states[current[-1].manifest.generation] = state
+                states[current[-1].snapshot.manifest.generation] = state
         finally:
             done.set()
         for thread in searches:
             for generation, mode, answer in thread.result():
                 assert answer == afresh[states[generation]][mode]
-    assert current[-1].manifest.generation > rounds // 2
+    assert current[-1].snapshot.manifest.generation > rounds // 2

@@ -200,7 +200,7 @@ def texts(index: Path, generation: int | None = None) -> Texts | None:
     except NotFound:
         return None
     with opened:
-        return {paper.id: (paper.title, paper.abstract) for paper in opened.papers(opened.live_ids())}
+        return {paper.id: (paper.title, paper.abstract) for paper in opened.papers(opened.snapshot.live_ids())}
 
 
 def texts_in(corpus: Path) -> Texts:

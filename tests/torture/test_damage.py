@@ -61,9 +61,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lifecycle.sync(corpora.second, folder / "index", allow_deletions=True)
         lifecycle.delete(folder / "index", ["p0006", "p0015"])
     with sr.open(folder / "index") as index:
-        assert len(index.shards) == 3
-        assert sum(shard.facts.deleted_file is not None for shard in index.shards) >= 2
-        assert all(shard.facts.ann_file for shard in index.shards)
+        assert len(index.snapshot.shards) == 3
+        assert sum(shard.facts.deleted_file is not None for shard in index.snapshot.shards) >= 2
+        assert all(shard.facts.ann_file for shard in index.snapshot.shards)
     return folder / "index"
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import Unavailable
-from sciretrieve.lifecycle.distributed import DistributedIndex, RayWorkers
+from sciretrieve.lifecycle.distributed import RayWorkers
+from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher
 from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance
 from tests.lifecycle.test_building import contents
@@ -63,10 +64,11 @@ def a_node_in_mid_search(cluster: Any, workers: RayWorkers, folder: Path) -> Non
     queries = ["graph networks", "attention in trials", "grahp netwroks"]
     expected = [(ranking.ids, ranking.scores.tolist()) for ranking in index.search(queries, 20)]
     doomed = cluster.add_node(num_cpus=1)
-    with DistributedIndex(index.path, workers) as distributed:
+    with sr.open(index.path, workers=workers) as distributed:
         for number in range(4):
             if number == 1:
-                assert len(distributed._groups._processes) == 3
+                assert isinstance(distributed.searcher, ClusterSearcher)
+                assert len(distributed.searcher.groups._processes) == 3
                 cluster.remove_node(doomed, allow_graceful=False)
             assert [(ranking.ids, ranking.scores.tolist()) for ranking in distributed.search(queries, 20)] == expected
 

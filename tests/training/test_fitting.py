@@ -140,7 +140,7 @@ def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun:
     try:
         assert (library / "index" / "manifest.json").read_bytes() != before
         with sr.open("index") as index:
-            assert index.encoder.name == "begun"
+            assert index.reader.query_encoder.encoder.name == "begun"
             assert len(index.search("apple river stone", 3)[0]) == 3
         with pytest.raises(InvalidRequest, match="was built with begun, which cannot be trained for it"):
             train_for_index("index", "twice", progress=False)
@@ -183,8 +183,8 @@ def test_what_cannot_be_fitted_is_refused(library: Path, tmp_path: Path) -> None
     alike = [{"id": f"a{number}", "title": "apple river stone cloud", "abstract": "lemon"} for number in range(120)]
     sr.build(alike, "alike", encoder=encoder, late=False, progress=False).close()
     with sr.open("few") as index:
-        np.save("vectors.npy", np.concatenate([shard.vectors for shard in index.vectors]))
-        Path("vectors.ids.txt").write_text("\n".join(index.live_ids()))
+        np.save("vectors.npy", np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
+        Path("vectors.ids.txt").write_text("\n".join(index.snapshot.live_ids()))
     sr.build(corpus, "stored", encoder="vectors:vectors.npy", limit=80, progress=False).close()
     for name, message in {
         "words": "words has no vectors, and so no encoder to train",

@@ -20,6 +20,7 @@ from ...papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Progress
 from ...query.index import Index
+from ...query.opening import open_index
 from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
 from .cited_corpus import Collection, read_collection
@@ -101,11 +102,11 @@ def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[I
     indexes: dict[str, tuple[Index, Mode]] = {}
     ids = set(collection.ids)
     for path in settings.indexes:
-        index = Index(path)
-        encoder = index.manifest.encoder
+        index = open_index(path)
+        encoder = index.snapshot.encoder
         if encoder is None:
             raise InvalidRequest(f"{path} has no vectors, and BM25 chooses negatives anyway; name an index with an encoder, or none")
-        if difference := sorted(ids.symmetric_difference(index.live_ids())):
+        if difference := sorted(ids.symmetric_difference(index.snapshot.live_ids())):
             raise InvalidRequest(f"{path} is not an index of this corpus: only one of them has {difference[0]!r}")
         name = Path(str(encoder["name"])).name
         if name in indexes:

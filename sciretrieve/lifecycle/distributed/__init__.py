@@ -1,9 +1,8 @@
 """Many machines, by Ray: tasks of a build are done, and shards are searched, by processes on all nodes of a cluster.
 
-`cluster` connects to it and says what its nodes are; `workers` does tasks on them; `searching` searches with them.
+`cluster` connects to it and says what its nodes are; `workers` does tasks on them; `cluster_search` searches with them.
 """
 
-from .cluster_search import DistributedIndex
 from .workers import RayWorkers
 
-__all__ = ["DistributedIndex", "RayWorkers"]
+__all__ = ["RayWorkers"]

@@ -9,15 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...choices import Metric
-from ...encoders.query_encoder import QueryEncoder
 from ...errors import CorruptData
 from ...matching import topk
 from ...matching.dense import VectorShard, full_corpus
@@ -31,13 +29,10 @@ from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...once import once
 from ...options import Bm25Parameters
-from ...protocols import AnyEncoder
-from ...query.index import Index
-from ...query.snapshot import Snapshot
+from ...query.generation import Generation
 from ...storage.manifest import generation_file
 from ...types import Rows, Scores, Vectors
-from .cluster import cause_of
-from .workers import RayWorkers
+from .cluster import Cluster, cause_of
 
 logger = logging.getLogger(__name__)
 
@@ -46,68 +41,33 @@ Call: TypeAlias = tuple[str, tuple[Any, ...]]
 """A method of `_Process`, and what it is called with."""
 
 
-class DistributedIndex(Index):
-    """An index whose shards are searched by the nodes of a Ray cluster; its answers are those of `Index`."""
-
-    def __init__(
-        self,
-        path: str | Path,
-        workers: RayWorkers,
-        *,
-        encoder: AnyEncoder | None = None,
-        generation: int | None = None,
-        query_encoder: QueryEncoder | None = None,
-    ) -> None:
-        """Open the index in the directory `path`, which all nodes see as this machine does.
-
-        Args:
-            path, encoder, generation, query_encoder: as in `Index`.
-            workers: the cluster.
-
-        Raises:
-            NotFound, CorruptData: as `Index`.
-            Unavailable: a node lacks this version of sciretrieve, or does not see the index.
-        """
-        super().__init__(path, encoder=encoder, generation=generation, query_encoder=query_encoder)
-        self._workers = workers
-        self._groups = _Groups(workers, self)
-
-    def reopened(self) -> Index:
-        """See `Index.reopened`."""
-        return DistributedIndex(self.path, self._workers, encoder=self._given, query_encoder=self.query_encoder)
-
-    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002
-        """See `Index.top`; the nodes multiply on their CPUs, whatever the device."""
-        return self._groups.top(vectors, k, metric)
-
-    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
-        """See `Snapshot.match`."""
-        return self._groups.match(tokens, rows)
-
-    def _let_go(self) -> None:
-        self._groups.close()
-        super()._let_go()
-
-    @once
-    def searcher(self) -> Searcher:
-        """What the three ways to search work on."""
-        here = super().searcher
-        return _Scattered(**{field.name: getattr(here, field.name) for field in fields(Searcher)}, groups=self._groups)
-
-
 @dataclass(frozen=True, kw_only=True)
-class _Scattered(Searcher):
-    """A `Searcher` whose shards are asked where they are."""
+class ClusterSearcher(Searcher):
+    """A `Searcher` whose shards are asked where they are; its answers are the same."""
 
-    groups: _Groups
+    groups: Groups
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
-        return search_vectors(self.vectors, query_vectors, k, scope, self.effort, self.groups.nearest)
+        """See `Searcher.near`."""
+        return search_vectors(self.halves.vectors, query_vectors, k, scope, self.effort, self.groups.nearest)
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
+        """See `Searcher.bests`."""
         assert self.bm25 is not None
         frequencies = [{term: self.bm25.frequency(term) for term in probe.all_terms} for probe in probes]
         return self.groups.bests(probes, k, others, frequencies, self.bm25.parameters)
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """See `Searcher.match`."""
+        return self.groups.match(tokens, rows)
+
+    def top(self, query_vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002
+        """See `Searcher.top`; the nodes multiply on their CPUs, whatever the device."""
+        return self.groups.top(query_vectors, k, metric)
+
+    def close(self) -> None:
+        """End the processes that search."""
+        self.groups.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +82,7 @@ class _Process:
     """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
 
     def __init__(self, path: str, generation: int, checksum: str) -> None:
-        self._snapshot = Snapshot(path, generation)
+        self._snapshot = Generation(path, generation)
         if self._snapshot.manifest.checksum != checksum:
             raise CorruptData(
                 f"{path} is another index here than where it was opened; see that all nodes see the same one, and open it again"
@@ -173,20 +133,20 @@ class _Words:
     others: Rows
 
 
-class _Groups:
+class Groups:
     """An index's shards in as many groups as there are nodes, and the processes that answer for them."""
 
-    def __init__(self, workers: RayWorkers, index: Index) -> None:
-        self._cluster = workers.cluster
-        self._place = str(index.path.absolute()), index.manifest.generation, index.manifest.checksum
-        file = generation_file(index.path, index.manifest.generation)
+    def __init__(self, cluster: Cluster, generation: Generation) -> None:
+        self._cluster, manifest, scope = cluster, generation.manifest, generation.scope
+        self._place = str(generation.path.absolute()), manifest.generation, manifest.checksum
+        file = generation_file(generation.path, manifest.generation)
         nodes = [node for node in self._cluster.nodes() if self._cluster.check(node, file)]
         self._processes = [self._cluster.started(_Process, node, *self._place, reserves=False) for node in nodes]
-        firsts = [*(shard.first for shard in index.shards), index.scope.rows]
-        count = max(min(len(nodes), len(index.shards)), 1)
-        edges = [round(place * len(index.shards) / count) for place in range(count + 1)]
+        firsts = [*(shard.first for shard in generation.shards), scope.rows]
+        count = max(min(len(nodes), len(generation.shards)), 1)
+        edges = [round(place * len(generation.shards) / count) for place in range(count + 1)]
         self._groups = [_Group((first, end), (firsts[first], firsts[end])) for first, end in pairwise(edges)]
-        self._live_before = [len(index.scope.part(0, group.rows[0])) for group in self._groups]
+        self._live_before = [len(scope.part(0, group.rows[0])) for group in self._groups]
 
     def nearest(self, requests: Sequence[NearestRequest], k: int | None) -> list[list[RowScores]]:
         """What the shards answer, see `matching.dense.vectors.answered`."""
@@ -200,7 +160,7 @@ class _Groups:
         return [answer_of[id(request)] for request in requests]
 
     def top(self, query_vectors: Vectors, k: int, metric: Metric) -> Iterator[RowScores]:
-        """See `Index.top`."""
+        """See `ClusterSearcher.top`."""
         for batch in full_corpus.batches(query_vectors, k * len(self._groups)):
             answers = self._asked([("top", (group, batch, k, metric)) for group in self._groups])
             for parts in zip(*answers, strict=True):

@@ -15,8 +15,10 @@ from typing import Any, Self
 
 from ...errors import Unavailable
 from ...protocols import Advance, Result, Task
+from ...query.generation import Generation
 from ...storage.manifest import MANIFEST, PENDING
 from .cluster import Cluster, Node, cause_of
+from .cluster_search import ClusterSearcher, Groups
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +55,10 @@ class RayWorkers:
     def close(self) -> None:
         """Leave the cluster."""
         self.cluster.close()
+
+    def searcher(self, generation: Generation) -> ClusterSearcher:
+        """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
+        return ClusterSearcher(halves=generation, effort=generation.usual_effort, groups=Groups(self.cluster, generation))
 
     def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.

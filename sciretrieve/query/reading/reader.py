@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ...characters import clean
 from ...characters import typed as as_typed
 from ...choices import Filter, Mode
 from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
+from ...encoders.query_encoder import QueryEncoder
 from ...errors import InvalidRequest
 from ...files.streams import checked_text
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
@@ -17,10 +19,11 @@ from ...matching.dense.vectors import vectors_at
 from ...matching.late import QueryTokens
 from ...matching.lexical.bm25 import weigh_terms
 from ...matching.lexical.name_terms import field_terms
-from ...matching.lexical.spelling import Correction, Speller
+from ...matching.lexical.spelling import Speller
 from ...matching.scope import Scope
-from ...matching.search import Liked, Probe
+from ...matching.search import Liked, Probe, Searcher
 from ...once import once
+from ...options import SearchOptions
 from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
 from ...wording import listed
 from ..lookup import NAMES
@@ -28,7 +31,9 @@ from ..narrowing import operators
 from ..narrowing.combining import leaves
 from ..narrowing.demands import Demand, Words, wanted
 from ..narrowing.operators import TypedQuery
-from ..snapshot import Snapshot
+from ..snapshot import Snapshot, as_ids
+from .relevance_models import expanded
+from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
 """What a search in one mode lacks of a hybrid one."""
@@ -49,10 +54,25 @@ MOST_SHOWN = 3
 
 
 class Reader:
-    """Reads the queries of a snapshot."""
+    """Reads queries of an open index.
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
+    Attributes:
+        snapshot: what is open.
+    """
+
+    def __init__(self, snapshot: Snapshot, searcher: Searcher, encoder: Callable[[], QueryEncoder]) -> None:
+        """
+        Args:
+            snapshot: what is open.
+            searcher: what tells which corrections are worth looking for.
+            encoder: gives what encodes queries, when it is first needed.
+        """
+        self.snapshot, self._searcher, self._encoder = snapshot, searcher, encoder
+
+    @once
+    def query_encoder(self) -> QueryEncoder:
+        """What encodes queries."""
+        return self._encoder()
 
     def modes(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> list[Mode]:
         """How each of the queries can be searched for where `mode` is wanted: of hybrid, BM25 is left for a text that nothing here encodes,
@@ -61,7 +81,7 @@ class Reader:
 
     def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
         """How papers in place of a query can be searched for where `mode` is wanted: as `modes`; so many of them are not in the index."""
-        if mode == "bm25" or not (why := "" if self._are_stored(papers) else self.snapshot.query_encoder.lack("paper_as_query")):
+        if mode == "bm25" or not (why := "" if self._are_stored(papers) else self.query_encoder.lack("paper_as_query")):
             return mode
         if mode == "hybrid":
             return "bm25"
@@ -72,15 +92,22 @@ class Reader:
         queries: Sequence[str | Query],
         mode: Mode,
         filter: Filter,
-        vectors: Vectors | None,
-        late: bool | None,
+        vectors: Vectors | None = None,
+        late: bool | None = None,
+        *,
+        like: str | Sequence[str] = (),
+        unlike: str | Sequence[str] = (),
         among: Rows | None = None,
     ) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors that are not given, (n, dim), are encoded at once. Only papers
-        that pass the filter may answer, and of these only those `among` the given rows, if they are given.
+        that pass the filter may answer, and of these only those `among` the given rows, if they are given. A query is moved towards the
+        papers of `like`, and away from those of `unlike`, which no longer may answer it.
 
-        Raises InvalidRequest as `Index.search`.
+        Raises as `Index.search`.
         """
+        self.snapshot.check_files()
+        if (like or unlike) and len(queries) > 1:
+            raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
         modes = self.modes(mode, queries, vectors)
         allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
@@ -101,7 +128,7 @@ class Reader:
             if language:
                 remarks.append(f"{self._reads}, and the query seems to be in {language}: it finds little but names; ask in English")
             probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
-        return probes
+        return [self._fed_back(probes[0], like, unlike, mode)] if like or unlike else probes
 
     def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
         """A typed text, which may be empty, taken apart, unless it names papers; and the papers that meet all that it and a filter demand,
@@ -110,6 +137,7 @@ class Reader:
 
         Raises InvalidRequest as `Index.search`.
         """
+        self.snapshot.check_files()
         _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter), insists=insists)
         counted, is_what = self._counted(typed, match, scope)
         if typed is not None and typed.free and is_what != "has all words":
@@ -140,14 +168,14 @@ class Reader:
     @property
     def _reads(self) -> str:
         """What the index reads, for people."""
-        built = self.snapshot.manifest.encoder
+        built = self.snapshot.encoder
         return "the words of this index are read as English" if built is None else f"{built['name']} reads English"
 
     def _other_language(self, text: str) -> str:
         """The language of a query that the index does not read; "" where it does, where most words are of its papers, and where none can
         be told. What is known at a glance opens no identifier."""
         snapshot, bm25 = self.snapshot, self.snapshot.bm25
-        reads = (ENGLISH,) if snapshot.manifest.encoder is None else snapshot.query_encoder.languages
+        reads = self.query_encoder.languages if snapshot.has_vectors else (ENGLISH,)
         if not reads or (text.isascii() and seems_english(text)):
             return ""
         words = [word for word in snapshot.analyzer.words(text) if len(word) > SHORT or not word.isascii()]
@@ -158,16 +186,86 @@ class Reader:
         language = language_of(text)
         return "" if language in reads else language
 
+    def expanded(self, probes: Sequence[Probe], options: SearchOptions, searcher: Searcher) -> Sequence[Probe]:
+        """Probes with the terms that RM3 adds, see `query.reading.relevance_models`, if the options ask for it.
+
+        The papers that may answer a probe are those that its terms are taken from.
+        """
+        if not options.rm3:
+            return probes
+        asked = [replace(probe, named=NO_MATCH) for probe in probes]
+        rankings = searcher.search(asked, options.fb_docs, "bm25", self.snapshot.fusion)
+        pairs = zip(probes, rankings, strict=True)
+        return [probe if probe.listing else expanded(self.snapshot, probe, ranking, options) for probe, ranking in pairs]
+
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
         (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else vector[None], None)
         return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens)
 
-    def corrected(self, probe: Probe, corrections: Sequence[Correction]) -> Probe:
-        """A probe that was just read, with some of its corrections alone."""
-        terms = self.speller.terms(probe.query.words, corrections)
-        listing = probe.listing or (probe.without_terms and not terms)
-        return replace(probe, terms=terms, own_terms=self.speller.own(probe.query.words, terms), corrections=corrections, listing=listing)
+    def likeness(
+        self,
+        ids: str | Sequence[str],
+        *,
+        text: str | None = None,
+        negatives: str | Sequence[str] = (),
+        mode: Mode | None = None,
+        filter: Filter = None,
+    ) -> Probe:
+        """What `Index.similar` searches with. Raises as it does."""
+        self.snapshot.check_files()
+        mode = self.snapshot.checked_mode(mode)
+        snapshot = self.snapshot
+        if text is not None:
+            text = clean(checked_text(text, "text"))
+        if not as_ids(ids) and not (text or "").strip():
+            raise InvalidRequest("nothing to be similar to; give ids of papers, or `text`: a title and an abstract")
+        positive_rows, negative_rows = snapshot.named_rows(ids), snapshot.named_rows(negatives)
+        outside = []
+        if text:
+            title, _, abstract = text.partition(". ")
+            outside = [Paper("", title, abstract)]
+        vector, wanted = None, mode
+        mode = self.mode_of_papers(mode, len(outside))
+        if mode != "bm25":
+            positives = np.concatenate([self.stored_vectors(positive_rows), self.paper_vectors(outside)])
+            vector = rocchio(positives, self.stored_vectors(negative_rows))
+        groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
+        terms = rocchio_terms(*([self._paper_terms(paper, mode) for paper in group] for group in groups))
+        passing = snapshot.narrower.passing(filter)
+        scope = passing.without(np.concatenate([positive_rows, negative_rows]))
+        query, lacks = Query(" ".join(snapshot.ids(positive_rows)) or "text"), LACKS[mode] if mode != wanted else None
+        return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
+
+    def _fed_back(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
+        """A probe moved towards papers and away from others, which no longer may answer it.
+
+        Raises:
+            NotFound: a paper is not in the index.
+            InvalidRequest: one is both liked and disliked.
+        """
+        snapshot = self.snapshot
+        liked, disliked = (_distinct(snapshot.named_rows(names)) for names in (like, unlike))
+        if both := snapshot.ids(liked[np.isin(liked, disliked)]):
+            raise InvalidRequest(f"the paper {both[0]!r} is both liked and disliked; leave it out of one of them")
+        vector, terms = probe.vector, probe.terms
+        if vector is not None:
+            vector = moved(vector, self.stored_vectors(liked), self.stored_vectors(disliked))
+        if snapshot.bm25 is not None and mode != "dense":
+            liked_terms, disliked_terms = (
+                [self._paper_terms(paper, mode) for paper in snapshot.papers_at(rows)] for rows in (liked, disliked)
+            )
+            terms = moved_terms(terms, liked_terms, disliked_terms, snapshot.bm25.rarity)
+        scope = probe.scope.without(np.concatenate([liked, disliked]))
+        return replace(probe, vector=vector, terms=terms, scope=scope, listing=False)
+
+    def without_copies(self, probe: Probe, *names: str | Sequence[str]) -> Probe:
+        """A probe that no copy of the papers of these names may answer: where each work comes once, they do not come under another id."""
+        rows = np.concatenate([self.snapshot.named_rows(each) for each in names])
+        return replace(probe, scope=probe.scope.without(self.snapshot.with_copies(rows))) if len(rows) else probe
+
+    def _paper_terms(self, paper: Paper, mode: Mode) -> dict[str, float]:
+        return self.terms(Query("", paper=paper).words, mode)
 
     @once
     def speller(self) -> Speller:
@@ -189,7 +287,7 @@ class Reader:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers and self.snapshot.vectors:  # without opening the encoder, whose dimension this is
             return np.empty((0, self.snapshot.dim), np.float32)
-        return self.snapshot.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
+        return self.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
     def demanding(self, text: str, allowed: Scope, *, insists: bool = False) -> tuple[TypedQuery, Scope]:
         """A typed text taken apart, and the papers that meet its demands. What it demands perhaps, it does where any paper has that, or one
@@ -239,7 +337,7 @@ class Reader:
         if mode == "bm25" or has_vector:
             return mode
         asked = query if isinstance(query, Query) else Query()
-        if (mode == "dense" and asked is query) or not (why := self.snapshot.query_encoder.lack(asked.side, asked.id)):
+        if (mode == "dense" and asked is query) or not (why := self.query_encoder.lack(asked.side, asked.id)):
             return mode
         if mode == "hybrid":
             return "bm25"
@@ -247,7 +345,7 @@ class Reader:
 
     def _are_stored(self, others: int) -> bool:
         """Whether the vectors of papers in place of a query are those of the index; so many of the papers are not in it."""
-        return not others and self.snapshot.query_encoder.symmetric
+        return not others and self.query_encoder.symmetric
 
     def _vectors(
         self, queries: Sequence[Query], modes: Sequence[Mode], vectors: Vectors | None, late: bool | None
@@ -258,14 +356,14 @@ class Reader:
         """
         read: list[Vectors | None] = [None] * len(queries)
         tokens: list[QueryTokens | None] = [None] * len(queries)
-        encoder = self.snapshot.query_encoder
+        encoder = self.query_encoder
         if late and "hybrid" not in modes:
             raise InvalidRequest(f"late interaction is a part of hybrid search, not of `mode={modes[0]!r}`; leave out one of them")
         if vectors is not None and any(mode != "bm25" for mode in modes):
             read = list(self._checked_vectors(vectors, len(queries)))
         elif vectors is None:
             read = [self._own_vector(number, query) for number, query in enumerate(queries, 1)]
-        takes_tokens = self.snapshot.manifest.late is not None if late is None else late
+        takes_tokens = self.snapshot.late if late is None else late
         with_tokens = [
             place
             for place, (query, mode) in enumerate(zip(queries, modes, strict=True))
@@ -285,7 +383,7 @@ class Reader:
         """A query's token vectors, (tokens, dim), each weighed by how rare its word is in the corpus; None if it has only stop words."""
         analyzer, bm25 = self.snapshot.analyzer, self.snapshot.bm25
         assert bm25 is not None
-        words = self.snapshot.query_encoder.with_tokens.words(query.side, query.paper or Paper("", query.text))
+        words = self.query_encoder.with_tokens.words(query.side, query.paper or Paper("", query.text))
         terms_of = {word: analyzer.terms(word) for word in dict.fromkeys(words)}
         rarities = {word: max(map(bm25.rarity, terms), default=0.0) for word, terms in terms_of.items()}
         weights = np.array([rarities[word] for word in words])
@@ -326,19 +424,28 @@ class Reader:
         snapshot, demands = self.snapshot, typed.demands if typed else ()
         insisted = {word for demand in demands for leaf in leaves(demand) for word in snapshot.analyzer.words(leaf.text)}
         corrections = self.speller.corrections(query.words, insisted)
+        if vector is not None:  # what the dense half contradicts is not looked for
+            corrections = [correction for correction in corrections if self._searcher.believes(correction, vector)]
+        terms = self.speller.terms(query.words, corrections)
+        own_terms = self.speller.own(query.words, terms)
         fields = {} if listing or snapshot.bm25 is None else field_terms(snapshot.bm25, snapshot.analyzer, query.words)
         without_terms = any(snapshot.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
-        probe = Probe(query, scope, vector, listing=listing, fields=fields, without_terms=without_terms)
-        return self.corrected(probe, corrections)
+        listing = listing or (without_terms and not terms)
+        return Probe(query, scope, vector, terms, own_terms, corrections, listing, fields=fields, without_terms=without_terms)
 
     def _texts(self, rows: Rows, count: int) -> list[str]:
         """Titles and abstracts of so many of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]
 
 
-def other_language(snapshot: Snapshot) -> str:
+def _distinct(rows: Rows) -> Rows:
+    return np.array(list(dict.fromkeys(rows.tolist())), np.int64)
+
+
+def other_language(reader: Reader) -> str:
     """The language of most papers of an index, by a sample of them, that it does not read; "" where it does and where none can be told."""
-    reads = (ENGLISH,) if snapshot.manifest.encoder is None else snapshot.query_encoder.languages
+    snapshot = reader.snapshot
+    reads = reader.query_encoder.languages if snapshot.has_vectors else (ENGLISH,)
     rows = snapshot.scope.places
     sample = snapshot.papers_at(rows[np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED)).astype(np.int64)], TEXTS) if reads else []
     language = mostly_in(f"{paper.title} {paper.abstract}" for paper in sample)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ...matching.search import Probe
 from ...options import SearchOptions
 from ...runs import Ranking
-from .reader import Reader
+from ..snapshot import Snapshot
 
 COMMON = 0.1
 """A term that more than this share of all papers have says nothing of what a query is about."""
@@ -22,16 +22,16 @@ LENGTHS = range(2, 21)
 """Letters of a term that may be added."""
 
 
-def expanded(reader: Reader, probe: Probe, ranking: Ranking, options: SearchOptions) -> Probe:
+def expanded(snapshot: Snapshot, probe: Probe, ranking: Ranking, options: SearchOptions) -> Probe:
     """A probe with the terms that RM3 adds to its own, of the papers of its ranking by BM25, (at most `fb_docs`).
 
     The query's own terms keep their weights, so those added are scaled to stand to them as `original_weight` says.
     """
-    bm25 = reader.snapshot.bm25
+    bm25 = snapshot.bm25
     assert bm25 is not None
     most = COMMON * bm25.statistics.papers
-    papers = reader.snapshot.papers_at(ranking.rows)
-    counts = [Counter(reader.snapshot.analyzer.indexed(f"{paper.title} {paper.abstract}")) for paper in papers]
+    papers = snapshot.papers_at(ranking.rows)
+    counts = [Counter(snapshot.analyzer.indexed(f"{paper.title} {paper.abstract}")) for paper in papers]
     model = relevance_model(counts, ranking.scores.tolist(), options.fb_terms, lambda term: bm25.frequency(term) <= most)
     scale = (1 - options.original_weight) / options.original_weight * sum(probe.terms.values())
     return replace(probe, expansion={term: scale * weight for term, weight in model.items()} if scale else {})

@@ -78,7 +78,7 @@ def absent(shelf: Shelf, name: str, query: str, limit: int, filter: str, mode: M
     """Why a paper is not among the first of a search. Raises as `answers.explaining.why_not`."""
     (own,) = shelf.own([name])
     row = shelf.index.named_rows([own])
-    (paper,) = shelf.index.papers_at(row)
+    (paper,) = shelf.index.snapshot.papers_at(row)
     found = why_not(shelf.index, own, query, k=limit, mode=mode, filter=filter or None)
     return Absent(
         id=shelf.names(row)[0],
@@ -101,7 +101,9 @@ def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: str, ask: A
         rows = shelf.index.matching("", filter or None)
         facets = [replace(facet, papers_are="passes filters") for facet in overview.facets_at(shelf.index, rows, columns)]
         names = [column.partition(":")[0] for column in columns]
-        notes = [remark for remark in shelf.index.remarks(names) if remark not in shelf.index.remarks([])]  # nothing is searched
+        notes = [
+            remark for remark in shelf.index.snapshot.remarks(names) if remark not in shelf.index.snapshot.remarks([])
+        ]  # nothing is searched
     values = [(facet.column, value, papers) for facet in facets for value, papers in facet.values]
 
     def items(places: range) -> list[Value]:

@@ -54,7 +54,7 @@ def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> PaperRecords:
 
     def items(places: range) -> list[PaperRecord | Missing]:
         known = range(places.start, min(places.stop, len(rows)))
-        papers = shelf.index.papers_at(rows[known.start : max(known.stop, known.start)])
+        papers = shelf.index.snapshot.papers_at(rows[known.start : max(known.stop, known.start)])
         found = [_record(own_names[place], paper) for place, paper in zip(known, papers, strict=True)]
         return [*found, *_part(missing, places, len(rows))]
 
@@ -99,7 +99,7 @@ def _shown(value: Any) -> Any:
 def entries(shelf: Shelf, names: Sequence[str], format: Format, ask: Ask) -> Entries:
     """A page of entries for a bibliography, and of the names that are none of a paper."""
     rows, missing = shelf.named(names)
-    own_names, made = shelf.names(rows), _entries(shelf.index.papers_at(rows), format)
+    own_names, made = shelf.names(rows), _entries(shelf.index.snapshot.papers_at(rows), format)
 
     def items(places: range) -> list[Entry | Missing]:
         shown = [Entry(id=own_names[place], key=made[place][0], entry=made[place][1]) for place in places if place < len(made)]
@@ -130,7 +130,7 @@ def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
 def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by"], ask: Ask) -> Works:
     """A page of what a paper cites, and what cites it. Raises as `answers.cited.citations_of`."""
     row = shelf.index.named_rows([name])
-    (paper,), (own_name,) = shelf.index.papers_at(row), shelf.names(row)
+    (paper,), (own_name,) = shelf.index.snapshot.papers_at(row), shelf.names(row)
     found = citations_of(shelf.index, own_name)
     cites = [_work("cites", *pair) for pair in zip(found.cites_names, found.cites, strict=True)]
     cited_by = [_work("cited_by", *pair) for pair in zip(found.cited_by_names, found.cited_by, strict=True)]
@@ -163,7 +163,7 @@ def indexes(shelf: Shelf, ask: Ask) -> IndexList:
     names = shelf.index.names
 
     def items(places: range) -> list[IndexFacts]:
-        return [_facts(names[place], shelf.members[place]) for place in places]
+        return [_facts(names[place], shelf.index.members[place]) for place in places]
 
     def result(shown: Sequence[IndexFacts]) -> IndexList:
         return IndexList(count=len(names), indexes=list(shown))
@@ -172,8 +172,8 @@ def indexes(shelf: Shelf, ask: Ask) -> IndexList:
 
 
 def _facts(name: str, index: Index) -> IndexFacts:
-    columns = {field.name: str(field.type) for field in index.columns}
-    years = [_years(table["year"]) for table in index.tables(["year"]) if "year" in table.column_names]
+    columns = {field.name: str(field.type) for field in index.snapshot.columns}
+    years = [_years(table["year"]) for table in index.snapshot.tables(["year"]) if "year" in table.column_names]
     known = np.array([year for pair in years for year in pair if year is not None], np.int64)
     return IndexFacts(
         name=name,
@@ -182,7 +182,7 @@ def _facts(name: str, index: Index) -> IndexFacts:
         first_year=int(known.min()) if len(known) else None,
         last_year=int(known.max()) if len(known) else None,
         modes=list(index.modes),
-        references=index.has_references,
+        references=index.snapshot.has_references,
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...errors import Ambiguous, NotFound
 from ...query.index import Index
-from ...query.indexes import Indexes
 from ...types import Hit, Rows
 from .messages import reworded
 from .results import Missing, cut
@@ -33,14 +32,9 @@ class Shelf:
     prefix: str = ""
 
     @property
-    def members(self) -> Sequence[Index]:
-        """The indexes, one by one."""
-        return self.index.members if isinstance(self.index, Indexes) else (self.index,)
-
-    @property
     def state(self) -> str:
         """What identifies the papers that the indexes have now."""
-        return self.index.manifest.checksum
+        return self.index.snapshot.checksum
 
     def own(self, names: Sequence[str]) -> list[str]:
         """Names of papers as the index has them."""
@@ -56,7 +50,7 @@ class Shelf:
 
     def names(self, rows: Rows) -> list[str]:
         """The same of the papers at some rows."""
-        return [self.prefix + name for name in self.index.whole_names(rows)]
+        return [self.prefix + name for name in self.index.snapshot.whole_names(rows)]
 
     def named(self, names: Sequence[str]) -> tuple[Rows, list[Missing]]:
         """The rows of the papers that some names mean, each once, in their order; and the names that mean none, or several."""

@@ -202,7 +202,7 @@ class Tools:
         """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
 
         def checked() -> Value:
-            self._library.index().check_files()
+            self._library.index().snapshot.check_files()
             return work()
 
         try:

@@ -108,15 +108,15 @@ async def strategy(http: HttpRequest, asked: Annotated[Strategy, Body()], k: Ann
 
 
 def _facts(name: str, index: Index) -> IndexFacts:
-    encoder = index.manifest.encoder
+    encoder = index.snapshot.encoder
     return IndexFacts(
         name=name,
         papers=len(index),
-        generation=index.manifest.generation,
+        generation=index.snapshot.manifest.generation,
         modes=list(index.modes),
         encoder=None if encoder is None else str(encoder["name"]),
-        columns=index.columns.names,
-        has_references=index.has_references,
+        columns=index.snapshot.columns.names,
+        has_references=index.snapshot.has_references,
     )
 
 
@@ -127,7 +127,7 @@ def _run(service: Service, asked: Strategy, k: int) -> StrategyResult:
         if name not in service.library.names:
             raise UnknownName("index", name, service.library.names)
     opened = [service.library.index(name) for name in names]
-    result = strategies.run(parsed, [index.path for index in opened], generations=[index.manifest.generation for index in opened])
+    result = strategies.run(parsed, [index.path for index in opened], generations=[index.snapshot.manifest.generation for index in opened])
     log = result.log
     return StrategyResult(
         date=log["date"],

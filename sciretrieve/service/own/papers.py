@@ -79,6 +79,6 @@ def _hits(index: Index, asked: Export, most: int) -> list[Hit]:
     rows = index.named_rows(asked.id) if asked.id else index.matching(asked.q, tuple(asked.filter))
     if len(rows) > most:
         raise InvalidRequest(f"{len(rows):,} papers meet this, and {most:,} are exported at once; narrow it, for example by years")
-    names = index.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
-    pairs = zip(index.papers_at(rows), names, strict=True)
+    names = index.snapshot.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
+    pairs = zip(index.snapshot.papers_at(rows), names, strict=True)
     return [Hit(place, 1.0, paper, {}, index=name) for place, (paper, name) in enumerate(pairs, 1)]

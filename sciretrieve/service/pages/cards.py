@@ -162,23 +162,23 @@ def _shared(words: QueryWords, paper: Paper) -> tuple[int, int] | None:
 
 def _nearness(index: Index, hits: Sequence[Hit]) -> Iterator[float | None]:
     scores = [hit.scores.get("dense") for hit in hits]
-    if index.scale is None or not any(score is not None for score in scores):
+    if index.snapshot.scale is None or not any(score is not None for score in scores):
         yield from (None for _ in hits)
         return
-    for score in index.scale.strength(np.array([np.nan if score is None else score for score in scores])).tolist():
+    for score in index.snapshot.scale.strength(np.array([np.nan if score is None else score for score in scores])).tolist():
         yield score if score >= WEAK else None  # NaN is not
 
 
 def _cited(index: Index, answer: Answer, first: int) -> list[int | None]:
     hits = answer.hits[first:]
-    if not index.has_references or len(index) > GRAPHED:
+    if not index.snapshot.has_references or len(index) > GRAPHED:
         return [None] * len(hits)
-    counts = index.citations.graph.cited_counts
+    counts = index.snapshot.citations.graph.cited_counts
     return [int(counts[answer.ranking.rows[hit.rank - 1]]) for hit in hits]
 
 
 def _retracted(index: Index, papers: Sequence[Paper]) -> list[bool]:
     """Which papers' records say that they were retracted."""
-    columns = {name: pa.array([paper.extra.get(name) for paper in papers]) for name in retraction_columns(index.columns)}
+    columns = {name: pa.array([paper.extra.get(name) for paper in papers]) for name in retraction_columns(index.snapshot.columns)}
     flags: list[bool] = retracted(pa.table({"title": pa.array([paper.title for paper in papers], pa.string()), **columns})).tolist()
     return flags

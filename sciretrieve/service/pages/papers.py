@@ -38,7 +38,7 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
     def shown() -> Response:
         found = profile(index, name)
         row = index.named_rows(name)
-        (whole_name,) = index.whole_names(row)
+        (whole_name,) = index.snapshot.whole_names(row)
         authors = [author for _, author in authors_in(found.paper.authors)]
         (card,) = cards_of(index, [found.paper], [whole_name])
         known = found.citations or CitationsOf((), (), (), ())
@@ -48,7 +48,7 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             http,
             "paper.html",
             card=card,
-            stands_in=index.names_at(row)[0] if len(index.names) > 1 else "",
+            stands_in=index.snapshot.names_at(row)[0] if len(index.names) > 1 else "",
             also=found.also,
             authors=authors[:NAMED],
             others=len(authors) - len(authors[:NAMED]),
@@ -76,7 +76,7 @@ async def author_page(http: HttpRequest, name: str) -> Response:
 
     def shown() -> Response:
         author = authors_of(index)[name]
-        pairs = zip(index.papers_at(author.rows), index.whole_names(author.rows), strict=True)
+        pairs = zip(index.snapshot.papers_at(author.rows), index.snapshot.whole_names(author.rows), strict=True)
         cards = _cards(index, sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most])
         return page(http, "author.html", author=author, cards=cards)
 

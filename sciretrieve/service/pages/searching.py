@@ -134,10 +134,10 @@ def _shown(index: Index, state: State, found: Answer, first: int) -> dict[str, A
 def _is_mapped(index: Index) -> bool:
     """Whether its answers can be drawn as a map."""
     try:
-        index.check_comparable()
+        index.snapshot.check_comparable()
     except InvalidRequest:
         return False
-    return bool(index.vectors) and index.bm25 is not None
+    return bool(index.snapshot.vectors) and index.snapshot.bm25 is not None
 
 
 def _refused(http: HttpRequest, state: State, error: SciretrieveError) -> Response:
@@ -165,8 +165,8 @@ def _examples(index: Index, state: State) -> dict[str, list[Example]]:
 
 def _narrowing(index: Index, state: State) -> Narrowing:
     """Counts of the answer's papers; of years as if none were chosen."""
-    asked = [(name, column, most) for name, column, most in FACETS if column in index.columns.names]
+    asked = [(name, column, most) for name, column, most in FACETS if column in index.snapshot.columns.names]
     found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
     years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]
     shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(asked, found, strict=True)]
-    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]], index.columns.names)
+    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]], index.snapshot.columns.names)

@@ -43,7 +43,7 @@ async def shelf(http: HttpRequest) -> Response:
     index = service.library.index()
 
     def shown() -> Response:
-        rows = index.find(names)
+        rows = index.snapshot.find(names)
         known = [name for name in names if name in rows]
         cards = cards_of(index, index.papers(known) if known else [], known)
         missing = [name for name in names if name not in rows]
@@ -90,7 +90,7 @@ async def news(http: HttpRequest) -> Response:
         request = state.request(min(LEAST_SEEN, service.settings.most))
         run = searched(index, request, request.k, request.options)
         ranking, matching = run.rankings[0], set(overview.matching(index, run).tolist())
-        names = [state.name_of(name) for name in index.whole_names(ranking.rows)]
+        names = [state.name_of(name) for name in index.snapshot.whole_names(ranking.rows)]
         first = zip(names[:NEW_AMONG], ranking.rows.tolist(), strict=False)
         return {"first": [name for name, row in first if row in matching], "seen": names}
 
@@ -99,7 +99,7 @@ async def news(http: HttpRequest) -> Response:
 
 def _exported(index: Index, names: list[str], form: str) -> str:
     """Papers as the text of a file. Raises NotFound."""
-    rows = index.find(names)
+    rows = index.snapshot.find(names)
     if not rows:
         raise NotFound("none of these papers is here any more; look at the shelf for which they are")
     ordered = [name for name in names if name in rows]

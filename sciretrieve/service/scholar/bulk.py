@@ -47,7 +47,7 @@ def page_of(index: Index, query: str, among: Rows | None, sort: str | None, toke
     rows = index.matching(translated(typed(query)))
     if among is not None:
         rows = np.intersect1d(rows, among, assume_unique=True)
-    names = texts(index.whole_names(rows))
+    names = texts(index.snapshot.whole_names(rows))
     places = _sorted(index, rows, names, field, order)
     first = 0
     if token is not None:

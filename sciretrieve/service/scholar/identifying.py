@@ -36,7 +36,7 @@ def row_of(index: Index, id: str) -> int:
 
 def rows_of(index: Index, ids: Sequence[str]) -> list[int | None]:
     """The rows of the papers that ids mean, (n,); None for an id that means none, or several. Columns are read once for all ids."""
-    known = index.find([checked_text(id, "id") for id in ids])
+    known = index.snapshot.find([checked_text(id, "id") for id in ids])
     rows: list[int | None] = [known.get(id) for id in ids]
     wanted: dict[str, dict[str, list[int]]] = {}
     for place, id in enumerate(ids):
@@ -54,7 +54,7 @@ def rows_of(index: Index, ids: Sequence[str]) -> list[int | None]:
 
 def _row_named(index: Index, name: str) -> int | None:
     """The row of the paper that a name means; None where it means none, or several, without a look for what may be meant."""
-    if len(found := index.lookup.named(name)) == 1:
+    if len(found := index.snapshot.lookup.named(name)) == 1:
         return int(found.rows[0])
     if len(found):  # one work, perhaps, in several indexes
         with suppress(NotFound, InvalidRequest):
@@ -95,7 +95,7 @@ def _bare(id: str) -> str:
 def _with_values(index: Index, kind: str, values: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Identifiers of a kind, each with the row of the first paper that has it."""
     asked, seen = set(values), set[str]()
-    for shard in index.shards:
+    for shard in index.snapshot.shards:
         for column in _columns(shard.schema, kind):
             texts_of_column = _column(shard.columns([column[0]])[column[0]], column)
             found = pc.is_in(texts_of_column, value_set=texts(_spellings(kind, values)))

@@ -20,12 +20,12 @@ TITLES = ("title", "beginning of a title", "misspelt title", "reference")
 
 def best_match(index: Index, text: str, among: Rows | None) -> tuple[int, float]:
     """The row of the paper whose title is nearest to a text, and how near it is, from 0 to 100. Raises NotFound where none is near."""
-    scope = index.scope if among is None else index.scope.among(among)
-    meant = index.lookup.meant(text, scope)
+    scope = index.snapshot.scope if among is None else index.snapshot.scope.among(among)
+    meant = index.snapshot.lookup.meant(text, scope)
     is_title = meant.by in TITLES
     rows = meant.rows if is_title else ranked(index, text, among, LOOKED_AT).rows
     typed = Typed(text)
-    likeness = [typed.likeness(paper.title) for paper in index.papers_at(rows, ("id", "title"))]
+    likeness = [typed.likeness(paper.title) for paper in index.snapshot.papers_at(rows, ("id", "title"))]
     best = int(np.argmax(likeness)) if likeness else -1
     if best < 0 or not (is_title or likeness[best] >= NEAR):
         raise NotFound("no paper has such a title; search for its words instead")

@@ -148,7 +148,7 @@ def _between(index: Index, first: int, last: int) -> Rows:
 def dates(index: Index) -> Rows:
     """When papers were published, (rows,), as numbers: 20200531; of whom the day is not known on the first day of their year, and 0
     without a year."""
-    days = np.zeros(sum(shard.papers for shard in index.shards), np.int64)
+    days = np.zeros(sum(shard.papers for shard in index.snapshot.shards), np.int64)
     for row, paper in _papers(index, columns.DATES):
         day = columns.publication_date(columns.columns_of(paper))
         days[row] = int(day.replace("-", "")) if day else (paper.year or 0) * 10_000 + 101 if paper.year else 0
@@ -197,7 +197,7 @@ def _by_value(index: Index, names: Collection[str], read: Callable[[Paper], Iter
 
 def _papers(index: Index, names: Collection[str]) -> Iterator[tuple[int, Paper]]:
     """All papers that are not deleted, by rising row, with some columns, given by their letters, a few thousand at a time."""
-    for shard in index.shards:
+    for shard in index.snapshot.shards:
         read = [name for name in shard.schema.names if name in IDENTIFYING or letters(name) in names]
         for rows, table in shard.read_at(shard.scope.places, read):
             yield from zip((rows + shard.first).tolist(), papers_of(table), strict=True)

@@ -110,7 +110,7 @@ async def paper(http: HttpRequest, paper_id: str, fields: PaperFields = None) ->
 def _paper(records: Records, id: str) -> tuple[int, Paper]:
     """The paper that an id means, with its row."""
     row = row_of(records.index, id)
-    return row, records.index.papers_at(np.array([row], np.int64))[0]
+    return row, records.index.snapshot.papers_at(np.array([row], np.int64))[0]
 
 
 def _dated(records: Records, works: Sequence[Cited], dates: str | None) -> Sequence[Cited]:

@@ -29,9 +29,11 @@ def passages(records: Records, query: str, among: Rows | None, limit: int, field
     """
     index, wanted = records.index, _wanted(fields)
     ranking = ranked(index, query, among, limit)
-    bm25 = index.bm25
-    words = QueryWords(index.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in index.analyzer.terms(query)})
-    found = zip(ranking.scores.tolist(), index.papers_at(ranking.rows), index.whole_names(ranking.rows), strict=True)
+    bm25 = index.snapshot.bm25
+    words = QueryWords(
+        index.snapshot.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in index.snapshot.analyzer.terms(query)}
+    )
+    found = zip(ranking.scores.tolist(), index.snapshot.papers_at(ranking.rows), index.snapshot.whole_names(ranking.rows), strict=True)
     return [
         {
             "score": score,

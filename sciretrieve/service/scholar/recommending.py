@@ -66,6 +66,6 @@ def _known(records: Records, ids: Sequence[str]) -> list[int]:
 
 def _recommended(records: Records, liked: Sequence[int], disliked: Sequence[int], wanted: Fields, limit: int) -> dict[str, Any]:
     """The papers most like some, and unlike others."""
-    names = [records.index.whole_names(np.unique(np.array(rows, np.int64))) for rows in (liked, disliked)]
+    names = [records.index.snapshot.whole_names(np.unique(np.array(rows, np.int64))) for rows in (liked, disliked)]
     run = records.index.similar(names[0], limit, negatives=names[1])
     return {"recommendedPapers": records.papers(run[0].rows[:limit], wanted)}

@@ -54,7 +54,7 @@ class Records:
         """The papers at some rows, in that order."""
         places = np.asarray(rows, np.int64)
         names = PLAIN_COLUMNS if FEW.issuperset(wanted.names) else None
-        found = zip(places.tolist(), self.index.papers_at(places, names), self.index.whole_names(places), strict=True)
+        found = zip(places.tolist(), self.index.snapshot.papers_at(places, names), self.index.snapshot.whole_names(places), strict=True)
         cases = [_Case(self, row, paper, name, wanted) for row, paper, name in found]
         lists = {name: self._linked(name, cases, wanted) for name in ("citations", "references") if name in wanted}
         records: list[Record] = []
@@ -80,7 +80,7 @@ class Records:
         values = {"id": paper.id, "doi": paper.doi, **paper.extra}
         found: dict[int | str, Cited] = {}
         for reference in references_of(values, self._reference_columns):
-            known = self.index.citations.names.row(reference.names)
+            known = self.index.snapshot.citations.names.row(reference.names)
             if known is None:
                 found.setdefault(str(reference), Cited(None, reference))
             elif known != row:
@@ -89,25 +89,25 @@ class Records:
 
     def citing(self, row: int) -> list[Cited]:
         """The papers that cite a paper, the latest first."""
-        if not self.index.has_references:
+        if not self.index.snapshot.has_references:
             return []
-        rows = self.index.citations.graph.cited_by(row)
+        rows = self.index.snapshot.citations.graph.cited_by(row)
         return [Cited(int(each)) for each in self.latest_first(rows)]
 
     def latest_first(self, rows: Rows) -> Rows:
         """The rows of papers, the latest first, then by id."""
-        papers = self.index.papers_at(rows, ("id", "year"))
+        papers = self.index.snapshot.papers_at(rows, ("id", "year"))
         order = sorted(range(len(rows)), key=lambda place: (-(papers[place].year or 0), papers[place].id))
         return rows[np.array(order, np.int64)]
 
     @once
     def _reference_columns(self) -> Sequence[str]:
-        return reference_columns(self.index.columns)
+        return reference_columns(self.index.snapshot.columns)
 
     @property
     def is_graphed(self) -> bool:
         """Whether citations are followed to say of each paper of a list how many it has."""
-        return self.index.has_references and len(self.index) <= GRAPHED
+        return self.index.snapshot.has_references and len(self.index) <= GRAPHED
 
     def address(self, name: str) -> str:
         """The address of a paper's page."""
@@ -115,7 +115,7 @@ class Records:
 
     def works_by(self, author: Author) -> Rows:
         """The rows of an author's papers, each work once where several indexes have it."""
-        return self.index.distinct(author.rows) if len(self.index.names) > 1 else author.rows
+        return self.index.snapshot.distinct(author.rows) if len(self.index.names) > 1 else author.rows
 
     def authors(self, authors: Sequence[Author], wanted: Fields) -> list[Record]:
         """Some authors, in that order; their papers are read together."""
@@ -190,16 +190,16 @@ def _reference_count(case: _Case) -> int | None:
 
 def _embedding(case: _Case) -> Record | None:
     """The paper's vector, if the index has those of the encoder that is asked for."""
-    encoder = case.records.index.manifest.encoder
+    encoder = case.records.index.snapshot.encoder
     asked = case.wanted.names["embedding"] or {"specter_v1"}
     name, model = EMBEDDINGS.get(str((encoder or {}).get("name")), ("", ""))
-    if name not in asked or encoder is None or not case.records.index.vectors:
+    if name not in asked or encoder is None or not case.records.index.snapshot.vectors:
         return None
     chosen = encoder.get("asked") or {}
     if any(chosen.get(option) for option in ("adapter", "pooling", "template", "bare_titles")):
         return None
     try:
-        vector = case.records.index.vectors_at(np.array([case.row], np.int64))[0]
+        vector = case.records.index.snapshot.vectors_at(np.array([case.row], np.int64))[0]
     except InvalidRequest:  # several indexes by different encoders
         return None
     return {"model": model, "vector": vector.tolist()}

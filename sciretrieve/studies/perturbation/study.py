@@ -223,10 +223,10 @@ def robustness(
         raise InvalidRequest(f"{limit:,} papers are too few to study; at least {FEWEST} are needed")
     with shown(progress) as listener:
         if isinstance(source, Index):
-            name, batches = str(source.path), (texts_of(table) for table in source.tables(["id", "title", "abstract"]))
-            reader = source.encoder if source.manifest.encoder is not None else None
-            fusion = source.fusion(None, None)
-            settings = BuildSettings(metric=source.manifest.metric, lexical=source.manifest.bm25)
+            name, batches = str(source.path), (texts_of(table) for table in source.snapshot.tables(["id", "title", "abstract"]))
+            reader = source.reader.query_encoder.encoder if source.snapshot.encoder is not None else None
+            fusion = source.snapshot.fusion
+            settings = BuildSettings(metric=source.snapshot.metric, lexical=source.snapshot.manifest.bm25)
             options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha if fusion.method == "convex" else None)
             modes = [mode for mode in MODES if mode in source.modes]
         else:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.lifecycle.distributed import DistributedIndex, RayWorkers
+from sciretrieve.lifecycle.distributed import RayWorkers
+from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher
 from sciretrieve.options import BuildSettings, SearchOptions
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
@@ -35,14 +36,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     corpus = write_jsonl(folder / "corpus.jsonl", made_up_papers(400))
     settings = BuildSettings(shard_size=90, dense="HNSW8,Flat", lexical=sr.Bm25Parameters("bm25l"))
     sr.build(corpus, folder / "index", settings)
-    sr.delete(folder / "index", sr.open(folder / "index").live_ids()[50:60])
+    sr.delete(folder / "index", sr.open(folder / "index").snapshot.live_ids()[50:60])
     return sr.open(folder / "index")
 
 
 @pytest.fixture(scope="module")
-def distributed(index: sr.Index, workers: RayWorkers) -> Iterator[DistributedIndex]:
+def distributed(index: sr.Index, workers: RayWorkers) -> Iterator[sr.Index]:
     """The index on two nodes."""
-    with DistributedIndex(index.path, workers) as opened:
+    with sr.open(index.path, workers=workers) as opened:
         yield opened
 
 
@@ -66,11 +67,11 @@ OPTIONS = {
 }
 
 
-def test_answers_are_those_of_one_machine(index: sr.Index, distributed: DistributedIndex) -> None:
+def test_answers_are_those_of_one_machine(index: sr.Index, distributed: sr.Index) -> None:
     for name, options in OPTIONS.items():
         assert answers(distributed, options) == answers(index, options), name
     assert answers(distributed, SearchOptions(), 400) == answers(index, SearchOptions(), 400)
-    ids = index.live_ids()[:3]
+    ids = index.snapshot.live_ids()[:3]
     assert distributed.similar(ids, 10).rankings[0].ids == index.similar(ids, 10).rankings[0].ids
     query = sr.Query("q", "graph networks")
     here, there = (opened.search(query, 20, like=ids[:2], unlike=ids[2:]).rankings[0] for opened in (index, distributed))
@@ -81,19 +82,25 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: Distribu
     assert distributed.search(typed, filter=filter)[0].total == index.count(typed, filter) > 0
 
 
-def test_without_any_node_this_machine_answers(index: sr.Index, distributed: DistributedIndex, workers: RayWorkers) -> None:
-    for process in distributed._groups._processes:
+def processes(distributed: sr.Index) -> list[Any]:
+    """What searches on the nodes."""
+    assert isinstance(distributed.searcher, ClusterSearcher)
+    return distributed.searcher.groups._processes
+
+
+def test_without_any_node_this_machine_answers(index: sr.Index, distributed: sr.Index, workers: RayWorkers) -> None:
+    for process in processes(distributed):
         workers.cluster.ray.kill(process)
     assert answers(distributed, SearchOptions()) == answers(index, SearchOptions())
-    assert not distributed._groups._processes
+    assert not processes(distributed)
 
 
-def test_it_is_refreshed_on_the_same_nodes(index: sr.Index, distributed: DistributedIndex) -> None:
+def test_it_is_refreshed_on_the_same_nodes(index: sr.Index, distributed: sr.Index) -> None:
     assert distributed.refreshed() is distributed
     gone = distributed.search("graph networks", 1).rankings[0].ids[0]
     sr.delete(index.path, gone)
     with distributed.refreshed() as after:
-        assert isinstance(after, DistributedIndex)
+        assert isinstance(after.searcher, ClusterSearcher)
         assert answers(after, SearchOptions()) == answers(index.refreshed(), SearchOptions())
         assert gone not in after.search("graph networks", 400).rankings[0].ids
     assert distributed.search("graph networks", 1).rankings[0].ids[0] == gone

@@ -60,8 +60,8 @@ def fields_of(paper: dict[str, Any]) -> dict[str, set[str]]:
 
 
 def ids_with(index: sr.Index, words: set[str], field: str) -> set[str]:
-    assert index.bm25 is not None
-    return set(index.ids(index.bm25.rows_with(words, field)))
+    assert index.snapshot.bm25 is not None
+    return set(index.ids(index.snapshot.bm25.rows_with(words, field)))
 
 
 def assert_as_the_papers_say(index: sr.Index, papers: list[dict[str, Any]]) -> None:
@@ -92,7 +92,7 @@ def test_words_are_folded_and_neither_stemmed_nor_left_out() -> None:
 
 
 def test_a_word_in_a_field_has_the_papers_that_have_it(index: sr.Index) -> None:
-    assert len(index.manifest.shards) == 4
+    assert len(index.snapshot.manifest.shards) == 4
     assert_as_the_papers_say(index, PAPERS)
 
 
@@ -113,10 +113,10 @@ def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
     sr.delete(place, ["p0003", "p0030", "p0031"])
     left = [paper for paper in PAPERS if paper["id"] not in ("p0003", "p0030", "p0031")]
     assert_as_the_papers_say(sr.open(place), left)
-    before = {shard.name for shard in sr.open(place).manifest.shards}
+    before = {shard.name for shard in sr.open(place).snapshot.manifest.shards}
     sr.merge(place)
     merged = sr.open(place)
-    assert len(before - {shard.name for shard in merged.manifest.shards}) == 2
+    assert len(before - {shard.name for shard in merged.snapshot.manifest.shards}) == 2
     assert_as_the_papers_say(merged, left)
     assert not verify(place).faults
 
@@ -124,7 +124,7 @@ def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
 def test_papers_without_such_columns_have_an_empty_file(tmp_path: Path) -> None:
     texts = [{"id": paper["id"], "title": paper["title"], "abstract": paper["abstract"]} for paper in PAPERS]
     index = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder=None)
-    assert index.manifest.has_fields
+    assert index.snapshot.manifest.has_fields
     assert not ids_with(index, {"muller"}, "authors")
 
 
@@ -140,21 +140,21 @@ def test_an_index_from_before_works_as_before_and_reindex_adds_them(tmp_path: Pa
     sr.delete(tmp_path / "index", ["p0003"])
     without_fields(tmp_path / "index")
     old = sr.open(tmp_path / "index")
-    assert old.bm25 is not None
-    assert not old.manifest.has_fields
-    assert not old.bm25.has_fields
+    assert old.snapshot.bm25 is not None
+    assert not old.snapshot.manifest.has_fields
+    assert not old.snapshot.bm25.has_fields
     assert old.search("graph networks").hits
     assert "; without authors, venues and keywords, which `sciretrieve reindex` adds" in answer("info", "-i", tmp_path / "index")
     with pytest.raises(InvalidRequest, match="`sciretrieve reindex` adds them"):
-        old.bm25.rows_with(["muller"], "authors")
+        old.snapshot.bm25.rows_with(["muller"], "authors")
     assert not verify(tmp_path / "index").faults
     sr.reindex(tmp_path / "index")
     new = sr.open(tmp_path / "index")
     assert "; with authors, venues and keywords" in answer("info", "-i", tmp_path / "index")
-    assert new.manifest.has_fields
+    assert new.snapshot.manifest.has_fields
     assert_as_the_papers_say(new, [paper for paper in PAPERS if paper["id"] != "p0003"])
     assert new.search("networks", mode="bm25").to_arrow().equals(old.search("networks", mode="bm25").to_arrow())
-    generation = new.manifest.generation
+    generation = new.snapshot.manifest.generation
     assert sr.reindex(tmp_path / "index").generation == generation
 
 
@@ -163,8 +163,8 @@ def test_an_index_to_which_papers_were_added_since_works_as_before(tmp_path: Pat
     without_fields(tmp_path / "index")
     sr.add(write_jsonl(tmp_path / "second.jsonl", PAPERS[30:]), tmp_path / "index")
     mixed = sr.open(tmp_path / "index")
-    assert mixed.bm25 is not None
-    assert not mixed.bm25.has_fields
+    assert mixed.snapshot.bm25 is not None
+    assert not mixed.snapshot.bm25.has_fields
     sr.reindex(tmp_path / "index")
     assert_as_the_papers_say(sr.open(tmp_path / "index"), PAPERS)
 
@@ -180,7 +180,7 @@ def test_adding_them_can_be_interrupted(tmp_path: Path) -> None:
     without_fields(tmp_path / "index")
     with pytest.raises(KeyboardInterrupt):
         sr.reindex(tmp_path / "index", progress=Interrupting())
-    assert not sr.open(tmp_path / "index").manifest.has_fields
+    assert not sr.open(tmp_path / "index").snapshot.manifest.has_fields
     assert (tmp_path / "index" / "shards" / "000003" / "fields.arrow").exists()
     written = (tmp_path / "index" / "shards" / "000003" / "fields.arrow").stat().st_mtime_ns
     sr.reindex(tmp_path / "index")

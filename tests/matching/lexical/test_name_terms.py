@@ -41,8 +41,8 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
 
 
 def bm25_of(index: sr.Index) -> Bm25:
-    assert index.bm25 is not None
-    return index.bm25
+    assert index.snapshot.bm25 is not None
+    return index.snapshot.bm25
 
 
 def expected_additions(query: str) -> dict[str, dict[str, float]]:
@@ -74,7 +74,7 @@ def expected_additions(query: str) -> dict[str, dict[str, float]]:
 
 
 def probe_of(index: sr.Index, query: str) -> Probe:
-    return index.probes([sr.Query("q", query)], "bm25", None)[0]
+    return index.reader.probes([sr.Query("q", query)], "bm25", None)[0]
 
 
 @pytest.mark.parametrize("name", ["many", "one"])
@@ -86,7 +86,7 @@ def test_scores_are_those_of_the_text_and_what_names_add(indexes: dict[str, sr.I
     text_scores, _ = bm25_of(index).scores(weigh_terms(Analyzer().terms(query)))
     scores, matched = bm25_of(index).scores(probe.all_terms)
     additions = expected_additions(query)
-    rows = index.rows([paper["id"] for paper in LIVE])
+    rows = index.snapshot.rows([paper["id"] for paper in LIVE])
     for row, paper in zip(rows.tolist(), LIVE, strict=True):
         adds = additions[paper["id"]]
         assert scores[row] - text_scores[row] == pytest.approx(sum(adds.values()), abs=1e-5)
@@ -109,7 +109,7 @@ def test_the_sharding_changes_nothing_and_neither_does_looking_only_for_the_best
     assert one.ids == many.ids
     assert one.scores.tolist() == many.scores.tolist()
     scores, matched = bm25_of(indexes["one"]).scores(probe_of(indexes["one"], query).all_terms)
-    rows = indexes["one"].scope.places[matched[indexes["one"].scope.places]]
+    rows = indexes["one"].snapshot.scope.places[matched[indexes["one"].snapshot.scope.places]]
     ids = dict(zip(rows.tolist(), indexes["one"].ids(rows), strict=True))
     best = sorted(rows.tolist(), key=lambda row: (-scores[row], ids[row]))[:k]
     assert [ids[row] for row in best] == list(one.ids)
@@ -118,10 +118,10 @@ def test_the_sharding_changes_nothing_and_neither_does_looking_only_for_the_best
 @pytest.mark.parametrize("query", QUERIES)
 def test_an_index_from_before_takes_no_word_for_a_name(indexes: dict[str, sr.Index], query: str) -> None:
     index = indexes["before"]
-    assert field_terms(bm25_of(index), index.analyzer, query) == {}
+    assert field_terms(bm25_of(index), index.snapshot.analyzer, query) == {}
     ranking = index.search(sr.Query("q", query), 100, group=False).rankings[0]
     scores, _ = bm25_of(indexes["many"]).scores(weigh_terms(Analyzer().terms(query)))
-    rows = indexes["many"].rows(list(ranking.ids))
+    rows = indexes["many"].snapshot.rows(list(ranking.ids))
     if not ranking.corrections:
         assert ranking.scores.tolist() == scores[rows].tolist()
 
@@ -129,7 +129,7 @@ def test_an_index_from_before_takes_no_word_for_a_name(indexes: dict[str, sr.Ind
 def test_a_paper_as_a_query_and_a_pasted_text_have_no_names(indexes: dict[str, sr.Index]) -> None:
     index = indexes["many"]
     paper = sr.Paper("q", "ishii hiroshi", "muller")
-    assert not index.probes([sr.Query("q", paper=paper)], "bm25", None)[0].fields
+    assert not index.reader.probes([sr.Query("q", paper=paper)], "bm25", None)[0].fields
     assert probe_of(index, "ishii hiroshi").fields
     assert not probe_of(index, " ".join(["ishii hiroshi", *(f"word{number}" for number in range(100))])).fields
 
@@ -151,13 +151,13 @@ def test_a_paper_has_a_word_that_is_one_of_its_names(tmp_path: Path, monkeypatch
     papers = [{**paper, "authors": paper["authors"] if number % 7 else ["Grete Hermann"]} for number, paper in enumerate(PAPERS * 2)]
     papers = [{**paper, "id": f"p{number:04d}"} for number, paper in enumerate(papers)]
     index = sr.build(papers, tmp_path / "index", encoder="letters")
-    probe = index.probes(["grete hermann star"], "hybrid", None)[0]
+    probe = index.reader.probes(["grete hermann star"], "hybrid", None)[0]
     wanted = {
         paper["id"] for paper in papers if "Grete Hermann" in paper["authors"] and "star" in f"{paper['title']} {paper['abstract']}".split()
     }
     assert wanted
     ranking = index.search("grete hermann star", 10, mode="bm25", group=False).rankings[0]
-    rows = index.rows(list(ranking.ids[:3]))
+    rows = index.snapshot.rows(list(ranking.ids[:3]))
     whole = sum(weight * bm25_of(index).rarity(term) for term, weight in probe.own_terms.items())
     assert bm25_of(index).covered_rarity(probe.own_terms, rows, probe.fields) == pytest.approx([whole] * 3)
     assert (bm25_of(index).covered_rarity(probe.own_terms, rows) < whole).all()

@@ -14,14 +14,14 @@ from sciretrieve.matching.lexical.tfidf import term_matrix
 
 
 def test_rows_are_what_the_texts_say_over_all_shards(index: sr.Index) -> None:
-    assert index.bm25 is not None
-    assert len(index.shards) > 1
+    assert index.snapshot.bm25 is not None
+    assert len(index.snapshot.shards) > 1
     analyzer, rows = Analyzer(), np.array([299, 3, 130, 4])
-    papers = index.papers_at(index.scope.places)
+    papers = index.papers_at(index.snapshot.scope.places)
     counts = [Counter(analyzer.terms(paper.title) * 2 + analyzer.terms(paper.abstract)) for paper in papers]
     having = Counter(term for count in counts for term in count)
     rarity = {term: log(1 + (300 - number + 0.5) / (number + 0.5)) for term, number in having.items()}
-    matrix = term_matrix(index.bm25, rows)
+    matrix = term_matrix(index.snapshot.bm25, rows)
     names = matrix.terms.to_pylist()
     assert sorted(names) == sorted(having)
     for place, row in enumerate(rows.tolist()):

@@ -151,7 +151,7 @@ def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[lis
     import sciretrieve as sr
 
     index = sr.build(kind(ROWS), tmp_path / "index", encoder=None)
-    assert index.manifest.sources[0].corpus == (source,)
+    assert index.snapshot.manifest.sources[0].corpus == (source,)
     assert len(sr.build(kind(ROWS), tmp_path / "index", encoder=None)) == 2
     more = [*ROWS, {"id": 9, "title": "V", "year": 2000}]
     with pytest.raises(IndexExists, match=r"`sr\.sync\(papers, '.*index'\)` makes it equal to these papers, `sr\.add"):

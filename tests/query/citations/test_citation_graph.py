@@ -54,7 +54,7 @@ def cosines(rows: Sequence[dict[str, Any]], id: str) -> dict[str, float]:
 
 
 def related(index: sr.Index, id: str) -> dict[str, float]:
-    rows, scores = index.citations.related(int(index.rows([id])[0]))
+    rows, scores = index.snapshot.citations.related(int(index.snapshot.rows([id])[0]))
     return dict(zip(index.ids(rows), scores.tolist(), strict=True))
 
 
@@ -94,7 +94,7 @@ def test_links_are_counted(tmp_path: Path) -> None:
         they_cite = set().union(*(cites[id] for id in given))
         cite_them = set().union(*(cited_by[id] for id in given))
         for id in cites.keys() - set(given):
-            assert index.citations.link(index.rows(given).tolist(), int(index.rows([id])[0])) == Link(
+            assert index.snapshot.citations.link(index.snapshot.rows(given).tolist(), int(index.snapshot.rows([id])[0])) == Link(
                 shared=len(cites[id] & they_cite),
                 together=len(cited_by[id] & cite_them),
                 between=len(cites[id] & cite_them) + len(cited_by[id] & they_cite),
@@ -140,7 +140,7 @@ MIXED: list[dict[str, Any]] = [
 def test_a_reference_finds_its_paper_in_any_form(tmp_path: Path, reference: str, cited: int | None) -> None:
     rows = [*MIXED, {"id": "citing", "title": "Citing", "references": [reference]}]
     index = built(tmp_path / "index", rows)
-    assert index.citations.graph.cites(6).tolist() == [7 if cited is None else cited]
+    assert index.snapshot.citations.graph.cites(6).tolist() == [7 if cited is None else cited]
 
 
 def test_numbers_are_pubmed_ids_in_papers_from_pubmed_alone(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_numbers_are_pubmed_ids_in_papers_from_pubmed_alone(tmp_path: Path) -> N
         {"id": "7", "title": "C", "pmid": "8", "references": ["5", "pmid:77"]},
     ]
     index = built(tmp_path / "index", rows)
-    graph = index.citations.graph
+    graph = index.snapshot.citations.graph
     assert 0 in graph.cites(1).tolist()
     assert 0 not in graph.cites(2).tolist()
     assert set(graph.cites(1).tolist()) & set(graph.cites(2).tolist())  # both cite the PubMed id 77, which is not there
@@ -160,20 +160,20 @@ def test_two_columns_are_read_and_papers_need_not_have_them(tmp_path: Path) -> N
     (tmp_path / "one.jsonl").write_text('{"id": "a", "title": "A", "referenced_works": ["b", "c"]}\n{"id": "b", "title": "B"}\n')
     (tmp_path / "two.jsonl").write_text('{"id": "c", "title": "C", "cites": "a, b"}\n{"id": "d", "title": "D", "references": 3}\n')
     index = sr.build([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], tmp_path / "index", encoder=None, shard_size=1)
-    assert [index.citations.graph.cites(row).tolist() for row in range(4)] == [[1, 2], [], [0, 1], []]
+    assert [index.snapshot.citations.graph.cites(row).tolist() for row in range(4)] == [[1, 2], [], [0, 1], []]
 
 
 def test_an_index_without_references_says_so(tmp_path: Path) -> None:
     index = built(tmp_path / "index", [{"id": "a", "title": "A", "references": 12}])
-    assert not index.has_references
+    assert not index.snapshot.has_references
     with pytest.raises(InvalidRequest, match="has no column with what its papers cite; with one such as references, referenced_works"):
-        _ = index.citations
+        _ = index.snapshot.citations
 
 
 def test_an_index_without_a_citation_has_an_empty_graph(tmp_path: Path) -> None:
     index = built(tmp_path / "index", [{"id": "a", "title": "A", "references": ["x"]}, {"id": "b", "title": "B", "references": None}])
     sr.delete(index.path, ["a"])
-    citations = sr.open(index.path).citations
+    citations = sr.open(index.path).snapshot.citations
     assert isinstance(citations, CitationGraph)
     assert len(citations.graph) == 0
     assert citations.related(1)[0].tolist() == []

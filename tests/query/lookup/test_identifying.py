@@ -72,18 +72,18 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 @pytest.mark.parametrize(("text", "by", "ids"), CASES)
 def test_named_papers(index: sr.Index, text: str, by: str, ids: list[str]) -> None:
-    match = index.lookup.identified(text)
+    match = index.snapshot.lookup.identified(text)
     assert (match.by, index.ids(match.rows)) == (by, ids)
 
 
 @pytest.mark.parametrize("text", NONE)
 def test_what_names_none(index: sr.Index, text: str) -> None:
-    assert not len(index.lookup.identified(text))
+    assert not len(index.snapshot.lookup.identified(text))
 
 
 def test_every_id_is_its_paper(index: sr.Index) -> None:
-    for row, id in zip(index.scope.places.tolist(), index.live_ids(), strict=True):
-        match = index.lookup.identified(id)
+    for row, id in zip(index.snapshot.scope.places.tolist(), index.snapshot.live_ids(), strict=True):
+        match = index.snapshot.lookup.identified(id)
         assert (match.by, match.rows.tolist()) == ("id", [row])
 
 
@@ -129,7 +129,7 @@ def test_records_of_one_work_are_named_by_the_one_that_says_most(tmp_path: Path)
         assert index.search("10.1000/one", 5)[0].also[0]  # as one there, too
         with pytest.raises(Ambiguous, match="DOI of 2 papers; name one by its id: first"):
             index.papers("10.1000/book")
-        rows_of, wrong = index.named(["10.1000/one", "10.1000/book", "nothing", "p0003", "nothing"])
+        rows_of, wrong = index.snapshot.named(["10.1000/one", "10.1000/book", "nothing", "p0003", "nothing"])
         assert ([*rows_of], [*wrong]) == (["p0003", "10.1000/one"], ["10.1000/book", "nothing"])
     for command, shown in (("cite", "whole,p0003"), ("show", "Waves."), ("similar", "p00")):
         result = sciretrieve(command, "nothing", "10.1000/one", "10.1000/book", "p0003", "-i", tmp_path / "index")

@@ -120,7 +120,7 @@ def test_all_that_may_be_typed_means_what_a_look_at_every_paper_says(index: sr.I
     kinds = set()
     for paper in PAPERS[:90:4]:
         for text in texts(paper, chance):
-            match = index.lookup.meant(text, index.scope)
+            match = index.snapshot.lookup.meant(text, index.snapshot.scope)
             assert (match.by, set(index.ids(match.rows))) == seen(text), text
             kinds.add(match.by)
     assert kinds == {"", "title", "beginning of a title", "misspelt title", "reference", "text"}
@@ -154,8 +154,8 @@ def test_operators_stay_what_they_are(index: sr.Index) -> None:
     "text", ["graph " * 10**5, "x" * 10**5, ". A. " * 10**4, "10.1000/" * 10**4, "😀", "图神经网络", "\\$", "the of and"]
 )
 def test_whatever_is_pasted_is_read(index: sr.Index, text: str) -> None:
-    assert not len(index.lookup.identified(text))
-    assert not len(index.lookup.meant(text, index.scope))
+    assert not len(index.snapshot.lookup.identified(text))
+    assert not len(index.snapshot.lookup.meant(text, index.snapshot.scope))
 
 
 def test_a_title_names_a_paper_wherever_an_id_is_taken(index: sr.Index) -> None:

@@ -107,14 +107,14 @@ def by(query: str) -> set[str]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_papers_by_authors_of_a_name(index: sr.Index, query: str) -> None:
-    match = index.lookup.meant(query, index.scope)
+    match = index.snapshot.lookup.meant(query, index.snapshot.scope)
     assert set(index.ids(match.rows)) == by(query)
     assert match.by == ("names" if by(query) else "")
 
 
 def test_names_that_too_many_papers_have_are_left_to_the_search(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "MOST_BY_NAME", len(by("müller")) - 1)
-    assert not len(index.lookup.meant("müller", index.scope))
+    assert not len(index.snapshot.lookup.meant("müller", index.snapshot.scope))
 
 
 def test_the_command_says_that_papers_were_found_by_a_name(index: sr.Index) -> None:

@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
     folder = tmp_path_factory.mktemp("narrowing")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
     indexes = {mode: sr.build(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
-    assert len(indexes["hybrid"].shards) == 3
+    assert len(indexes["hybrid"].snapshot.shards) == 3
     return indexes | {"one": sr.build(corpus, folder / "one", encoder=None)}
 
 
@@ -410,7 +410,7 @@ def test_any_expression_is_as_python_evaluates_it(made: dict[str, sr.Index], exp
     expected = {paper["id"] for paper in PAPERS if eval(code, {"test": lambda number, paper=paper: leaf_tests[number][1](paper)})}
     for name in ("hybrid", "dense", "one"):
         index = made[name]
-        scope = index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        scope = index.snapshot.narrower.meeting(operators.parse(typed, index.snapshot.columns.names).demands, index.snapshot.scope)
         assert {paper.id for paper in index.papers_at(scope.places)} == expected, name
 
 
@@ -427,7 +427,7 @@ def test_texts_are_read_only_for_phrases_and_only_where_they_matter(made: dict[s
 
     def rows_read(typed: str) -> int:
         read.clear()
-        index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        index.snapshot.narrower.meeting(operators.parse(typed, index.snapshot.columns.names).demands, index.snapshot.scope)
         return sum(read)
 
     for typed in ("star AND (dust OR title:planet) NOT abstract:orbit year:2005- author:ada", "graph-neural OR -star -(a the)"):
@@ -454,7 +454,7 @@ def test_many_beginnings_together_are_each_of_them(made: dict[str, sr.Index], na
         absent = [f"zz{number}*" for number in range(many)]
         expected = set().union(*(alone[typed] for typed in chosen))
         assert set(index.matching(" OR ".join([*absent, *chosen])).tolist()) == expected
-        assert set(index.matching(f"NOT ({' OR '.join(chosen)})").tolist()) == set(index.scope.places.tolist()) - expected
+        assert set(index.matching(f"NOT ({' OR '.join(chosen)})").tolist()) == set(index.snapshot.scope.places.tolist()) - expected
     assert all(alone[typed] for typed in BEGINNINGS if typed != "zz*")
 
 
@@ -577,7 +577,9 @@ def test_one_text_among_numbers_leaves_them_numbers(way: Callable[[Path], None],
 )
 def test_what_cannot_be_told_of_typed_demands(typed: str, passing: set[str], undecided: set[str], typed_index: sr.Index) -> None:
     """Kleene's logic: what one part decides is decided; a paper of which it cannot be told never answers, `NOT` or no `NOT`."""
-    scope = typed_index.narrower.meeting(operators.parse(typed, typed_index.columns.names).demands, typed_index.scope)
+    scope = typed_index.snapshot.narrower.meeting(
+        operators.parse(typed, typed_index.snapshot.columns.names).demands, typed_index.snapshot.scope
+    )
     assert {*typed_index.ids(scope.places)} == passing
     assert {*typed_index.ids(scope.undecided)} == undecided
 
@@ -599,7 +601,7 @@ def test_deleted_papers_have_no_say(way: Callable[[Path], None], tmp_path: Path)
             assert judged(index, "citations < 6") == (FEW, set())
             assert judged(index, "not citations < 6") == (MANY, set())
             if way is added:
-                assert index.columns.field("citations").type == "int64"
+                assert index.snapshot.columns.field("citations").type == "int64"
                 with pytest.raises(InvalidRequest, match="citations holds int64, which does not compare with 'n/a'"):
                     index.search("graphs", filter='citations == "n/a"')
         sr.merge(tmp_path / "index")

@@ -94,7 +94,7 @@ def test_k_distinct_papers_from_the_best_on(given_: tuple[list[float], list[list
 
 
 def vectors_of(index: sr.Index, ids: Sequence[str]) -> Vectors:
-    return vectors_at(index.vectors, index.rows(ids))
+    return vectors_at(index.snapshot.vectors, index.snapshot.rows(ids))
 
 
 @pytest.mark.parametrize("group", [False, True])

@@ -32,10 +32,10 @@ def letters(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFacto
 
 
 def cosines(index: sr.Index, vector: Any) -> dict[str, float]:
-    matrix = np.concatenate([np.asarray(shard.vectors, np.float64) for shard in index.vectors])
+    matrix = np.concatenate([np.asarray(shard.vectors, np.float64) for shard in index.snapshot.vectors])
     query = np.asarray(vector, np.float64)
     lengths = np.maximum(np.linalg.norm(matrix, axis=1) * np.linalg.norm(query), 1e-300)
-    return dict(zip(index.live_ids(), matrix @ query / lengths, strict=True))
+    return dict(zip(index.snapshot.live_ids(), matrix @ query / lengths, strict=True))
 
 
 def plain(index: sr.Index, query: Any, k: int = 300, **options: Any) -> sr.Ranking:
@@ -122,7 +122,7 @@ def test_a_batch_says_of_each_query_what_it_lacks(letters: sr.Index) -> None:
 
 def test_vectors_go_with_all_that_a_search_may_have(letters: sr.Index, built: Callable[..., Any]) -> None:
     vector = np.ones(26)
-    ids = letters.live_ids()[:9]
+    ids = letters.snapshot.live_ids()[:9]
     expected = cosines(letters, vector)
     np.testing.assert_allclose(letters.score(Query("q", vector=vector), ids, mode="dense"), [expected[id] for id in ids])
     liked = letters.search(Query(vector=vector), 5, like=ids[0], unlike=ids[1], diversify=True)[0]
@@ -135,13 +135,13 @@ def test_vectors_go_with_all_that_a_search_may_have(letters: sr.Index, built: Ca
     assert set(sr.why_not(letters, ids[0], Query(vector=vector), k=1).ranks) == {"dense"}
     assert set(sr.why_not(letters, ids[0], Query("q", "star", vector=vector), k=1).ranks) == {"hybrid", "dense", "bm25"}
     index = built(shard_size=128, dense="hnsw")
-    query = index.encode([Query("q", "star dust")])[0]
+    query = index.reader.query_encoder.encode([Query("q", "star dust")])[0]
     assert index.search(Query("q", "star dust", vector=query), 9)[0].ids == index.search(Query("q", "star dust"), 9)[0].ids
 
 
 def test_late_interaction_reads_texts_and_a_vector_has_none(papers: list[dict[str, Any]], tmp_path: Path) -> None:
     index = sr.build(papers[:30], tmp_path / "index", late=True, progress=False)
-    vector = index.encode([Query("q", "graph networks")])[0]
+    vector = index.reader.query_encoder.encode([Query("q", "graph networks")])[0]
     text, both, alone = index.search([Query("t", "graph networks"), Query("b", "graph networks", vector=vector), Query(vector=vector)], 5)
     assert ["tokens" in ranking.parts for ranking in (text, both, alone)] == [True, False, False]
     asked = index.search(Query("b", "graph networks", vector=vector), 5, late=True)[0]

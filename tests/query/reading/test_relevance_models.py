@@ -171,7 +171,7 @@ def test_each_half_proposes_as_many_papers_as_depth_says(made: Path) -> None:
         halves = [index.search("lorba merda", 6, mode=mode, group=False)[0].ids for mode in ("dense", "bm25")]
         found = index.search("lorba merda", 6, depth=6, group=False)[0].ids
         assert set(found) <= {*halves[0], *halves[1]}
-        assert index.fusion(None, None, 6).depth == 6
+        assert index.snapshot.tuned(sr.SearchOptions(depth=6)).depth == 6
 
 
 @pytest.mark.parametrize(

@@ -170,9 +170,9 @@ def test_vectors_are_given_under_their_encoders_name_alone(
     client = SemanticScholar(api_url=serve(index.path), retry=False)
     fields = ["embedding", "embedding.specter_v2"]
     assert client.get_paper("p0001", fields=fields).embedding is None
-    monkeypatch.setitem(EMBEDDINGS, index.manifest.encoder["name"], ("specter_v2", "specter_v2"))  # type: ignore[index]
+    monkeypatch.setitem(EMBEDDINGS, index.snapshot.manifest.encoder["name"], ("specter_v2", "specter_v2"))  # type: ignore[index]
     embedding = client.get_paper("p0001", fields=fields).embedding
-    assert embedding == {"model": "specter_v2", "vector": index.vectors_at(index.rows("p0001"))[0].tolist()}
+    assert embedding == {"model": "specter_v2", "vector": index.snapshot.vectors_at(index.snapshot.rows("p0001"))[0].tolist()}
     assert client.get_paper("p0001", fields=["embedding.specter_v1"]).embedding is None
 
 
