@@ -150,11 +150,11 @@ class Index:
         return self.snapshot.named_rows(names)
 
     def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at some rows, in that order: `index.snapshot.papers_at(index.matching("graph"))`."""
+        """The papers at some rows, in that order: `index.papers_at(index.matching("graph"))`."""
         return self.snapshot.papers_at(rows)
 
     def ids(self, rows: Rows) -> list[str]:
-        """Their ids, which need no reading of papers: `index.snapshot.ids(index.matching("graph"))`."""
+        """Their ids, which need no reading of papers: `index.ids(index.matching("graph"))`."""
         return self.snapshot.ids(rows)
 
     def search(
