@@ -457,7 +457,7 @@ def test_refreshed_has_what_was_committed_since(mine: Path, tmp_path: Path) -> N
         with before.refreshed() as after:
             assert after is not before
             assert (len(after), LAB[0]["id"] in after, LAB[0]["id"] in before) == (len(before) - 1, False, True)
-            assert after.reader.query_encoder.encoder is before.query_encoder.encoder
+            assert after.reader.query_encoder.encoder is before.reader.query_encoder.encoder
             before.close()
             assert len(after.search("star")[0])
 

@@ -191,7 +191,7 @@ DECIDING = """
 import sys
 import sciretrieve as sr
 with sr.Screening(sr.open(sys.argv[1]), sys.argv[2]) as session:
-    for id in session.index.live_ids():
+    for id in session.index.snapshot.live_ids():
         session.decide(id)
         print(id, flush=True)
 """
