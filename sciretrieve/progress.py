@@ -48,7 +48,7 @@ class Bar:
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
-            print(text, file=sys.stderr)  # noqa: T201
+            sys.stderr.write(f"{text}\n")
 
     def close(self) -> None:
         """End the bar."""

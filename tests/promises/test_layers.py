@@ -163,6 +163,18 @@ def test_the_house_is_no_larger_than_was_decided() -> None:
     assert {folder: count for folder, count in lines.items() if count > LINES.get(folder, 300)} == {}
 
 
+def test_only_commands_print() -> None:
+    """What other parts have to say they return, or log. The access log is a service's output, and progress goes to stderr."""
+    faults = []
+    for path in MODULES:
+        if _home(path) == "commands" or path == PACKAGE / "service" / "guards.py":
+            continue
+        nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Name | ast.Attribute)]
+        used = [node for node in nodes if isinstance(node.ctx, ast.Load) and ast.unparse(node) in ("print", "sys.stdout")]
+        faults += [f"{path.relative_to(PACKAGE)}:{node.lineno}" for node in used]
+    assert faults == []
+
+
 def test_every_file_says_what_lives_there() -> None:
     silent = [path.name for path in MODULES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
     assert silent == []

@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -129,7 +128,6 @@ def _streams() -> Iterator[tuple[TextIO, TextIO]]:
 
     They stay so for the rest of the process, since what is printed may be written when it ends.
     """
-    sys.stdout.flush()
     stdin, stdout = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     with Path(os.devnull).open("rb") as nothing:
