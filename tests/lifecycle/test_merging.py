@@ -73,7 +73,7 @@ def quickly(folder: Path) -> dict[str, Any]:
         return quick_answers(index)
 
 
-@pytest.mark.parametrize("settings", [{}, {"encoder": None}, {"lexical": None}, {"dense": "HNSW8", "metric": "l2"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"encoder": None}, {"lexical": None, "dense": "HNSW8", "metric": "l2"}], ids=str)
 def test_merging_changes_no_answer(settings: dict[str, Any], tmp_path: Path, letters: LetterEncoder) -> None:
     folder = grown(tmp_path / "index", **settings)
     before = what_grown_answers(folder, tmp_path, **settings)

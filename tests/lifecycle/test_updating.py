@@ -531,9 +531,7 @@ def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int,
     assert (opened(folder).snapshot.vectors[0].ann is None) == (dense == "flat")
 
 
-@pytest.mark.parametrize(
-    "settings", [{"encoder": None}, {"lexical": None}, {"lexical": sr.Bm25Parameters("bm25+"), "metric": "l2"}], ids=str
-)
+@pytest.mark.parametrize("settings", [{"encoder": None, "lexical": sr.Bm25Parameters("bm25+")}, {"lexical": None, "metric": "l2"}], ids=str)
 def test_an_index_with_one_half_or_other_scores_is_kept_as_well(settings: dict[str, Any], tmp_path: Path) -> None:
     folder = built(OLD, tmp_path / "index", **settings)
     sr.add([*CHANGED, *NEW], folder)

@@ -285,6 +285,7 @@ def test_dialects_may_be_mixed(tmp_path: Path) -> None:
 HOSTILE: list[Any] = [None, 7, "x", [], {}, [None], [[]], [{}], {"x": 1}, [["a", None, {}]], [{"date-parts": [[None]]}], True, 1.5]
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("name", CASES)
 def test_whatever_a_field_holds_the_record_is_read(name: str) -> None:
     record, _ = CASES[name]

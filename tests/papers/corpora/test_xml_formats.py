@@ -286,9 +286,9 @@ def test_a_record_without_end_is_refused_in_little_memory(tmp_path: Path) -> Non
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciretrieve.papers.corpora.raw.BATCH_ROWS", 50)
+    monkeypatch.setattr("sciretrieve.papers.corpora.raw.BATCH_ROWS", 20)
     peaks = []
-    for count in (100, 800):
+    for count in (60, 300):
         (tmp_path / "p.xml").write_text(HEAD + "".join(CITATION.format(number=n + 1) for n in range(count)) + "</PubmedArticleSet>")
         tracemalloc.start()
         assert sum(len(batch.papers) for batch in open_corpus(tmp_path / "p.xml").batches()) == count

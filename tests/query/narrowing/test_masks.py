@@ -290,7 +290,7 @@ def test_the_papers_that_meet_the_demands_are_answered(made: dict[str, sr.Index]
     assert wrong == {}
 
 
-@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("filter", [None, "year >= 2010"])
 @pytest.mark.parametrize("mode", MODES)
 def test_how_many_papers_meet_them_is_known(made: dict[str, sr.Index], mode: Mode, filter: str | None) -> None:
     """Words that stand free of operators must all be there; without BM25 a search leaves them out of its total, which `count` does not."""
