@@ -24,12 +24,12 @@ from .correlations import correlations
 from .evaluation_options import EvaluationRequest, make_request
 from .modes import ALL, requests_in_modes, sensible_modes
 from .page import page
+from .plots import plot
 from .reports import all_measures
 from .requests import measure
 from .shared_work import SharedWork
 from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
-from .sweep_plot import plot
 from .sweeps import Point, Sweep, combinations, name_of
 from .systems import settings_of
 

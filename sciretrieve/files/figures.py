@@ -14,8 +14,8 @@ from .writing import write_whole
 FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
-SETTINGS = {"svg.hashsalt": "sciretrieve", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10.0}
-"""Names in an SVG do not change from run to run, and its text is text."""
+SETTINGS = {"svg.hashsalt": "sciretrieve", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10.0, "text.parse_math": False}
+"""Names in an SVG do not change from run to run, its text is text, and a dollar in a name is no formula."""
 
 
 def check_plot(target: Path) -> None:
@@ -43,14 +43,18 @@ def draw(figure: Callable[[], Any], target: Path) -> None:
         as `check_plot`.
     """
     check_plot(target)
+    write_whole(target, drawn(figure, target.suffix.removeprefix(".")))
+
+
+def drawn(figure: Callable[[], Any], kind: str = "svg") -> bytes:
+    """The same as bytes. Raises MissingExtra: matplotlib is not installed."""
     matplotlib = _load_matplotlib()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)
         buffer = io.BytesIO()
-        kind = target.suffix.removeprefix(".")
         figure().savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
-    write_whole(target, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def _load_matplotlib() -> Any:

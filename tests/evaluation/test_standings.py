@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from sciretrieve.evaluation.correlations import correlations
-from sciretrieve.evaluation.page import heat_map
+from sciretrieve.evaluation.plots import correlation_map
 from sciretrieve.evaluation.standings import Cell, Standings, marks
+from sciretrieve.files.figures import drawn
 
 QUERIES = [f"q{number}" for number in range(60)]
 
@@ -163,7 +164,8 @@ def test_correlations_of_tasks_are_pearsons_over_the_systems_that_have_both() ->
     expected = [stats.pearsonr(rounded[:, 0], rounded[:, 1]).statistic, stats.pearsonr(rounded[1:, 0], rounded[1:, 2]).statistic]
     assert [found.pearson[0, 1], found.pearson[2, 0]] == pytest.approx(expected)
     assert expected[0] < -0.9
-    assert f"b0 MAP, b1 MAP: {expected[0]:.3f}" in heat_map("x", found)
+    picture = drawn(lambda: correlation_map(found)).decode()
+    assert all(text in picture for text in ("1 b0 MAP", f"{expected[0]:.2f}", f"{expected[1]:.2f}"))
     # four systems are too few, and equal figures correlate with nothing
     assert correlations([one for one in cells if one.system in ("s2", "s3", "s4", "s5")]) is None
     assert correlations([cell(f"s{row}", benchmark, MAP=[0.5]) for row in range(6) for benchmark in "ab"]) is None

@@ -1,12 +1,16 @@
-"""The plot of a `Sweep`: a line over the values of one setting, or a heat map over those of two."""
+"""Plots of evaluations: sweeps, and what a page of them shows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidRequest
 from ..files.figures import COLOURS, draw
+from .correlations import Correlations
 from .reports import Column
 from .sweeps import Sweep
 
@@ -26,11 +30,67 @@ def plot(sweep: Sweep, target: Path) -> None:
     draw(lambda: _lines(sweep) if len(sweep.settings) == 1 else _heat_map(sweep), target)
 
 
-def _lines(sweep: Sweep) -> Any:
+def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> Any:
+    """Values in per cent over a logarithmic axis, a line a system."""
+    figure, axes = _figure(7, 4.2, title)
+    for number, (name, points) in enumerate(lines.items()):
+        axes.plot(*zip(*points, strict=True), color=COLOURS[number % len(COLOURS)], marker="o", markersize=3, label=name)
+    axes.set_xscale("log")
+    axes.set_ylim(0, 100)
+    axes.legend(frameon=False)
+    return figure
+
+
+def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> Any:
+    """Values in per cent: a group of bars a task, and in it a bar a system."""
+    systems = list(dict.fromkeys(system for row in groups.values() for system in row))
+    figure, axes = _figure(max(7, 0.2 * len(groups) * len(systems)), 4.2, title)
+    for number, system in enumerate(systems):
+        places = [place + (number + 0.5) * 0.8 / len(systems) - 0.4 for place in range(len(groups))]
+        values = [row.get(system, 0.0) for row in groups.values()]
+        axes.bar(places, values, 0.74 / len(systems), color=COLOURS[number % len(COLOURS)], label=system)
+    axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
+    axes.set_ylim(0, 100)
+    axes.legend(frameon=False)
+    return figure
+
+
+def correlation_map(correlated: Correlations) -> Any:
+    """A square for each two tasks: red for a correlation of 1, white for 0, blue for -1."""
+    count = len(correlated.names)
+    figure, axes = _figure(2.5 + 0.5 * count, 1 + 0.45 * count, "")
+    axes.grid(visible=False)
+    axes.imshow(correlated.pearson, cmap="bwr", vmin=-1.3, vmax=1.3, aspect="auto")
+    for (row, column), value in np.ndenumerate(correlated.pearson):
+        axes.text(column, row, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=9)
+    axes.set_xticks(range(count), [str(place + 1) for place in range(count)])
+    axes.set_yticks(range(count), [f"{place + 1} {name}" for place, name in enumerate(correlated.names)])
+    return figure
+
+
+def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, float]]) -> Any:
+    """Each query as a point, one system's value over the other's, in per cent."""
+    figure, axes = _figure(5, 4.5, title)
+    axes.plot([0, 100], [0, 100], color="#bbbbbb", linewidth=1)
+    axes.scatter([x for x, _ in points], [y for _, y in points], s=14, alpha=0.4, linewidths=0, color=COLOURS[0])
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
+    return figure
+
+
+def _figure(width: float, height: float, title: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_title(title, fontsize=10)
+    return figure, axes
+
+
+def _lines(sweep: Sweep) -> Any:
+    figure, axes = _figure(7, 4.2, f"{sweep.name}, the best ringed")
     (setting,) = sweep.settings
     values = sweep.values(setting)
     are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
@@ -47,18 +107,13 @@ def _lines(sweep: Sweep) -> Any:
             axes.plot(*best, color=colour, marker="o", markersize=10, fillstyle="none", markeredgewidth=1.5)
     if not are_numbers:
         axes.set_xticks(range(len(values)), [str(value) for value in values])
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
     axes.set_xlabel(setting)
     axes.set_ylabel("per cent")
-    axes.set_title(f"{sweep.name}, the best ringed", fontsize=10)
     axes.legend(frameon=False)
     return figure
 
 
 def _heat_map(sweep: Sweep) -> Any:
-    from matplotlib.figure import Figure
-
     down, across = sweep.settings
     rows, columns = sweep.values(down), sweep.values(across)
     column = sweep.columns[0]
@@ -67,8 +122,8 @@ def _heat_map(sweep: Sweep) -> Any:
         value = point.cell.value(column)
         if value is not None:
             grid[rows.index(point.settings[down])][columns.index(point.settings[across])] = value
-    figure = Figure(figsize=(2.2 + 0.8 * len(columns), 1.6 + 0.5 * len(rows)), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _figure(2.2 + 0.8 * len(columns), 1.6 + 0.5 * len(rows), f"{_name(column)}, {sweep.name}")
+    axes.grid(visible=False)
     axes.imshow(grid, cmap="Blues", aspect="auto")
     known = [value for line in grid for value in line if value == value]
     middle = (min(known) + max(known)) / 2 if known else 0.0
@@ -81,7 +136,6 @@ def _heat_map(sweep: Sweep) -> Any:
     axes.set_yticks(range(len(rows)), [str(value) for value in rows])
     axes.set_xlabel(across)
     axes.set_ylabel(down)
-    axes.set_title(f"{_name(column)}, {sweep.name}", fontsize=10)
     return figure
 
 
