@@ -60,7 +60,7 @@ def correlation_map(correlated: Correlations) -> Any:
     count = len(correlated.names)
     figure, axes = _figure(2.5 + 0.5 * count, 1 + 0.45 * count, "")
     axes.grid(visible=False)
-    axes.imshow(correlated.pearson, cmap="bwr", vmin=-1.3, vmax=1.3, aspect="auto")
+    axes.imshow(correlated.pearson, cmap="bwr", vmin=-1.8, vmax=1.8, aspect="auto")
     for (row, column), value in np.ndenumerate(correlated.pearson):
         axes.text(column, row, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=9)
     axes.set_xticks(range(count), [str(place + 1) for place in range(count)])
