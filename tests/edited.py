@@ -30,15 +30,3 @@ def edit_manifests(index: Path, change: Callable[[dict[str, Any]], object]) -> N
         for record in manifest["log"][:-1]:
             record["checksum"] = checksums.get(record["generation"])
         checksums[manifest["generation"]] = write_sealed(path, manifest)
-
-
-def without_fields(index: Path) -> None:
-    """Make an index one that was built before the words of authors, venues and keywords were kept, in all its generations."""
-
-    def change(manifest: dict[str, Any]) -> None:
-        for shard in manifest["shards"]:
-            del shard["files"]["fields.arrow"]
-
-    edit_manifests(index, change)
-    for file in index.glob("shards/*/fields.arrow"):
-        file.unlink()

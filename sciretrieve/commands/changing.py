@@ -370,8 +370,8 @@ def reindex(
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also adds the words of
-    authors, venues and keywords to an index of an earlier version.
+    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also counts the words
+    anew of an index whose text analysis is of an earlier form.
     """
     from ..lifecycle import reindex as rebuild
 

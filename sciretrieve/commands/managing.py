@@ -83,7 +83,7 @@ def info(
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
         "late": _late(facts),
-        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_fields(facts)}; {_analysis(facts)}" if lexical else "none",
+        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_analysis(facts)}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
         "corpus": _corpora(facts) + (f"; the first {counted(facts.papers, 'paper')} alone, as --limit said" if facts.is_limited else ""),
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
@@ -130,12 +130,6 @@ def _health_lines(found: Health) -> Iterator[str]:
 def _corpora(manifest: Manifest) -> str:
     files = list(dict.fromkeys(file for source in manifest.sources for file in source.corpus))
     return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
-
-
-def _fields(facts: Manifest) -> str:
-    if facts.has_fields:
-        return "with authors, venues and keywords"
-    return "without authors, venues and keywords, which `sciretrieve reindex` adds"
 
 
 def _late(facts: Manifest) -> str:

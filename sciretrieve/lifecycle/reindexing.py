@@ -17,7 +17,7 @@ from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense
 from ..matching.fusion import Fusion
 from ..matching.late import write_packing
-from ..matching.lexical import FIELDS_FILE, Analyzer, Bm25Parameters
+from ..matching.lexical import Analyzer, Bm25Parameters
 from ..options import check_recall
 from ..progress import Silent, shown
 from ..protocols import AnyEncoder, Progress
@@ -48,8 +48,8 @@ def reindex(
     encoder: AnyEncoder | None = None,
     progress: Progress | bool = True,
 ) -> Manifest:
-    """Rebuild what spans an index's shards with other settings, as a new generation; and give an index of an earlier version the
-    words of authors, venues and keywords.
+    """Rebuild what spans an index's shards with other settings, as a new generation; and count the words anew of an index whose
+    text analysis is of an earlier form.
 
     Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
 
@@ -104,7 +104,7 @@ def reindex(
                 if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                     check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
             changed_tokens = late is not None and late != (old.late is not None)
-            outdated = _outdated(old)
+            outdated = old.analyzer not in (None, Analyzer())  # one of a later form is for `repair`
             if settings == IndexSettings.of(old) and not changed_tokens and not outdated:
                 listener.note(f"{directory} has these settings already")
                 new = old
@@ -116,7 +116,7 @@ def reindex(
                 if changed_tokens and late:
                     manifest, work = _with_tokens(directory, manifest, encoder, listener)
                 elif outdated:
-                    manifest, work = _with_words(directory, manifest, outdated, listener)
+                    manifest, work = _with_words(directory, manifest, listener)
                 new = commit(directory, old, manifest, settings, Change("reindex", work=work), listener)
             sweep(directory, listener)
         return new
@@ -149,23 +149,13 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
     return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer()), pending.id
 
 
-def _outdated(old: Manifest) -> list[str]:
-    """The shards whose words an earlier version counted otherwise, or without those of authors, venues and keywords; none of an index for
-    `repair`."""
-    if old.analyzer is None:
-        return []
-    return [facts.name for facts in old.shards if old.analyzer != Analyzer() or FIELDS_FILE not in facts.files]
-
-
-def _with_words(directory: Path, old: Manifest, outdated: list[str], progress: Progress) -> tuple[Manifest, str]:
-    """The manifest of an index with new shards in place of those with outdated words, and the id of the work; nothing is encoded."""
+def _with_words(directory: Path, old: Manifest, progress: Progress) -> tuple[Manifest, str]:
+    """The manifest of an index with new shards, whose words are counted anew, and the id of the work; nothing is encoded."""
     progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
-    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": outdated}, progress)
-    progress.start(sum(facts.papers for facts in old.shards if facts.name in outdated))
-    shards = tuple(
-        made_anew(pending, outdated.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in outdated else facts
-        for facts in old.shards
-    )
+    plan = {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": [facts.name for facts in old.shards]}
+    pending = Pending.take_up(directory, plan, progress)
+    progress.start(sum(facts.papers for facts in old.shards))
+    shards = tuple(made_anew(pending, place, facts, None, Analyzer(), None, progress) for place, facts in enumerate(old.shards))
     return replace(old, shards=shards).analyzed_by(Analyzer()), pending.id
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -115,12 +114,6 @@ class Fusion:
             raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1 or self.depth < 1:
             raise InvalidRequest("a fusion needs tokens between 0 and 1, token_depth >= 1 and depth >= 1")
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Fusion:
-        """What a manifest says. Those written before 2026-11-23 may have the method "blend" and weights of two parts that are gone."""
-        known = {name: value for name, value in fields.items() if name not in ("title", "complete")}
-        return cls(**{**known, "method": "convex" if known.get("method") == "blend" else known.get("method", "convex")})
 
     @property
     def takes_tokens(self) -> bool:

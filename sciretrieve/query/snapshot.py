@@ -366,7 +366,7 @@ class Snapshot(metaclass=ABCMeta):
             return None
         lexical_shards = [
             LexicalShard(
-                shard.postings, self.frequencies(shard), shard.scope, shard.first, statistics, parameters, remembered, shard.fields
+                shard.postings, shard.fields, self.frequencies(shard), shard.scope, shard.first, statistics, parameters, remembered
             )
             for shard in shards
         ]

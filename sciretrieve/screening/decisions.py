@@ -10,8 +10,7 @@
     {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   what each of several people decided: a decision if all agree
 
 A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided, "" if nobody knows who. One process at a
-time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups
-of near-identical papers, and go on so.
+time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from ..files.appending import AppendedFile
 from ..files.streams import checked_text
 
 FORMAT = 2
-"""Of new files. Those of format 1 are read and continued."""
 
 Verdict: TypeAlias = Literal["include", "exclude", "maybe"]
 """What is decided on a paper."""
@@ -181,8 +179,8 @@ class DecisionFile:
         if number == 1 or not self.start:
             match row:
                 case {"screening": int(version)} if number == 1:
-                    if not 1 <= version <= FORMAT:
-                        raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads 1 and {FORMAT}")
+                    if version != FORMAT:
+                        raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
                     self.start = row
                 case _:
                     raise self._not_first()

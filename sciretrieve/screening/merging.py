@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidRequest, NotFound
 from ..files.appending import now
-from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, Verdict
+from .decisions import WRITTEN, Decision, DecisionFile, Verdict
 
 
 def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
@@ -55,7 +55,7 @@ def _named(files: Sequence[DecisionFile]) -> Mapping[str, DecisionFile]:
 def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
     """The lines of the new session."""
     first, time = next(iter(named.values())), now()
-    yield {**first.start, "screening": FORMAT, "time": time, "group": bool(first.start.get("group")), "merged": list(named)}
+    yield {**first.start, "time": time, "merged": list(named)}
     if reasons := list(dict.fromkeys(reason for file in named.values() for reason in file.reasons)):
         yield {"time": time, "reasons": reasons}
     if first.criteria:

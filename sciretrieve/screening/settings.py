@@ -22,7 +22,7 @@ def chosen_settings(file: DecisionFile, given: Mapping[str, Any]) -> dict[str, A
         InvalidRequest: there are no such settings, the session began with others, or the file does not say how it began.
     """
     if start := file.start:
-        began: dict[str, Any] = {name: start.get(name) for name in given} | {"group": start.get("group", False)}  # format 1 knows no groups
+        began: dict[str, Any] = {name: start.get(name) for name in given}
         if not all(_is_value(name, began[name]) for name in given):
             raise InvalidRequest(f"{file.path}, line 1: not the first line of a screening session; name another file")
         for name, value in given.items():

@@ -186,11 +186,6 @@ class Manifest:
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
-    def has_fields(self) -> bool:
-        """Whether the words of all papers' authors, venues and keywords can be searched."""
-        return all("fields.arrow" in shard.files for shard in self.shards)
-
-    @property
     def bm25(self) -> Bm25Parameters | None:
         """BM25's parameters; None without BM25."""
         if self.lexical is None:
@@ -324,8 +319,6 @@ def _read(directory: Path, path: Path) -> Manifest:
     except (CorruptData, KeyError, TypeError, ValueError, AttributeError):
         index_format = read_json(path).get("format")
         what = f"{directory} is an index of format version {index_format}"
-        if index_format == 1:
-            raise CorruptData(f"{what}, which is no longer read; build it anew with `sciretrieve index --overwrite`") from None
         if isinstance(index_format, int) and index_format > FORMAT:
             raise CorruptData(f"{what}, and this version of sciretrieve reads {FORMAT}; update sciretrieve") from None
         raise
@@ -437,7 +430,7 @@ def _check_values(manifest: Manifest) -> None:
         needed |= TOKEN_FILES
     if lexical is not None:
         numbers += [lexical["statistics"][name] for name in ("papers", "terms", "title_terms")]
-        needed |= {"postings.arrow", "lengths.arrow"}
+        needed |= {"postings.arrow", "lengths.arrow", "fields.arrow"}
         texts.append(lexical["variant"])
     if manifest.fusion is not None:
         texts += [manifest.fusion["method"], manifest.fusion["normalisation"]]
@@ -448,4 +441,4 @@ def _check_values(manifest: Manifest) -> None:
     if lexical is not None and (len(lexical["statistics"]) != 3 or "analyzer" not in lexical or manifest.bm25 is None):
         raise ValueError("statistics")
     if manifest.fusion is not None:
-        Fusion.of(manifest.fusion)
+        Fusion(**manifest.fusion)

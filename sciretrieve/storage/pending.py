@@ -64,12 +64,11 @@ class Pending:
         path = directory / f"{kind}.json"
         if not path.exists():
             return None
-        match mark := read_sealed(path):
-            case {"plan": {"command": str(command)} as plan, "first_shard": int(first_shard), "state": dict(state)} if (
+        match read_sealed(path):
+            case {"id": str(id), "plan": {"command": str(command)} as plan, "first_shard": int(first_shard), "state": dict(state)} if (
                 command in KINDS[kind] and plan.get("format") == FORMAT
             ):
-                own_id = str(mark.get("id") or uuid4().hex)  # marks of earlier versions have none
-                pending = cls(directory, plan, first_shard, state, own_id)
+                pending = cls(directory, plan, first_shard, state, id)
             case _:
                 raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
         with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards

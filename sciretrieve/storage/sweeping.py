@@ -60,7 +60,7 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
             remove(folder)
     for folder in (directory, directory / GENERATIONS):
         for path in listed(folder, "*.tmp"):
-            if TEMPORARY.fullmatch(path.name) or path.name.endswith(".json.tmp"):  # as earlier versions called them
+            if TEMPORARY.fullmatch(path.name):
                 remove(path)
     for kind, pending in works.items():
         for path in listed(directory, f"{kind}.*") if pending is None else ():

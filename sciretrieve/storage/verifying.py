@@ -229,8 +229,7 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
 
 
 def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
-    if (fields := shard.fields) is None:
-        return
+    fields = shard.fields
     words, rows, offsets = fields.words.to_pylist(), fields.rows, fields.offsets
     starts = np.zeros(len(rows), bool)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True

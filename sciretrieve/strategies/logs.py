@@ -96,7 +96,8 @@ def _is_log(log: Mapping[str, Any]) -> bool:
     try:
         names = [index["name"] for index in log["indexes"]]
         has_indexes = bool(names) and all(
-            type(index["path"]) is str and type(index["generation"]) is int and type(index["papers"]) is int for index in log["indexes"]
+            type(index["path"]) is type(index["checksum"]) is str and type(index["generation"]) is type(index["papers"]) is int
+            for index in log["indexes"]
         )
         has_counts = all(
             type(line["name"]) is str and set(line["counts"]) == set(names) and _are_counts(line["counts"].values())
@@ -140,7 +141,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     found += [
         f"index {one['name']} was built anew since: its generation {one['generation']} is another"
         for one, other in zip(before["indexes"], after["indexes"], strict=True)
-        if one.get("checksum", other["checksum"]) != other["checksum"]  # logs of earlier versions have none
+        if one["checksum"] != other["checksum"]
     ]
     return found
 

@@ -330,8 +330,7 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
     depth, query = 10, "graph networks"
     path = Path(shutil.copytree(index.path, tmp_path / "copy"))
     with edited_manifest(path) as manifest:
-        # as older versions wrote it
-        manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
+        manifest["fusion"] = {"method": "convex", "alpha": 0.5, "normalisation": "min-max", "depth": depth}
     shallow = sr.open(path)
     shown = list(shallow.search(query, depth, group=False).rankings[0].ids)
     for id in [*shown[::2], *shallow.search(query, 60, group=False).rankings[0].ids[depth::6]]:

@@ -180,7 +180,7 @@ def test_the_command(source: Path, tmp_path: Path, letters: LetterEncoder, metri
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (1, "is an index of format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"),
+        (1, r"is damaged \(ValueError: format 1\); rebuild the index with `sciretrieve index --overwrite`"),
         (3, "is an index of format version 3, and this version of sciretrieve reads 2; update sciretrieve"),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -166,14 +165,6 @@ def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:
     assert Fusion(tokens=0.5, alpha=0.6).shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
     assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of it
     assert (Fusion(tokens=0).takes_tokens, Fusion("rrf").takes_tokens, Fusion().takes_tokens) == (False, False, True)
-
-
-def test_what_an_older_index_was_tuned_to_is_read() -> None:
-    tuned = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.15, "complete": 0.1, "depth": 100}
-    assert Fusion.of(tuned) == Fusion("convex", 0.5, depth=100)
-    assert Fusion.of({"method": "rrf", "title": 0.0}) == Fusion("rrf")
-    for fusion in (Fusion(), Fusion("rrf", depth=7), Fusion(alpha=0.3, tokens=0.2)):
-        assert Fusion.of(asdict(fusion)) == fusion
 
 
 @pytest.mark.parametrize(

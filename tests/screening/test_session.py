@@ -302,24 +302,6 @@ def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -
         assert not session.decisions
 
 
-def test_a_session_of_format_1_goes_on(index: sr.Index, file: Path) -> None:
-    """As it was written before there were maybes and groups: each paper is one, and the bounds are over all of them."""
-    with sr.Screening(index, file, QUERY, group=False) as session:
-        read(session, 3)
-        decisions = session.decisions
-    start, *lines = (json.loads(line) for line in file.read_text().splitlines())
-    old = {name: value for name, value in start.items() if name not in ("group", "groups")} | {"screening": 1}
-    rows = [{"time": line["time"], "id": line["id"], "relevant": line["relevant"]} for line in lines]
-    file.write_text("".join(json.dumps(row) + "\n" for row in [old, *rows]))
-    with sr.Screening(index, file, reviewer="Ada") as session:
-        assert dict(session.decisions) == decisions
-        assert len(session) == len(index)
-        session.decide(maybe=session.next(1)[0].id)
-        assert (session.status.read, session.status.maybe) == (4, 1)
-    with pytest.raises(InvalidRequest, match="begun with group False, not group True"):
-        sr.Screening(index, file, group=True)
-
-
 def test_maybes_reasons_notes_and_who_decides_are_kept(index: sr.Index, file: Path) -> None:
     with sr.Screening(index, file, QUERY, reasons=["no dose", " a  review "], criteria="Doses in people.", reviewer="Ada") as session:
         first, second, third, fourth = (paper.id for paper in session.next(4))

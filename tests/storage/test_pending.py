@@ -73,6 +73,7 @@ MARKS: dict[str, Callable[[Path], object]] = {
     "of an unknown command": changed(command="transmogrify"),
     "of no command": changed(command=["add"]),
     "of another version": changed(format=99),
+    "without an id": lambda mark: write_sealed(mark, {name: value for name, value in read_sealed(mark).items() if name != "id"}),
 }
 CHANGES: dict[str, Callable[[Path, Silent], object]] = {
     "add": lambda folder, heard: sr.add(PAPERS[8:10], folder, progress=heard),

@@ -481,7 +481,7 @@ def test_what_an_abandoned_build_left_goes_with_the_next_commit(corpora: Corpora
         "encoder/golden-000007.npy.tmp",
         "lexical/000007/5.npy",
     ]
-    for name in [*left, "generations/000009.json", "generations/000001.json.tmp", "manifest.json.tmp", "pending.deleted.npy"]:
+    for name in [*left, "generations/000009.json", "pending.deleted.npy"]:
         (index / name).parent.mkdir(exist_ok=True)
         (index / name).touch()
     tune(index, corpora)

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...errors import InvalidRequest
 from ...once import once
 from ...options import Bm25Parameters
 from ...papers.folding import spellings
@@ -127,10 +126,10 @@ class Bm25:
 
     @once
     def _field_frequency(self) -> Callable[[str], int]:
-        """Gives how many papers that are not deleted have a word in a field; none have it where any shard lacks fields."""
+        """Gives how many papers that are not deleted have a word in a field."""
 
         def count(term: str) -> int:
-            parts = [(shard, shard.rows_in_field(term)) for shard in self.shards] if self.has_fields else []
+            parts = [(shard, shard.rows_in_field(term)) for shard in self.shards]
             return sum(len(rows) if shard.scope.mask is None else int(shard.scope.mask[rows].sum()) for shard, rows in parts)
 
         return lru_cache(NUMBERS_REMEMBERED)(count)
@@ -218,17 +217,10 @@ class Bm25:
             parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
-    @once
-    def has_fields(self) -> bool:
-        """Whether authors, venues and keywords of all papers can be searched."""
-        return all(shard.fields is not None for shard in self.shards)
-
     def _rows_with_words(self, words: Set[str], field: str) -> Rows:
         """The rows of the papers that have all of the words in a field, ascending."""
         parts = [NO_ROWS]
         for shard in self.shards if words else ():
-            if shard.fields is None:
-                raise InvalidRequest("the index does not have the words of authors, venues and keywords; `sciretrieve reindex` adds them")
             lists = [
                 [shard.fields.rows_with(form, field) for form in (spellings(word) if field == "authors" else [word])] for word in words
             ]

@@ -81,23 +81,23 @@ class LexicalShard:
 
     Attributes:
         postings: its terms and their papers.
+        fields: the words of its papers' authors, venues and keywords.
         frequencies: how many papers of the corpus have each of its terms, (terms,).
         scope: which of its papers are not deleted.
         first: its first paper's row, counted over all shards.
         statistics: the corpus's.
         parameters: how terms are weighted.
         remembered: what all shards share.
-        fields: the words of its papers' authors, venues and keywords; None in an index that was built before these were kept.
     """
 
     postings: Postings
+    fields: Fields
     frequencies: Frequencies
     scope: Scope
     first: int
     statistics: Statistics
     parameters: Bm25Parameters
     remembered: RememberedWeights = field(default_factory=RememberedWeights)
-    fields: Fields | None = None
 
     @property
     def papers(self) -> int:
@@ -141,7 +141,7 @@ class LexicalShard:
     def rows_in_field(self, term: str) -> npt.NDArray[np.int32]:
         """The rows within the shard of the papers that have a word in a field (`fields.field_term`), deleted ones too, ascending."""
         field, _, word = term.partition(FIELD_END)
-        return NO_PLACES if self.fields is None else self.fields.rows_with(word, field)
+        return self.fields.rows_with(word, field)
 
     def known_weights(self, number: int) -> TermWeights | None:
         """A term's weights, if they are known already; see `weights_of`."""

@@ -33,8 +33,6 @@ YEARS = re.compile(r"(?:1[5-9]|20)\d\d")
 def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
     """Of a query's terms those that may be names: each with the words in fields that it may be, and their weights."""
     words = list(dict.fromkeys(name_words(text)))
-    if not bm25.has_fields:
-        return {}
     cited = cited_names(bm25, text)
     if len(words) > LONGEST_QUERY:
         words = [word for word in words if word in cited]

@@ -220,7 +220,7 @@ class _Look:
         Words that are often no name, such as "young", are names beside another of the same author's, or beside a year.
         """
         names = typed_names(self.typed.text)
-        if names is None or not self.bm25.has_fields:
+        if names is None:
             return []
         shares = [self._share_of_names(word) for word in names.words]
         is_name = min(shares) >= MOSTLY_A_NAME or (names.year is not None and min(shares) >= LIKELY_A_NAME)
@@ -244,7 +244,7 @@ class _Look:
         words = WORD.findall(fold_name(self.typed.text))
         years = [word for word in words if YEARS.fullmatch(word)]
         subject = [word for word in words if word not in years]
-        if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or not self.bm25.has_fields or len(self._whole.rows):
+        if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or len(self._whole.rows):
             return []
         shares = {word: self._share_of_names(word) for word in subject if len(word) > 2 and not word.isdigit()}
         for name in sorted(shares, key=lambda word: -shares[word]):

@@ -272,7 +272,7 @@ class Narrower:
     def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
         """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
         bm25 = self.index.bm25
-        if bm25 is None or not bm25.has_fields or (column == "authors" and all(map(is_initial, typed[0]))):
+        if bm25 is None or (column == "authors" and all(map(is_initial, typed[0]))):
             rows = among.places
         else:
             rows = np.unique(np.concatenate([_rows_named(bm25, column, words) for words in typed]))

@@ -81,9 +81,9 @@ class Shard:
         return Postings(path.parent, self.papers)
 
     @once
-    def fields(self) -> Fields | None:
-        """The words of its papers' authors, venues and keywords; None in an index without BM25, or from before these were kept."""
-        return Fields(self.file(FIELDS_FILE).parent, self.papers) if FIELDS_FILE in self.facts.files else None
+    def fields(self) -> Fields:
+        """The words of its papers' authors, venues and keywords. Only for an index with BM25."""
+        return Fields(self.file(FIELDS_FILE).parent, self.papers)
 
     def vectors(self, dim: int, metric: Metric) -> VectorShard:
         """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""

@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.errors import CorruptData
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.matching.lexical.fields import name_words
-from sciretrieve.progress import Silent
 from sciretrieve.storage.verifying import verify
-from tests.command_line import answer
-from tests.edited import without_fields
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 
 NAMES = (
@@ -124,7 +122,6 @@ def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
 def test_papers_without_such_columns_have_an_empty_file(tmp_path: Path) -> None:
     texts = [{"id": paper["id"], "title": paper["title"], "abstract": paper["abstract"]} for paper in PAPERS]
     index = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder=None)
-    assert index.snapshot.manifest.has_fields
     assert not ids_with(index, {"muller"}, "authors")
 
 
@@ -134,56 +131,11 @@ def test_keywords_may_be_one_text_and_may_be_missing_in_a_shard(tmp_path: Path) 
     assert ids_with(index, set(Analyzer().terms("expansion of graphs")), "keywords") == {"1"}
 
 
-def test_an_index_from_before_works_as_before_and_reindex_adds_them(tmp_path: Path) -> None:
-    corpus = write_jsonl(tmp_path / "papers.jsonl", PAPERS)
-    sr.build(corpus, tmp_path / "index", encoder=None, shard_size=20)
-    sr.delete(tmp_path / "index", ["p0003"])
-    without_fields(tmp_path / "index")
-    old = sr.open(tmp_path / "index")
-    assert old.snapshot.bm25 is not None
-    assert not old.snapshot.manifest.has_fields
-    assert not old.snapshot.bm25.has_fields
-    assert old.search("graph networks").hits
-    assert "; without authors, venues and keywords, which `sciretrieve reindex` adds" in answer("info", "-i", tmp_path / "index")
-    with pytest.raises(InvalidRequest, match="`sciretrieve reindex` adds them"):
-        old.snapshot.bm25.rows_with(["muller"], "authors")
-    assert not verify(tmp_path / "index").faults
-    sr.reindex(tmp_path / "index")
-    new = sr.open(tmp_path / "index")
-    assert "; with authors, venues and keywords" in answer("info", "-i", tmp_path / "index")
-    assert new.snapshot.manifest.has_fields
-    assert_as_the_papers_say(new, [paper for paper in PAPERS if paper["id"] != "p0003"])
-    assert new.search("networks", mode="bm25").to_arrow().equals(old.search("networks", mode="bm25").to_arrow())
-    generation = new.snapshot.manifest.generation
-    assert sr.reindex(tmp_path / "index").generation == generation
-
-
-def test_an_index_to_which_papers_were_added_since_works_as_before(tmp_path: Path) -> None:
-    sr.build(write_jsonl(tmp_path / "first.jsonl", PAPERS[:30]), tmp_path / "index", encoder=None)
-    without_fields(tmp_path / "index")
-    sr.add(write_jsonl(tmp_path / "second.jsonl", PAPERS[30:]), tmp_path / "index")
-    mixed = sr.open(tmp_path / "index")
-    assert mixed.snapshot.bm25 is not None
-    assert not mixed.snapshot.bm25.has_fields
-    sr.reindex(tmp_path / "index")
-    assert_as_the_papers_say(sr.open(tmp_path / "index"), PAPERS)
-
-
-def test_adding_them_can_be_interrupted(tmp_path: Path) -> None:
-    class Interrupting(Silent):
-        def advance(self, count: int) -> None:
-            self.count = getattr(self, "count", 0) + count
-            if self.count > 30:
-                raise KeyboardInterrupt
-
-    sr.build(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "index", encoder=None, shard_size=20)
-    without_fields(tmp_path / "index")
-    with pytest.raises(KeyboardInterrupt):
-        sr.reindex(tmp_path / "index", progress=Interrupting())
-    assert not sr.open(tmp_path / "index").snapshot.manifest.has_fields
-    assert (tmp_path / "index" / "shards" / "000003" / "fields.arrow").exists()
-    written = (tmp_path / "index" / "shards" / "000003" / "fields.arrow").stat().st_mtime_ns
-    sr.reindex(tmp_path / "index")
-    assert (tmp_path / "index" / "shards" / "000003" / "fields.arrow").stat().st_mtime_ns == written
-    assert_as_the_papers_say(sr.open(tmp_path / "index"), PAPERS)
-    assert not verify(tmp_path / "index").faults
+def test_an_index_without_them_is_refused(tmp_path: Path) -> None:
+    """As the first ones were built."""
+    path = sr.build(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "index", encoder=None).path
+    with edited_manifest(path) as manifest:
+        for shard in manifest["shards"]:
+            del shard["files"]["fields.arrow"]
+    with pytest.raises(CorruptData, match=r"a shard that lacks files\); rebuild the index with `sciretrieve index --overwrite`"):
+        sr.open(path)

@@ -12,9 +12,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.matching.lexical import Analyzer, Bm25
 from sciretrieve.matching.lexical.bm25 import weigh_terms
-from sciretrieve.matching.lexical.name_terms import field_terms
 from sciretrieve.matching.search import Probe
-from tests.edited import without_fields
 from tests.made_up import write_jsonl
 from tests.matching.lexical.test_fields import PAPERS, fields_of
 
@@ -30,14 +28,13 @@ QUERIES = [
 
 @pytest.fixture(scope="module")
 def indexes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
-    """The same papers, of which two are deleted, in several shards, in one, and in several of an earlier version."""
+    """The same papers, of which two are deleted, in several shards and in one."""
     folder = tmp_path_factory.mktemp("names")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
-    for name, size in (("many", 9), ("one", 1000), ("before", 9)):
+    for name, size in (("many", 9), ("one", 1000)):
         sr.build(corpus, folder / name, encoder=None, shard_size=size)
         sr.delete(folder / name, GONE)
-    without_fields(folder / "before")
-    return {name: sr.open(folder / name) for name in ("many", "one", "before")}
+    return {name: sr.open(folder / name) for name in ("many", "one")}
 
 
 def bm25_of(index: sr.Index) -> Bm25:
@@ -115,17 +112,6 @@ def test_the_sharding_changes_nothing_and_neither_does_looking_only_for_the_best
     assert [ids[row] for row in best] == list(one.ids)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_an_index_from_before_takes_no_word_for_a_name(indexes: dict[str, sr.Index], query: str) -> None:
-    index = indexes["before"]
-    assert field_terms(bm25_of(index), index.snapshot.analyzer, query) == {}
-    ranking = index.search(sr.Query("q", query), 100, group=False).rankings[0]
-    scores, _ = bm25_of(indexes["many"]).scores(weigh_terms(Analyzer().terms(query)))
-    rows = indexes["many"].snapshot.rows(list(ranking.ids))
-    if not ranking.corrections:
-        assert ranking.scores.tolist() == scores[rows].tolist()
-
-
 def test_a_paper_as_a_query_and_a_pasted_text_have_no_names(indexes: dict[str, sr.Index]) -> None:
     index = indexes["many"]
     paper = sr.Paper("q", "ishii hiroshi", "muller")
@@ -143,8 +129,6 @@ def test_names_are_not_corrected(tmp_path: Path) -> None:
     assert index.corrections("lancet") == {}
     assert index.corrections("lancerr") == {"lancerr": "lancer"}
     assert index.search("hoppine").rankings[0].ids == ["hopper"]
-    without_fields(tmp_path / "index")
-    assert sr.open(tmp_path / "index").corrections("lancet") == {"lancet": "lancer"}
 
 
 def test_a_paper_has_a_word_that_is_one_of_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.matching.lexical import Bm25Parameters
 from sciretrieve.query.narrowing.typed_names import is_author, typed_names
-from tests.edited import without_fields
 from tests.made_up import write_jsonl
 
 NAMES = (
@@ -103,16 +102,13 @@ def at(typed: str) -> set[str]:
     return {paper["id"] for paper in PAPERS if words <= set(re.findall(r"\w+", plain(paper.get("venue") or "")))}
 
 
-@pytest.fixture(scope="module", params=["with fields", "from before", "without BM25"])
+@pytest.fixture(scope="module", params=["with fields", "without BM25"])
 def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     folder = tmp_path_factory.mktemp("names")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
     if request.param == "without BM25":
         return sr.build(corpus, folder / "index", shard_size=7, lexical=None)
-    sr.build(corpus, folder / "index", shard_size=7, encoder=None, lexical=Bm25Parameters())
-    if request.param == "from before":
-        without_fields(folder / "index")
-    return sr.open(folder / "index")
+    return sr.build(corpus, folder / "index", shard_size=7, encoder=None, lexical=Bm25Parameters())
 
 
 def found(index: sr.Index, query: str) -> set[str]:
