@@ -73,9 +73,6 @@ class Encoder(Protocol):
     def truncated(self, tokens: Any) -> int | None:
         """How many of the tokenised papers exceed the model's input length; None if it has none."""
 
-    def size(self, tokens: Any) -> int | None:
-        """How many tokens the model reads of the tokenised papers, without padding; None if it has no tokens."""
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of the corpus: shape (n, dim), float32."""
 

@@ -46,10 +46,6 @@ class LetterEncoder:
         """It reads texts of any length."""
         return 0
 
-    def size(self, tokens: Any) -> int | None:
-        """Its tokens are letters."""
-        return sum(len(paper.title) + len(paper.abstract) for paper in tokens)
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers of the corpus."""
         return self.encode(self.tokenise(papers))

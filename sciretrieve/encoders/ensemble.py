@@ -105,10 +105,6 @@ class Ensemble:
         """See `protocols.Encoder`: the count of the member that reads least."""
         return max(member.truncated(part) or 0 for member, part in zip(self.members, tokens, strict=True))
 
-    def size(self, tokens: tuple[Any, ...]) -> int:
-        """See `protocols.Encoder`: the tokens of all members."""
-        return sum(member.size(part) or 0 for member, part in zip(self.members, tokens, strict=True))
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))

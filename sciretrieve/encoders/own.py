@@ -88,9 +88,6 @@ class AdoptedEncoder:
     def truncated(self, tokens: Sequence[Paper]) -> None:
         """None: it does not say."""
 
-    def size(self, tokens: Sequence[Paper]) -> None:
-        """None: it does not say."""
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """As `encode`."""
         return self.encode(papers)

@@ -108,9 +108,6 @@ class StoredVectors:
     def truncated(self, tokens: list[str]) -> None:
         """None: there are no texts to truncate."""
 
-    def size(self, tokens: list[str]) -> None:
-        """None: nothing is tokenised."""
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """The papers' vectors, shape (n, dim) float32. Raises InvalidRequest where one has none."""
         return self.encode(self.tokenise(papers))

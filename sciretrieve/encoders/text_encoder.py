@@ -128,10 +128,6 @@ class TextEncoder:
         """How many of the tokenised papers are longer than the model reads."""
         return tokens.truncated
 
-    def size(self, tokens: Tokens) -> int:
-        """How many tokens the model reads of the tokenised papers, without padding."""
-        return sum(int(batch.mask.sum()) for batch in tokens.batches)
-
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))

@@ -172,7 +172,7 @@ def test_parts_of_an_index_are_filled_and_joined(tmp_path: Path) -> None:
 def test_estimates_and_files_of_vectors_take_it(tmp_path: Path) -> None:
     estimate = sr.estimate(PAPERS, encoder=OwnLetters(), progress=False)
     assert estimate.encoder is not None
-    assert (estimate.encoder["name"], estimate.tokens) == ("letters of titles, 1", None)
+    assert estimate.encoder["name"] == "letters of titles, 1"
     sr.encode(write_jsonl(tmp_path / "p.jsonl", PAPERS), tmp_path / "v.npy", encoder=OwnLetters(), progress=False)
     np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), MATRIX)
 

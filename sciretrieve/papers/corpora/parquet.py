@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,18 +28,6 @@ def read(path: Path) -> Iterator[RawBatch]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidRequest(f"{path} cannot be read as Parquet after row {row}: {reason}") from error
-
-
-def heads(path: Path, places: int, rows: int) -> Iterator[RawBatch]:
-    """Yield the first rows of some row groups, spread over the file. Raises as `read`."""
-    try:
-        with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
-            groups = file.num_row_groups
-            for group in sorted({place * groups // places for place in range(places)}):
-                for batch in islice(file.iter_batches(rows, row_groups=[group]), 1):
-                    yield _checked(str(path), 0, pa.Table.from_batches([batch]))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
 
 
 def count(path: Path) -> int | None:
