@@ -1,7 +1,7 @@
 """An answer in two dimensions: what is near in meaning is near on the map, coloured by the groups that papers form.
 
-Places are found by t-SNE (van der Maaten and Hinton, JMLR 2008), from the first two principal components, so that the same answer has the
-same map.
+Places are found by scikit-learn's t-SNE (van der Maaten and Hinton, JMLR 2008), from the first two principal components, so that the same
+answer has the same map.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ MAPPED = 100
 """How many papers a map has."""
 PERPLEXITY = 15.0
 """How many neighbours each paper keeps near, about; fewer where there are few papers."""
-STEPS, EARLY = 500, 100
-"""Steps of gradient descent, in the first of which groups are drawn together."""
-EXAGGERATED = 4.0
 FEWEST = 4
 """Papers below which their principal components are their map."""
 
@@ -88,45 +85,10 @@ def _spread(points: Points) -> Points:
 
 
 def _neighbourly(points: Points, start: Points) -> Points:
-    """t-SNE: places whose neighbours are those of the points."""
-    size = len(points)
-    shares = _shares(_distances(points), min(PERPLEXITY, (size - 1) / 3))
-    shares = np.maximum((shares + shares.T) / (2 * size), 1e-12)
-    found: Points = start / start[:, 0].std() * 1e-2
-    speed, gains = np.zeros_like(found), np.ones_like(found)
-    rate = max(size / EXAGGERATED / 4, 10.0)
-    for step in range(STEPS):
-        is_early = step < EARLY
-        near = 1 / (1 + _distances(found))
-        np.fill_diagonal(near, 0)
-        pull = (shares * (EXAGGERATED if is_early else 1.0) - near / near.sum()) * near
-        slope = 4 * (pull.sum(axis=1, keepdims=True) * found - pull @ found)
-        gains = np.maximum(np.where(np.sign(slope) == np.sign(speed), gains * 0.8, gains + 0.2), 0.01)
-        speed = (0.5 if is_early else 0.8) * speed - rate * gains * slope
-        found += speed
-        found -= found.mean(axis=0)
+    """Places whose neighbours are those of the points, (n, 2)."""
+    from sklearn.manifold import TSNE
+
+    spread = start / start[:, 0].std() * 1e-4  # as scikit-learn begins by itself
+    drawn = TSNE(perplexity=min(PERPLEXITY, (len(points) - 1) / 3), init=spread, method="exact", max_iter=500)
+    found: Points = drawn.fit_transform(points)
     return found
-
-
-def _distances(points: Points) -> Points:
-    """Squared distances, (n, n)."""
-    squares = (points**2).sum(axis=1)
-    distances: Points = np.maximum(squares[:, None] + squares[None, :] - 2 * points @ points.T, 0)
-    return distances
-
-
-def _shares(distances: Points, perplexity: float) -> Points:
-    """How much of each point's neighbourhood every other is, (n, n): as many count as the perplexity says, found by bisection."""
-    size = len(distances)
-    low, high, sharpness = np.zeros(size), np.full(size, np.inf), np.ones(size)
-    is_other = ~np.eye(size, dtype=bool)
-    offsets = distances - np.where(is_other, distances, np.inf).min(axis=1, keepdims=True)
-    shares = np.zeros_like(distances)
-    for _ in range(60):
-        weights = np.where(is_other, np.exp(-np.maximum(offsets, 0) * sharpness[:, None]), 0.0)
-        shares = weights / weights.sum(axis=1, keepdims=True)
-        entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
-        is_wide = entropy > np.log(perplexity)
-        low, high = np.where(is_wide, sharpness, low), np.where(is_wide, high, sharpness)
-        sharpness = np.where(np.isinf(high), sharpness * 2, (low + high) / 2)
-    return shares

@@ -54,7 +54,7 @@ OWNED = {
     "rapidfuzz": {"query"},
     "rispy": {"papers"},
     "pytrec_eval": {"metrics"},
-    "sklearn": {"evaluation", "studies"},
+    "sklearn": {"answers", "evaluation", "studies"},
     "rich": {"commands"},
     "typer": {"commands"},
     "tqdm": {"progress"},
