@@ -227,7 +227,6 @@ def test_what_is_no_encoder_is_an_error_of_one_line(tmp_path: Path, encoder: Any
     [
         ({"template": "{title}"}, "`template` says how an encoder with a name reads texts"),
         ({"bare_titles": True}, "`bare_titles` says how an encoder with a name reads texts"),
-        ({"precision": "int8"}, "`precision='int8'` is for models that OpenVINO runs"),
         ({"late": True}, "late interaction takes a model that reads texts"),
         ({"workers": object()}, "other processes cannot fill shards: the encoder .* leave out `workers`"),
     ],
