@@ -133,8 +133,11 @@ class Answer:
 
     @property
     def query(self) -> str:
-        """The query as it was typed, or the ids of the papers that the hits are like."""
-        return self.ranking.query.id if self.request.query is None else self.request.query
+        """The query as it was typed, or the ids of the papers that the hits are like, or the text of one that is in no index."""
+        asked = self.request
+        if asked.query is not None:
+            return asked.query
+        return self.ranking.query.id if asked.like else asked.text or ""
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as `--format json` prints it, see `sciretrieve.schema("answer")`."""

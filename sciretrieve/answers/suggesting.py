@@ -14,7 +14,7 @@ from ..files.schema import integers, texts
 from ..matching.lexical.words import spaced
 from ..papers.folding import fold
 from ..query.index import Index
-from ..types import Mask, Paper, Rows
+from ..types import Paper, Rows
 from .authors import WORD, Author, authors_of
 from .remembering import once_for_each
 from .word_index import WordIndex
@@ -87,7 +87,8 @@ class Titles:
         rows = np.flatnonzero(fits)
         titles = pc.binary_join_element_wise(" ", self._titles.take(integers(rows)), " ", "")
         start = f" {' '.join(words)}" + " " * (not is_unfinished)
-        is_there, is_first = (_flags(found) for found in (pc.match_substring(titles, start), pc.starts_with(titles, start)))
+        found = pc.match_substring(titles, start), pc.starts_with(titles, start)
+        is_there, is_first = (flags.to_numpy(zero_copy_only=False) for flags in found)
         lengths = pc.binary_length(titles).to_numpy()
         return rows[np.lexsort((rows, lengths, ~is_there, ~is_first))[:k]]
 
@@ -98,8 +99,3 @@ def _in_words(titles: pa.StringArray) -> pa.StringArray:
     plain = pc.replace_substring_regex(pc.ascii_lower(titles), "[^a-z0-9]+", " ")
     others = texts([" ".join(WORD.findall(spaced(fold(title)))) for title in titles.filter(pc.invert(is_ascii)).to_pylist()])
     return pc.replace_with_mask(pc.ascii_trim_whitespace(plain), pc.invert(is_ascii), others)
-
-
-def _flags(array: pa.BooleanArray) -> Mask:
-    flags: Mask = array.to_numpy(zero_copy_only=False)
-    return flags

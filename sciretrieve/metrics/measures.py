@@ -56,12 +56,6 @@ OWN = {*BEIR, "judged"}
 """What trec_eval does not have: BEIR's measures, and the share of judged documents."""
 DEEPEST = 10_000_000
 """The largest cutoff: no search answers with more."""
-CLASS_MEASURES = ("macro-F1", "micro-F1")
-"""The measures where candidates are classes and the first one is predicted; the second is the mean over queries of being right."""
-TREC_NAME = re.compile(
-    r"(map|ndcg|recip_rank|Rprec|bpref|gm_map|infAP|P|recall|success|ndcg_cut|map_cut|relative_P|11pt_avg|binG|G|num_rel|num_ret|num_rel_ret|iprec_at_recall|set_\w+|relstring)"
-    r"(?:[_.](\d+(?:\.\d+)?))?"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from .decisions import Decision, DecisionFile, Verdict
 from .importing import TakenOver
 from .prisma import Prisma
 from .report import votes_in_words
-from .rules import RULES, Status
+from .rules import Status
 from .screening import Screening
 
-__all__ = ["RULES", "Agreement", "Decision", "DecisionFile", "Prisma", "Screening", "Status", "TakenOver", "Verdict", "votes_in_words"]
+__all__ = ["Agreement", "Decision", "DecisionFile", "Prisma", "Screening", "Status", "TakenOver", "Verdict", "votes_in_words"]

@@ -183,7 +183,7 @@ class DecisionFile:
                         raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
                     self.start = row
                 case _:
-                    raise self._not_first()
+                    raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
             return
         said, time = self._said, row.get("time")
         time = time if isinstance(time, str) else ""
@@ -214,9 +214,6 @@ class DecisionFile:
             said.named.setdefault(row["id"], number)
             if "note" in row:
                 said.notes[row["id"]], said.noted[row["id"]] = str(note), (str(by), time)
-
-    def _not_first(self) -> InvalidRequest:
-        return InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
 
 
 def decided(verdict: Verdict, reason: str = "", note: str = "", by: str = "") -> dict[str, Any]:

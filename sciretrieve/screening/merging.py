@@ -102,7 +102,8 @@ def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[li
     """What a session's last decisions on each paper are, by who made them: whom their lines name. Else it is who the session is by; or,
     if several sessions are copies that begin with the line, and some of them have names, whose all of them are, or the one without."""
     copies = {
-        id(other): sum(1 for _ in takewhile(_are_equal, zip(file.decisions, other.decisions, strict=False))) for other in named.values()
+        id(other): sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(file.decisions, other.decisions, strict=False)))
+        for other in named.values()
     }
     last = {decision.id: place for place, decision in enumerate(file.decisions)}
     for place in last.values():
@@ -119,10 +120,6 @@ def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[li
             elif len(names) > 1:
                 names = {other.path.stem for other in of if not other.first_reviewer}
             yield [_Vote(names.pop() if len(names) == 1 else "", decision.verdict, decision)]
-
-
-def _are_equal(pair: tuple[Decision, Decision]) -> bool:
-    return pair[0] == pair[1]
 
 
 def _voted(votes: Sequence[_Vote]) -> Mapping[str, Any]:

@@ -9,8 +9,6 @@ from typing import ClassVar, Protocol
 from ..errors import InvalidRequest
 from ..wording import counted
 
-RULES = ("sample", "ranking", "budget:N", "consecutive:N")
-"""What a stopping rule may go by, where N is a number of papers."""
 COUNTED = re.compile(r"(budget|consecutive):(\d{1,9})")
 DRY, DRY_SHARE = 50, 0.05
 """Irrelevant papers in a row after which a random sample is read instead of the ranking: at least so many, and at least this share of all
@@ -161,7 +159,7 @@ class ByConsecutive:
 
 
 def stopping_rule(text: str) -> StoppingRule:
-    """The rule that a text names: one of `RULES`. Raises InvalidRequest."""
+    """The rule that a text names: sample, ranking, budget:N or consecutive:N, N a number of papers. Raises InvalidRequest."""
     if text == "sample":
         return BySample()
     if text == "ranking":

@@ -145,7 +145,8 @@ def _named(text: str, place: str) -> Path:
     nearest = [path for _, paths in _near() for path in paths if path.name == text][:1]
     places = nearest or list(dict.fromkeys(own for own in _own() if own.name == text))
     if len(places) > 1:
-        raise InvalidRequest(f"{place}there are several indexes named {text}: {_paths(places)}; give the folder")
+        paths = ", ".join(map(str, places[:LISTED]))
+        raise InvalidRequest(f"{place}there are several indexes named {text}: {paths}; give the folder")
     if places:
         return places[0]
     if strange := [path for path in _of_others() if path.name == text]:
@@ -165,10 +166,6 @@ def _names(paths: list[Path]) -> str:
     names = list(dict.fromkeys(path.resolve().name for path in paths))
     rest = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(sorted(names)[:LISTED]) + rest
-
-
-def _paths(paths: list[Path]) -> str:
-    return ", ".join(str(path) for path in paths[:LISTED])
 
 
 def _near() -> Iterator[tuple[Path, list[Path]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -162,14 +162,9 @@ def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everyt
     def joined(operator: OperatorName, parts: list[Rows]) -> Rows:
         if operator == "NOT":
             return np.setdiff1d(everything, parts[0], assume_unique=True)
-        return reduce(np.union1d if operator == "OR" else _both, parts)
+        return reduce(np.union1d if operator == "OR" else partial(np.intersect1d, assume_unique=True), parts)
 
     return folded(expression, of_operand, joined)
-
-
-def _both(one: Rows, other: Rows) -> Rows:
-    both: Rows = np.intersect1d(one, other, assume_unique=True)
-    return both
 
 
 def _grouped(query: str) -> str:

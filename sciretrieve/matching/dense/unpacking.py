@@ -70,7 +70,7 @@ def _unpack(path: str, descriptor: int) -> dict[str, Any]:
     count, dim = len(positions), whole.d
     if not count or dim < 1:
         raise Refused("holds no vectors")
-    in_order = _are_all_below(positions, count)
+    in_order = bool(np.array_equal(np.sort(positions), np.arange(count)))
     if id_map is not None:
         if len(id_map) != count or not in_order:
             raise Refused(f"is damaged: it maps {len(id_map):,} ids to {count:,} vectors")
@@ -117,11 +117,6 @@ def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
         else:
             return names, id_map, transforms, index
         index = faiss.downcast_index(part)
-
-
-def _are_all_below(numbers: Numbers, count: int) -> bool:
-    """Whether these are the numbers from 0 to count - 1, each once, in any order."""
-    return bool(np.array_equal(np.sort(numbers), np.arange(count)))
 
 
 def _lists(index: Any) -> Iterator[tuple[int, int]]:

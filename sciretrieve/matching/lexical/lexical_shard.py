@@ -149,7 +149,7 @@ class LexicalShard:
 
     def weights_of(self, number: int) -> Weights:
         """A term's part of these papers' scores, less its part of the score of a paper without it."""
-        return self.remembered.get(self.first, number, self._weigh)
+        return self.remembered.get(self.first, number, lambda number: self._weigh_postings(number, self._places_of(number)))
 
     def frequency(self, number: int) -> int:
         """How many papers of the corpus have a term. Raises CorruptData if these are more than there are."""
@@ -191,9 +191,6 @@ class LexicalShard:
     def weights_at(self, number: int, places: Rows) -> Weights:
         """The weights of some of a term's papers: those at these places of `rows_of`."""
         return self._weigh_postings(number, self._places_of(number).start + places)
-
-    def _weigh(self, number: int) -> Weights:
-        return self._weigh_postings(number, self._places_of(number))
 
     def _weigh_postings(self, number: int, places: slice | Rows) -> Weights:
         counts = self.postings.counts[places].astype(np.float32)

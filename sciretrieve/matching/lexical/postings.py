@@ -47,7 +47,7 @@ class _TermNumbers(dict[str, int]):
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
         self.terms: dict[str, int] = {}
-        self.of_pair = cache(self._of_pair)
+        self.of_pair = cache(lambda pair: self._of(analyzer.joined_term(*pair)))
         self._analyzer = analyzer
         self._several: list[list[int]] = []
 
@@ -68,9 +68,6 @@ class _TermNumbers(dict[str, int]):
     def several(self, number: int) -> list[int]:
         """The numbers of the terms of a piece whose number stands for several."""
         return self._several[-2 - number]
-
-    def _of_pair(self, pair: tuple[str, str]) -> int:
-        return self._of(self._analyzer.joined_term(*pair))
 
     def _of(self, term: str | None) -> int:
         return -1 if term is None else self.terms.setdefault(term, len(self.terms))

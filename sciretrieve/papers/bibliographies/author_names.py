@@ -43,7 +43,7 @@ def in_parts(name: str) -> Name:
         given, suffix = (others[0], others[1]) if is_last else (others[-1], others[0] if len(others) > 1 else "")
     else:
         words = next(people([name]), "").split()
-        suffix = words.pop() if _lineage(words) else ""
+        suffix = words.pop() if len(words) > 2 and _is_suffix(words[-1]) else ""
         if len(words) > 1 and INITIALS.fullmatch(words[-1]) and not any(map(INITIALS.fullmatch, words[:-1])):
             words = [words[-1], *words[:-1]]
         start = next((place for place, word in enumerate(words[1:-1], 1) if word[:1].islower()), max(len(words) - 1, 0))
@@ -116,10 +116,6 @@ def for_ris(name: str) -> str:
     return ", ".join(filter(None, (family(name), parts.given, parts.suffix)))
 
 
-def _lineage(words: list[str]) -> bool:
-    """Whether the last word of a name is Jr., III or the like."""
-    return len(words) > 2 and _is_suffix(words[-1])
-
-
 def _is_suffix(word: str) -> bool:
+    """Whether a word of a name is Jr., III or the like."""
     return word.rstrip(".").lower() in LINEAGE

@@ -79,16 +79,13 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
     texts |= {variable: details.get(field, "") for variable, field in VARIABLES.items()}
     if kind == PREPRINT and arxiv:
         texts["number"] = f"arXiv:{arxiv}"
-    persons = {"author": _people(paper, "author", paper.authors), "editor": _people(paper, "editor", _editors(details))}
+    editors = [name for name in details.get("editor", "").split(" and ") if name]
+    persons = {"author": _people(paper, "author", paper.authors), "editor": _people(paper, "editor", editors)}
     item: dict[str, Any] = {"id": key, "type": kind.csl}
     item |= {variable: names for variable, names in persons.items() if names}
     if paper.year is not None:
         item["issued"] = {"date-parts": [_date(paper, details)]}
     return item | {variable: plain for variable, text in texts.items() if (plain := " ".join(text.split()))}
-
-
-def _editors(details: Mapping[str, str]) -> list[str]:
-    return [name for name in details.get("editor", "").split(" and ") if name]
 
 
 def _people(paper: Paper, column: str, names: Sequence[str]) -> list[dict[str, str]]:

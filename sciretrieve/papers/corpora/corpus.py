@@ -190,7 +190,8 @@ def _is_arrow(item: object) -> bool:
 
 def _table(parts: Sequence[Any]) -> tuple[pa.Table, str]:
     """Tables one after another, and what they were."""
-    kind = _kind(parts[0])
+    type_of_parts = type(parts[0])
+    kind = f"{type_of_parts.__module__.partition('.')[0]}.{type_of_parts.__name__}"
     try:
         return pa.concat_tables(map(_as_table, parts), promote_options="permissive"), kind
     except (pa.ArrowException, UnicodeEncodeError, TypeError, ValueError) as error:
@@ -223,11 +224,6 @@ def _row(item: Row | Paper) -> Row:
 def _is_missing(value: object) -> bool:
     """Whether pandas has it in place of a missing value: a row from `to_dict` has NaN where a text is missing."""
     return (isinstance(value, float) and value != value) or type(value).__name__ in MISSING
-
-
-def _kind(item: object) -> str:
-    package, name = type(item).__module__.split(".")[0], type(item).__name__
-    return f"{package}.{name}"
 
 
 def _no_table(kind: str, error: Exception) -> InvalidRequest:

@@ -234,7 +234,8 @@ class Reader:
         terms = rocchio_terms(*([self._paper_terms(paper, mode) for paper in group] for group in groups))
         passing = snapshot.narrower.passing(filter)
         scope = passing.without(np.concatenate([positive_rows, negative_rows]))
-        query, lacks = Query(" ".join(snapshot.ids(positive_rows)) or "text"), LACKS[mode] if mode != wanted else None
+        query = Query(" ".join(snapshot.ids(positive_rows)) or "1")  # as queries without an id are numbered
+        lacks = LACKS[mode] if mode != wanted else None
         return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
 
     def _fed_back(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:

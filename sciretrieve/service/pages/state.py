@@ -26,8 +26,6 @@ STEP = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
 LISTS = ("venue", "author", "like", "unlike", "extra")
 """What may be asked for several times."""
 OPPOSITE = {"like": "unlike", "unlike": "like"}
-EXTRAS = ("facets", "why")
-"""What an answer can have besides its papers, which takes longer than these: counts to narrow it down by, and each paper's reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class State:
         sort: "year" for the newest first.
         like, unlike: papers that the query is moved towards, and away from.
         page: which page of the answers, from 1.
-        extra: what is wanted besides, see `EXTRAS`.
+        extra: what is wanted besides, which takes longer: "facets", counts to narrow the answer down by, and "why", each paper's reasons.
     """
 
     q: str = ""

@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest import mock
 
 import bm25s
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
+from sciretrieve.choices import Bm25Variant
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
 from sciretrieve.matching.lexical import corpus_statistics as lexical_statistics
@@ -167,7 +167,7 @@ def test_weights_are_what_each_term_adds(tmp_path: Path, variant: Bm25Variant) -
     assert papers_with_several > 10
 
 
-@pytest.mark.parametrize("variant", BM25_VARIANTS)
+@pytest.mark.parametrize("variant", get_args(Bm25Variant))
 @pytest.mark.parametrize("k", [1, 3, 20, 10_000])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 1.0])
 def test_the_best_are_those_of_all_scores_whatever_the_shards(tmp_path: Path, variant: Bm25Variant, k: int, share: float) -> None:
@@ -197,7 +197,7 @@ def zipf(tmp_path_factory: pytest.TempPathFactory) -> list[Postings]:
     return [postings_of(folder / str(first), papers[first : first + 500]) for first in range(0, 3000, 500)]
 
 
-@pytest.mark.parametrize("variant", BM25_VARIANTS)
+@pytest.mark.parametrize("variant", get_args(Bm25Variant))
 @given(
     numbers=st.lists(st.integers(0, 299), min_size=1, max_size=8),
     weights=st.lists(st.floats(0.0, 3.0, width=32), min_size=8, max_size=8),

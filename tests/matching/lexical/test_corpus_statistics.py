@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest import mock
 
 import numpy as np
@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
+from sciretrieve.choices import Bm25Variant
 from sciretrieve.matching.lexical import Analyzer, Bm25Parameters, Postings
 from sciretrieve.matching.lexical import corpus_statistics as module
 from sciretrieve.matching.lexical.corpus_statistics import Statistics, frequencies, statistics, summed, updated
@@ -116,7 +116,7 @@ def test_sums_over_shards_are_those_of_the_papers_that_are_left(corpus: Corpus, 
 
 
 @settings(max_examples=40)
-@given(corpora(), st.integers(1, 12), st.sampled_from(BM25_VARIANTS))
+@given(corpora(), st.integers(1, 12), st.sampled_from(get_args(Bm25Variant)))
 @example(A_SHARD_WITHOUT_PAPERS_LEFT, 1, "bm25+")
 def test_scores_are_those_of_one_shard_with_only_the_papers_that_are_left(corpus: Corpus, at_once: int, variant: Bm25Variant) -> None:
     parameters = Bm25Parameters(variant)

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.query.narrowing import filters
-from sciretrieve.service.pages.state import EXTRAS, State, paper_path
+from sciretrieve.service.pages.state import State, paper_path
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).map(str.strip)
 TEXTS = st.lists(TEXT.filter(bool), unique=True, max_size=3).map(tuple)
@@ -27,7 +27,7 @@ STATES = st.builds(
     like=TEXTS,
     unlike=TEXTS,
     page=st.integers(1, 99),
-    extra=st.sampled_from([(), EXTRAS]),
+    extra=st.sampled_from([(), ("facets", "why")]),
 )
 
 
