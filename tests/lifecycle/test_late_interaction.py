@@ -310,4 +310,4 @@ def test_papers_that_were_encoded_in_int8_are_papers(corpus: Path, tmp_path: Pat
 
 def test_an_estimate_counts_their_bytes(corpus: Path) -> None:
     with_tokens, without = (sr.estimate(corpus, encoder="minilm", shard_size=40, late=late).bytes for late in (True, False))
-    assert with_tokens > 1.5 * without
+    assert with_tokens > 1.2 * without
