@@ -85,7 +85,7 @@ def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
 def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
     """What typer is told of an option."""
     word = help.name or name.rstrip("_").replace("_", "-")
-    option = f"--{word}" if len(word) > 1 else f"-{word}"
+    option = "-k" if word == "k" else f"--{word}"
     can_be_off = bool in (kind, *get_args(kind)) and default is not False
     choices = [choice for one in (kind, *get_args(kind)) if get_origin(one) is Literal for choice in get_args(one)]
     text, unit = help.text, help.unit or "|".join(choices) or "VALUE"
