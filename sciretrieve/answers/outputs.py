@@ -56,6 +56,8 @@ TOTALS: Mapping[TotalIs, tuple[str, str]] = {
     "passes filters": ("passes the filter", "pass the filter"),
 }
 """What a total counts, of one paper and of several."""
+LONGEST_ALSO = 20
+"""Letters of the names of near-duplicates that stand in a table; more are counted."""
 NEAR_WORD = 0.5
 """The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
 SHOWN = 3
@@ -63,21 +65,23 @@ SHOWN = 3
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
-    """Two lines per hit: rank, score, year and title; then authors, venue, and the id for `similar`."""
+    """Two lines per hit: rank, score, year and title; then authors, venue, the id for `similar`, and near-duplicates."""
     indent = " " * 18
     for hit in hits:
         paper = hit.paper
         year = f"{paper.year or '':>4}"
         title = " ".join((paper.title or paper.abstract).split())
         lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
-        first, *further_lines = _wrapped(title or "(no title)", max(width - len(lead), 20))
-        yield lead + first
-        for line in further_lines:
-            yield indent + "  " + line
-        details = " · ".join(part for part in (byline(paper), paper.venue or "", hit.name) if part)
-        yield indent + "  " + _cut(details, width - 20, whole=len(hit.name))
-        if hit.also:
-            yield indent + "  also: " + ", ".join(hit.also_names)
+        yield lead + fitted(title or "(no title)", max(width - len(lead), 20))
+        id = hit.name + also(hit)
+        details = " · ".join(part for part in (byline(paper), paper.venue or "", id) if part)
+        yield indent + "  " + _cut(details, width - 20, whole=len(id))
+
+
+def also(hit: Hit) -> str:
+    """What is said of a hit's near-duplicates behind its id: a few are named."""
+    names = ", ".join(hit.also_names)
+    return f" · also {names if len(names) <= LONGEST_ALSO else counted(len(hit.also), 'other')}" if hit.also else ""
 
 
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
@@ -356,8 +360,17 @@ def _cut(text: str, width: int, whole: int) -> str:
     if _columns(text) <= width:
         return text
     tail = text[len(text) - whole - 3 :]
-    head = text[: _fitting(text[: len(text) - len(tail)], width - 1 - _columns(tail))]
-    return f"{head.rstrip(' ·')}…{tail}" if head else tail.removeprefix(" · ")
+    room = width - _columns(tail)
+    return fitted(text[: len(text) - len(tail)], room) + tail if room > 1 else tail.removeprefix(" · ")
+
+
+def fitted(text: str, width: int) -> str:
+    """A text in `width` columns: cut between words, with an ellipsis; within its first one if that is longer."""
+    if _columns(text) <= width:
+        return text
+    head = text[: _fitting(text, width - 1)]
+    words = head if text[len(head)].isspace() else head.rpartition(" ")[0]
+    return f"{(words or head).rstrip(' ·,;:')}…"
 
 
 def _fitting(text: str, width: int) -> int:

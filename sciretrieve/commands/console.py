@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +34,24 @@ def say(lines: Iterable[str], *, styled: bool = False) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def page(lines: Sequence[str]) -> None:
+    """Print lines that may be styled; to a person, where they are more than the terminal's rows, page by page, as git does."""
+    pager = os.environ.get("PAGER", "less")
+    is_long = sys.stdout.isatty() and len(lines) >= shutil.get_terminal_size().lines
+    if not is_long or shutil.which(re.split(r"[\s;|&]", pager)[0]) is None:
+        say(lines, styled=True)
+        return
+    import subprocess
+
+    ours = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the pager's
+    try:
+        text = "".join(line + "\n" for line in lines)
+        environment = {"LESS": "FRX"} | os.environ
+        subprocess.run(pager, shell=True, input=text, encoding="utf-8", errors="backslashreplace", env=environment, check=False)
+    finally:
+        signal.signal(signal.SIGINT, ours)
 
 
 def given_ids(ids: Sequence[str] | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ..choices import Help
 from .console import Console, say
-from .searching import say_table
+from .searching import table_lines
 
 
 def demo(
@@ -40,4 +40,4 @@ def demo(
     for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):
         say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {shlex.quote(str(output))}"])
         request = Request(words, k=3) if verb == "search" else Request(like=[words], k=3)
-        say_table(index, answer(index, request))
+        say(table_lines(index, answer(index, request)), styled=True)

@@ -99,10 +99,10 @@ def _as_json(search: SavedSearch, new: News) -> dict[str, Any]:
 
 def _print(index: Index, search: SavedSearch, new: News) -> None:
     from ..answers.outputs import words_alone
-    from .searching import say_table
+    from .searching import table_lines
 
     count = f"{counted(len(new.hits), 'new paper')} since {search.looked}" if new.hits else f"nothing new since {search.looked}"
     notes = [f"  {note}" for note in words_alone(new.answer.lacks_meaning)]
     say(map(printable, [f"{search.name}: {search}", f"  {count}, in {search.index}", *notes]))
-    say_table(index, new.answer)
+    say(table_lines(index, new.answer), styled=True)
     say([""])

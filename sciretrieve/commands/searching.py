@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..options import OF_RM3, Rerank, SearchOptions
 from ..wording import counted, in_words, printable
 from . import completing
 from .bibliography import cited
-from .console import Console, given_ids, interruptible, is_for_people, say
+from .console import Console, given_ids, interruptible, is_for_people, page, say
 from .parameters import (
     SEARCHING,
     TOKENS,
@@ -307,33 +307,31 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
     elif format != "table":
         say(outputs.FORMATS[format](answer.hits))
     else:
-        if fields:
-            say(map(printable, outputs.aligned(answer.hits, fields)))
-        else:
-            say_table(index, answer)
+        lines = [*map(printable, outputs.aligned(answer.hits, fields))] if fields else [*table_lines(index, answer)]
         width = shutil.get_terminal_size((80, 24)).columns
         if answer.hits and answer.facets:
-            say(map(printable, ["", *outputs.facet_lines(answer.facets)]))
+            lines += map(printable, ["", *outputs.facet_lines(answer.facets)])
         if answer.hits and answer.groups:
-            say(map(printable, ["", *outputs.cluster_lines(answer.groups, width)]))
+            lines += map(printable, ["", *outputs.cluster_lines(answer.groups, width)])
         if is_for_people() and not console.is_quiet:
             from .terminal import footer
 
-            say(footer(answer, index), styled=True)
+            lines += footer(answer, index)
+        page(lines)
 
 
-def say_table(index: Index, answer: Answer) -> None:
-    """Print an answer's hits: to people with links, marked words and sentences, to programs as plain lines."""
+def table_lines(index: Index, answer: Answer) -> Iterator[str]:
+    """An answer's hits: for people with links and marked words, for programs as plain lines."""
     if is_for_people():
         from ..answers.snippets import query_words
         from .terminal import table
 
-        say(table(answer, query_words(index, answer)), styled=True)
+        yield from table(answer, query_words(index, answer))
         return
     from ..answers import outputs
 
     width = shutil.get_terminal_size((80, 24)).columns
     for position, hit in enumerate(answer.hits):
-        say(map(printable, outputs.table([hit], width)))
+        yield from map(printable, outputs.table([hit], width))
         if answer.explanations:
-            say(map(printable, outputs.explanation(hit, answer.explanations[position], width)))
+            yield from map(printable, outputs.explanation(hit, answer.explanations[position], width))

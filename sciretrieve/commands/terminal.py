@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import reasons, total
+from ..answers.outputs import also, reasons, total
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
@@ -42,11 +42,8 @@ MOST_WORKS = 20
 """Of the works that a paper cites, and of the papers that cite it, how many are shown."""
 NARROW = 60
 """Columns below which score and year stand under the title, not before it."""
-VENUE = 24
-"""The least columns that a venue gets beside authors and id."""
-SNIPPET_LINES = 2
-BEFORE = 3
-"""Words that a sentence that does not fit keeps before its first marked word."""
+VENUE = 12
+"""The least columns that a venue is shown in."""
 SEPARATOR = " · "
 PROCEEDINGS = re.compile(r"(?:in:? )?(?:the )?proc(?:eedings|\.) of (?:the )?", re.IGNORECASE)
 ACRONYM = re.compile(r" \(([^()]*[A-Z]{2}[^()]*)\)$")
@@ -55,16 +52,16 @@ LINKING = re.compile(r"(?:[\s,;:–-]|(?<=\s)(?:a|an|and|at|by|de|for|in|of|on|t
 
 
 def table(answer: Answer, words: QueryWords) -> Iterator[str]:
-    """The lines of each hit: rank, score, year, title; byline, venue and id; and a sentence with the query's words, or why it is there."""
+    """Two lines a hit: rank, score, year, title; byline, venue and id. With explanations, the whole title, and why it is there."""
     console = _console()
     for position, hit in enumerate(answer.hits):
         lead, room = _lead(hit, console.width)
-        lines = _hit(console, hit, words, room)
         if answer.explanations:
+            lines = _whole(console, hit, words, room)
             for reason in reasons(hit, answer.explanations[position]):
                 lines += _below("↳ ", _wrapped(console, Text(printable(reason), ASIDE), room - 2))
-        elif hit.paper.title:
-            lines += _snippet(console, words, hit.paper.abstract, room)
+        else:
+            lines = [_on_a_line(console, _title(hit.paper, words), room), *_details(console, hit, room)]
         yield from _rendered(console, _below(lead, lines))
 
 
@@ -101,7 +98,7 @@ def portrait(profile: Profile) -> Iterator[str]:
         yield from _rendered(console, [blank, Text("nearest papers", TITLE)])
     for hit in profile.similar:
         lead, room = _lead(hit, width)
-        yield from _rendered(console, _below(lead, _hit(console, hit, None, room)))
+        yield from _rendered(console, _below(lead, _whole(console, hit, None, room)))
 
 
 def footer(answer: Answer, index: Index) -> Iterator[str]:
@@ -184,9 +181,18 @@ def _lead(hit: Hit, width: int) -> tuple[str, int]:
     return lead, max(width - len(lead), 10)
 
 
-def _hit(console: Console, hit: Hit, words: QueryWords | None, room: int) -> list[Text]:
-    lines = [*_wrapped(console, _title(hit.paper, words), room), *_details(console, hit, room)]
-    return lines + (_wrapped(console, Text(_plain(f"also: {', '.join(hit.also_names)}"), ASIDE), room) if hit.also else [])
+def _whole(console: Console, hit: Hit, words: QueryWords | None, room: int) -> list[Text]:
+    """A hit with all of its title, over as many lines as it takes."""
+    return [*_wrapped(console, _title(hit.paper, words), room), *_details(console, hit, room)]
+
+
+def _on_a_line(console: Console, text: Text, room: int) -> Text:
+    """As much of a text as a line holds, cut between words."""
+    if text.cell_len <= room:
+        return text
+    line = text.wrap(console, room - 1)[0]
+    line.rstrip()
+    return line.append("…")
 
 
 def _title(paper: Paper, words: QueryWords | None) -> Text:
@@ -197,32 +203,20 @@ def _title(paper: Paper, words: QueryWords | None) -> Text:
 
 
 def _details(console: Console, hit: Hit, room: int) -> list[Text]:
-    paper = hit.paper
-    shown_byline, id = _plain(byline(paper)), _plain(hit.name)
-    known = [shown_byline] if shown_byline else []
-    if console.width < NARROW:
-        known = [f"{hit.score:.3f}", *([str(paper.year)] if paper.year else []), *known]
-    if paper.venue:
-        left = room - sum(cell_len(part) + len(SEPARATOR) for part in [*known, id])
-        known.append(short_venue(_plain(paper.venue), max(left, min(VENUE, room))))
+    paper, id = hit.paper, _plain(hit.name + also(hit))
+    known = [f"{hit.score:.3f}", str(paper.year or "")] if console.width < NARROW else []
+    known = [part for part in (*known, _plain(byline(paper))) if part]
+    while known and _columns_of([*known, id]) > room:
+        known.pop()
+    left = room - _columns_of([*known, id]) - len(SEPARATOR)
+    if paper.venue and left >= min(VENUE, cell_len(paper.venue)):
+        known.append(short_venue(_plain(paper.venue), left))
     return _wrapped(console, Text(SEPARATOR).join([*map(Text, known), Text(id, ASIDE)]), room)
 
 
-def _snippet(console: Console, words: QueryWords, abstract: str, room: int) -> list[Text]:
-    """A sentence of the abstract in two lines at most, from its start if these then show a word of the query."""
-    text = _marked(words, words.snippet(abstract))
-    if not text:
-        return []
-    if text.spans and cell_len(text.plain[: text.spans[0].end]) > room:
-        skipped, *kept = text.plain[: text.spans[0].start].rsplit(" ", 1 + BEFORE)
-        text = Text("… ") + text[len(skipped) + 1 :] if kept else text
-    lines = _wrapped(console, text, room)
-    if len(lines) > SNIPPET_LINES:
-        lines = lines[:SNIPPET_LINES]
-        lines[-1].truncate(room - 1)
-        lines[-1].rstrip()
-        lines[-1].append("…")
-    return lines
+def _columns_of(parts: Sequence[str]) -> int:
+    """What parts take with separators between them."""
+    return cell_len(SEPARATOR.join(parts))
 
 
 def _marked(words: QueryWords | None, text: str) -> Text:
