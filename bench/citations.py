@@ -29,6 +29,7 @@ from quality import MEASURES
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, interval
 from sciretrieve.query.citations import CitationGraph, Graph, Names, citation_graph
@@ -128,7 +129,10 @@ def rows_of(index: sr.Index, task: Task) -> Iterator[dict[str, Any]]:
     ids = dict(zip(task.wanted, index.ids(np.array(list(task.wanted), np.int64)), strict=True))
     links = {unknown: linked(index, task, unknown) for unknown in {*UNKNOWNS, citation_graph.UNKNOWN}}
     deep = DEPTH + max(map(len, task.known.values()))
-    by_citations = values(task, {row: link.ranking(sr.Query(ids[row]), deep) for row, link in links[citation_graph.UNKNOWN].items()})
+    by_citations = values(
+        task,
+        {row: link.ranking(Probe(sr.Query(ids[row]), index.snapshot.scope), deep) for row, link in links[citation_graph.UNKNOWN].items()},
+    )
     for mode in index.modes:
         texts = {row: index.similar(id, DEPTH, by="text", mode=mode, group=False).rankings[0] for row, id in ids.items()}
 

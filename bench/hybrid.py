@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,11 @@ def main() -> None:
     seconds = taking_turns(
         {
             "the bare product": lambda: [shard.vectors @ vector for vector in vectors for shard in index.snapshot.vectors],
-            "dense, the first 10": each(lambda probe: searcher.search([probe], 10, "dense", fusion)),
-            "dense, the first 1,000": each(lambda probe: searcher.search([probe], fusion.depth, "dense", fusion)),
-            "BM25, the first 10": each(lambda probe: searcher.search([probe], 10, "bm25", fusion)),
+            "dense, the first 10": each(lambda probe: searcher.search([replace(probe, mode="dense")], 10)),
+            "dense, the first 1,000": each(lambda probe: searcher.search([replace(probe, mode="dense")], fusion.depth)),
+            "BM25, the first 10": each(lambda probe: searcher.search([replace(probe, mode="bm25")], 10)),
             "both halves, scored by both": each(lambda probe: list(searcher.candidates([probe], fusion.depth))),
-            "and fused": each(lambda probe: searcher.search([probe], 10, "hybrid", fusion)),
+            "and fused": each(lambda probe: searcher.search([probe], 10)),
             "and the query read and encoded": lambda: [index.search(title, 10, group=False) for title in titles],
             "and near-duplicates grouped": lambda: [index.search(title, 10) for title in titles],
             "and the papers read": lambda: [index.search(title, 10).hits for title in titles],

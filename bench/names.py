@@ -162,7 +162,7 @@ def values(index: sr.Index, probes: Sequence[Probe], asked: Asked) -> np.ndarray
     """nDCG@10 of each query."""
     rankings, right_for = {}, {query.id: right for query, right in asked}
     evaluator = Evaluator(right_for, [parse_measure(MEASURE)])
-    for ranking in index.searcher.search(probes, 11, "bm25", index.snapshot.fusion):
+    for ranking in index.searcher.search(probes, 11):
         # a query that is a paper of the corpus finds itself first, which is right only where that paper was sought
         others = [id for id in ranking.ids if id != ranking.query.id or id in right_for[id]][:10]
         rankings[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(others)}

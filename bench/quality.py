@@ -80,7 +80,7 @@ def scores(
     """Every measure's value for each query."""
     rankings = {}
     # a query that is a paper of the corpus finds itself first, which nobody asked for
-    for ranking in index.searcher.search(probes, 101, mode, fusion):
+    for ranking in replace(index.searcher, fusion=fusion).search([replace(probe, mode=mode) for probe in probes], 101):
         others = [id for id in ranking.ids if id != ranking.query.id][:100]
         rankings[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(others)}
     scored = evaluator.per_query(rankings)

@@ -135,7 +135,7 @@ def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
     index: Index, searchers: dict[str, Searcher], words: str, near: bool, low: float, high: float
 ) -> None:
     asked = probe(index, words, clustered()[17] if near else away())
-    told, untold = (searchers[name].search([asked], 30, "hybrid", index.snapshot.fusion)[0] for name in ("told", "untold"))
+    told, untold = (searchers[name].search([asked], 30)[0] for name in ("told", "untold"))
     assert told.strength is not None
     assert low <= told.strength <= high
     assert told.weak == (high < 0.4)
@@ -154,7 +154,7 @@ def test_a_short_query_is_as_strong_as_the_deciding_word_that_near_papers_have(
     rarity = index.snapshot.bm25.rarity
 
     def strength(words: str, vector: Any) -> float:
-        ranking = searchers["told"].search([probe(index, words, vector)], 5, "hybrid", index.snapshot.fusion)[0]
+        ranking = searchers["told"].search([probe(index, words, vector)], 5)[0]
         assert ranking.strength is not None
         return ranking.strength
 
@@ -182,7 +182,7 @@ def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searche
     for words in ("graph zzzz", "star dust", "qqqq"):
         for vector in (clustered()[3], away()):
             fusion = replace(index.snapshot.fusion, method=method, alpha=alpha)
-            rankings = [one.search([probe(index, words, vector)], 120, "hybrid", fusion)[0] for one in searchers.values()]
+            rankings = [replace(one, fusion=fusion).search([probe(index, words, vector)], 120)[0] for one in searchers.values()]
             assert list(rankings[0].ids) == list(rankings[1].ids)
 
 
@@ -199,7 +199,7 @@ def test_a_word_that_was_guessed_counts_by_how_sure_it_is(
 ) -> None:
     meant = "networks" if typed.startswith("net") else "graph"
     guess = Correction(typed, meant, meant.removesuffix("s"), weight)
-    ranking = searchers["told"].search([probe(index, typed, away(), [guess])], 5, "hybrid", index.snapshot.fusion)[0]
+    ranking = searchers["told"].search([probe(index, typed, away(), [guess])], 5)[0]
     assert ranking.strength == pytest.approx(strength)
     assert ranking.weak == (strength < 0.4)
     assert ranking.corrections == {typed: meant}

@@ -26,8 +26,8 @@ from ..query.index import Index
 from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
-from ..query.ranking.leading import leading
-from ..types import Paper, Query, Rows, Vectors
+from ..query.ranking.leading import led
+from ..types import Match, Paper, Query, Rows, Vectors
 
 WORDS_TO_TRY = 8
 """Words of a paper's title that are tried as additions to the query."""
@@ -288,21 +288,21 @@ def _meets(index: Index, demand: Expression, row: int) -> bool:
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
     """A paper's rank in a search in the given mode, where those that the query names come first; None if the answer does not contain it."""
-    settings = index.snapshot.tuned(SearchOptions(fusion=fusion))
+    searcher, probe = replace(index.searcher, fusion=index.snapshot.tuned(SearchOptions(fusion=fusion))), replace(probe, mode=mode)
     named_rows = probe.named_rows
     if row in named_rows:
-        rows = leading(index.snapshot, index.searcher.search([probe], len(named_rows), mode, settings)[0], probe, len(named_rows)).rows
+        rows = led(searcher.search([probe], len(named_rows))[0], Match(probe.named.by, named_rows), len(named_rows)).rows
         return int(np.flatnonzero(rows == row)[0]) + 1
     if mode == "hybrid":
-        (candidates,) = index.searcher.candidates([probe], settings.depth)
-        rows = index.searcher.fused(candidates, len(candidates.rows), settings).rows
+        (candidates,) = searcher.candidates([probe], searcher.fusion.depth)
+        rows = searcher.fused(candidates, len(candidates.rows), searcher.fusion).rows
     else:
         place = getattr(explain_rows(index, probe, np.array([row]), sentence=False)[0], mode)
         if place is None:
             return None
         k = place.rank
         # of equal scores, the lesser id is answered first
-        while row not in (rows := index.searcher.search([probe], k, mode, settings)[0].rows):
+        while row not in (rows := searcher.search([probe], k)[0].rows):
             k *= 2
     positions = np.flatnonzero(rows == row)
     if not len(positions):

@@ -87,6 +87,7 @@ class Probe:
         liked: phrases that one would like papers to have.
         remarks: what a person should know of how it was read, a sentence each.
         is_foreign: whether it is in a language that the index does not read.
+        mode: how it is searched for.
     """
 
     query: Query
@@ -107,6 +108,7 @@ class Probe:
     liked: Sequence[Liked] = ()
     remarks: Sequence[str] = ()
     is_foreign: bool = False
+    mode: Mode = "hybrid"
 
     @property
     def named_rows(self) -> Rows:
@@ -167,12 +169,14 @@ class Searcher:
     Attributes:
         halves: what is searched.
         effort: how hard an approximate dense half is searched.
+        fusion: how both halves are joined.
         weighted: BM25 with other parameters than the index's own.
         matched: scores the papers at given rows, (n,), by a query's token vectors, where the index has none of its own.
     """
 
     halves: Halves
     effort: Effort = USUAL
+    fusion: Fusion = field(default_factory=Fusion)
     weighted: Bm25 | None = None
     matched: Callable[[QueryTokens, Rows], Scores] | None = None
 
@@ -195,9 +199,17 @@ class Searcher:
     def close(self) -> None:
         """Let go of what searches elsewhere; here there is nothing."""
 
-    def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
-        """Rank the papers that may answer for each probe: the first k, and after them those of the others that the probe names. See
-        `Index.search` for what is promised."""
+    def search(self, probes: Sequence[Probe], k: int) -> list[Ranking]:
+        """Rank the papers that may answer for each probe, in its mode: the first k, and after them those of the others that the probe
+        names. See `Index.search` for what is promised."""
+        rankings: dict[int, Ranking] = {}
+        for mode in dict.fromkeys(probe.mode for probe in probes):
+            places = [place for place, probe in enumerate(probes) if probe.mode == mode]
+            rankings |= zip(places, self._in_mode(mode, [probes[place] for place in places], k), strict=True)
+        return [rankings[place] for place in range(len(probes))]
+
+    def _in_mode(self, mode: Mode, probes: Sequence[Probe], k: int) -> list[Ranking]:
+        fusion = self.fusion
         rankings: list[Ranking] = []
         for batch in _batches(probes):
             if mode == "bm25":
@@ -390,6 +402,10 @@ class Searcher:
             listing=probe.listing,
             lacks=probe.lacks,
             remarks=probe.remarks,
+            undecided=probe.scope.undecided,
+            total=probe.total,
+            total_is=probe.total_is,
+            ranked=len(probe.scope) if "dense" in parts else None,
         )
 
 

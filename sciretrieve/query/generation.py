@@ -44,7 +44,7 @@ class Generation(Snapshot):
         self.path = Path(path)
         manifest, self._held = _open(self.path, generation)
         self._release = weakref.finalize(self, os.close, self._held)
-        self._manifest = manifest
+        self._manifest, self.names = manifest, (self.path.resolve().name,)
         self._verified = Verified(self.path, partial(_is_there, generation_file(self.path, manifest.generation), manifest.checksum))
         self.shards = open_shards(self._verified, manifest.shards)
         self.encoder, self.metric, self.checksum = manifest.encoder, manifest.metric, manifest.checksum
@@ -72,11 +72,6 @@ class Generation(Snapshot):
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
         return False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """See `Snapshot.names`."""
-        return (self.path.resolve().name,)
 
     def names_at(self, rows: Rows) -> list[str]:
         """See `Snapshot.names_at`."""

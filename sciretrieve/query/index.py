@@ -15,21 +15,20 @@ from ..choices import Filter, Mode, SideName, SimilarBy
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest, WordsAlone
-from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
 from ..options import SearchKeywords, SearchOptions, changed
-from ..runs import Ranking, Run, papers_of
-from ..types import Paper, Query, Rows, Scores, Vectors
+from ..runs import Ranking, Run
+from ..types import Match, Paper, Query, Rows, Scores, Vectors
 from ..wording import counted
 from .closing import closed
 from .ranking.diversity import POOL, diverse
-from .ranking.leading import leading
+from .ranking.leading import led
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
 from .reading.counting import CountLine, count_lines
 from .reading.reader import Reader
-from .snapshot import NAMING, Snapshot
+from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ..papers.corpora import Rejected
@@ -49,6 +48,8 @@ class Index:
 
     Attributes:
         path: its directory; of several indexes all names in one, for messages.
+        names: what the indexes are called: their folders' names, or their paths where two folders have one name, `("papers", "lab")`.
+        modes: the ways in which it can be searched, best first: `("hybrid", "dense", "bm25")`.
         snapshot: the papers, vectors and terms that are open. This and the other parts may change from version to version.
         reader: makes probes of queries.
         searcher: makes rankings of probes.
@@ -62,6 +63,7 @@ class Index:
             members: the indexes that it has, where it has several; they are closed with it.
         """
         self.path, self.snapshot, self.reader, self.searcher = snapshot.path, snapshot, reader, searcher
+        self.names, self.modes = snapshot.names, snapshot.modes
         self._again, self._members = again, tuple(members)
 
     def refreshed(self) -> Index:
@@ -99,16 +101,6 @@ class Index:
     def members(self) -> tuple[Index, ...]:
         """The indexes that are searched as one, in the order given; of one index itself: `[len(one) for one in indexes.members]`."""
         return self._members or (self,)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What they are called: their folders' names, or their paths where two folders have one name: `("papers", "lab")`."""
-        return self.snapshot.names
-
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The ways in which it can be searched, best first: `("hybrid", "dense", "bm25")`."""
-        return self.snapshot.modes
 
     @property
     def rejected(self) -> int:
@@ -193,7 +185,6 @@ class Index:
         queries, mode = _listed(query), self._checked(k, chosen)
         if chosen.rm3 and (like or unlike):
             raise InvalidRequest("`rm3` guesses which papers are relevant, and these are named; leave out `rm3`, or `like` and `unlike`")
-        modes = self.reader.modes(mode, queries, vectors)
         probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
@@ -201,7 +192,9 @@ class Index:
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
         searcher = self._searching(chosen)
-        return self._answered(searcher, self.reader.expanded(probes, chosen, searcher), k, modes, chosen)
+        if chosen.rm3:
+            probes = list(self.reader.expanded(probes, chosen, searcher))
+        return self._answered(searcher, probes, k, chosen)
 
     def similar(
         self,
@@ -245,11 +238,10 @@ class Index:
         else:
             probe = self.reader.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
             self._warn([probe], "paper_as_query")
-            mode = "bm25" if probe.lacks else mode
         if chosen.group:
             probe = self.reader.without_copies(probe, ids, negatives)
         linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
-        return self._answered(self._searching(chosen), [probe], k, [mode], chosen, linked)
+        return self._answered(self._searching(chosen), [probe], k, chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
         """The rows of the papers that meet all that a typed query and a filter demand, ascending: `index.matching("graph OR tree")`.
@@ -303,7 +295,7 @@ class Index:
             return np.empty(0)
         rows, searcher = self.snapshot.rows(ids), self._searching(chosen)
         probe = self.reader.probe(query, mode, vector, self.snapshot.scope.among(rows))
-        (ranking,) = searcher.search(self.reader.expanded([probe], chosen, searcher), len(ids), mode, self.snapshot.tuned(chosen))
+        (ranking,) = searcher.search(self.reader.expanded([probe], chosen, searcher), len(ids))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
@@ -325,12 +317,12 @@ class Index:
         searcher: Searcher,
         probes: Sequence[Probe],
         k: int,
-        modes: Sequence[Mode],
         options: SearchOptions,
         linked: LinkedPapers | None = None,
     ) -> Run:
-        """Search deep enough for k papers, each query in its mode, then rerank, group and diversify as the options say."""
-        mode, fusion, snapshot = modes[0] if len(set(modes)) == 1 else self.modes[0], self.snapshot.tuned(options), self.snapshot
+        """Search deep enough for k papers, then rerank, group and diversify as the options say."""
+        modes, scopes, snapshot = {probe.mode for probe in probes}, [probe.scope for probe in probes], self.snapshot
+        mode = probes[0].mode if len(modes) == 1 else self.modes[0]
         if options.diversify and not snapshot.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = -(-k // POOL) * POOL if options.diversify else k
@@ -338,28 +330,32 @@ class Index:
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
             if linked is None:
-                run = Run(_searched(searcher, probes, searched, modes, fusion), mode, snapshot)
+                run = Run(tuple(searcher.search(probes, searched)), mode, snapshot)
             elif linked.alone:
-                run = Run((linked.ranking(probes[0].query, searched),), "citations", snapshot)
+                run = Run((linked.ranking(probes[0], searched),), "citations", snapshot)
             else:
-                by_text = searcher.search(probes, max(searched, DEPTH), mode, fusion)[0]
+                by_text = searcher.search(probes, max(searched, DEPTH))[0]
                 run = Run((linked.joined(by_text, searched),), f"{mode}+citations", snapshot)
             if options.reranker is not None:
                 run = reranked(run, options.reranker, options.rerank_depth)
-            run = replace(run, rankings=tuple(leading(snapshot, *parts, depth) for parts in zip(run, probes, strict=True)))
+            run = replace(run, rankings=tuple(self._led(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
-            named = papers_of(run.rankings, lambda rows: snapshot.papers_at(rows, NAMING))
-            parts = zip(run, named, probes, strict=True)
-            grouped_rankings = tuple(snapshot.grouped(ranking, papers, probe.scope, works) for ranking, papers, probe in parts)
-            too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
-            run = replace(run, rankings=grouped_rankings)
+            works_of = tuple(snapshot.grouped(run.rankings, scopes, works))
+            too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(works_of, run, strict=True))
+            run = replace(run, rankings=works_of)
             if not too_few:
                 break
             depth *= 2
         if options.diversify:
             run = replace(run, rankings=tuple(diverse(ranking, snapshot.vectors_at(ranking.rows), k) for ranking in run))
         return run
+
+    def _led(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
+        """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
+        named = probe.named_rows if len(probe.named.rows) else ()
+        led_ranking = led(ranking, Match(probe.named.by, probe.named_rows), k) if len(named) else ranking.take(range(min(k, len(ranking))))
+        return replace(led_ranking, indexes=self.snapshot.names_at(led_ranking.rows)) if self._members else led_ranking
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
         """Warn that words alone answer, if that is so."""
@@ -371,17 +367,20 @@ class Index:
         """The mode in which the options search. Raises InvalidRequest for a wrong k and a wrong mode."""
         if not isinstance(k, Integral) or k < 1:
             raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
-        mode = self.snapshot.checked_mode(options.mode)
+        mode = self.modes[0] if options.mode is None else self.snapshot.checked_mode(options.mode)
         options.check_words(mode)
         return mode
 
     def _searching(self, options: SearchOptions) -> Searcher:
         """What searches as the options say."""
-        snapshot = self.snapshot
-        searcher = replace(self.searcher, effort=snapshot.effort(options))
+        snapshot, searcher = self.snapshot, self.searcher
+        if (options.recall, options.ef, options.nprobe) != (None, None, None):
+            searcher = replace(searcher, effort=snapshot.effort(options))
+        if (options.fusion, options.alpha, options.depth) != (None, None, None):
+            searcher = replace(searcher, fusion=snapshot.tuned(options))
         if options.late and not snapshot.late:
             searcher = replace(searcher, matched=self._matched)
-        if snapshot.bm25 is None or (options.k1 is None and options.b is None):
+        if (options.k1, options.b) == (None, None) or snapshot.bm25 is None:
             return searcher
         own = snapshot.bm25.parameters
         k1, b = (mine if asked is None else float(asked) for asked, mine in ((options.k1, own.k1), (options.b, own.b)))
@@ -392,15 +391,6 @@ class Index:
         encoder = self.reader.query_encoder.with_tokens
         packing = packing_of(encoder)
         return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.snapshot.papers_at(rows), packing))
-
-
-def _searched(searcher: Searcher, probes: Sequence[Probe], k: int, modes: Sequence[Mode], fusion: Fusion) -> tuple[Ranking, ...]:
-    """The rankings of probes, each in its mode."""
-    rankings: dict[int, Ranking] = {}
-    for mode in dict.fromkeys(modes):
-        places = [place for place, other in enumerate(modes) if other == mode]
-        rankings |= zip(places, searcher.search([probes[place] for place in places], k, mode, fusion), strict=True)
-    return tuple(rankings[place] for place in range(len(probes)))
 
 
 def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:

@@ -55,15 +55,15 @@ class JointSnapshots(Snapshot):
         has only vectors and another only BM25.
         """
         self._members = tuple(members)
-        self._names = _names([member.path for member in members])
-        self.path = Path(" + ".join(self._names))
+        self.names = _names([member.path for member in members])
+        self.path = Path(" + ".join(self.names))
         self._starts = np.cumsum([0, *(sum(shard.papers for shard in member.shards) for member in members)])
         self.shards = [
             Shard(shard.verified, shard.facts, shard.first + start)
             for member, start in zip(members, self._starts.tolist(), strict=False)
             for shard in member.shards
         ]
-        named = dict(zip(self._names, members, strict=True))
+        named = dict(zip(self.names, members, strict=True))
         self.lacking: tuple[str, ...] = tuple(_lacking(named))
         self._spaces, self._scales = _spaces(members), list[Scale]()
         if len(self._spaces) > 1:
@@ -84,7 +84,7 @@ class JointSnapshots(Snapshot):
             sample = self.drawn(self.scope.among(rows).places, SAMPLE_SIZE)
             found = scale(self._plain_vectors(members), members[0].golden, sample)
             if found is None:
-                names = [name for name, member in zip(self._names, self._members, strict=True) if member in members]
+                names = [name for name, member in zip(self.names, self._members, strict=True) if member in members]
                 self.lacking = (
                     *self.lacking,
                     f"what the scores of {enumerated(names)} mean cannot be told, and others have another encoder, so all of the indexes "
@@ -147,11 +147,6 @@ class JointSnapshots(Snapshot):
         self._check_means_one(text, match.by, match.rows.tolist())
         return self._telling(match.rows)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What they are called: their folders' names, or their paths where two folders have one name."""
-        return self._names
-
     def whole_names(self, rows: Rows) -> list[str]:
         """See `Snapshot.whole_names`."""
         return list(map(name_in, self.names_at(rows), self.ids(rows)))
@@ -160,7 +155,7 @@ class JointSnapshots(Snapshot):
         """See `Snapshot.remarks`."""
         remarks = list(self.lacking)
         for column in dict.fromkeys(columns):
-            members = zip(self._names, self._members, strict=True)
+            members = zip(self.names, self._members, strict=True)
             without = [name for name, member in members if place_of(member.columns.names, column) is None]
             if without and place_of(self.columns.names, column) is not None:
                 have = "has" if len(without) == 1 else "have"
@@ -179,7 +174,7 @@ class JointSnapshots(Snapshot):
         for start, member in zip(self._starts.tolist(), self._members, strict=False):
             for id, row in member.find(ids).items():
                 rows_of[id].append(start + row)
-        for start, name, member in zip(self._starts.tolist(), self._names, self._members, strict=False):
+        for start, name, member in zip(self._starts.tolist(), self.names, self._members, strict=False):
             within = {
                 id: id.removeprefix(name_in(name, "")) for id, rows in rows_of.items() if not rows and id.startswith(name_in(name, ""))
             }
@@ -205,7 +200,7 @@ class JointSnapshots(Snapshot):
 
     def names_at(self, rows: Rows) -> list[str]:
         """See `Snapshot.names_at`."""
-        return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
+        return [self.names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
     def distinct(self, rows: Rows) -> Rows:
         """Those of the papers at the given rows, ascending, that are left if each work is taken once: of its records, as `same_works` finds
@@ -220,9 +215,13 @@ class JointSnapshots(Snapshot):
             dropped += np.delete(places, fullest).tolist()
         return np.delete(rows, dropped)
 
-    def grouped(self, ranking: Ranking, papers: Sequence[Paper], scope: Scope, k: int) -> Ranking:
+    def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:
         """See `Snapshot.grouped`."""
-        every = super().grouped(ranking, papers, scope, len(ranking))
+        every = super().grouped(rankings, scopes, max(map(len, rankings)))
+        return [self._grouped(ranking, scope, k) for ranking, scope in zip(every, scopes, strict=True)]
+
+    def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
+        """The first k works of those of a ranking."""
         first = self._at_its_fullest(every.take(range(min(k, len(every)))), scope)
         if len(first) == min(k, len(every)):
             return first

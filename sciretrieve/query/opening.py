@@ -89,7 +89,7 @@ def _one(snapshot: Generation, given: Encoder | None, known: QueryEncoder | None
     def again(generation: int | None) -> Index:
         return _one(Generation(snapshot.path, generation), given, reader.query_encoder, workers)
 
-    searcher = Searcher(snapshot, snapshot.usual_effort) if workers is None else workers.searcher(snapshot)
+    searcher = Searcher(snapshot, snapshot.usual_effort, snapshot.fusion) if workers is None else workers.searcher(snapshot)
     reader = Reader(snapshot, searcher, query_encoder)
     return Index(snapshot, reader, searcher, again)
 
@@ -110,7 +110,7 @@ def _several(members: Sequence[Index]) -> Index:
             opening.pop_all()
         return opened
 
-    searcher = Searcher(snapshot, snapshot.usual_effort)
+    searcher = Searcher(snapshot, snapshot.usual_effort, snapshot.fusion)
     return Index(snapshot, Reader(snapshot, searcher, query_encoder), searcher, again, members)
 
 

@@ -33,7 +33,7 @@ from ..matching.sharding import by_shard
 from ..once import once
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import works
-from ..runs import Ranking
+from ..runs import Ranking, papers_of
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
 from ..types import Paper, Rows, Vectors
@@ -65,6 +65,7 @@ class Snapshot(metaclass=ABCMeta):
 
     Attributes:
         path: the index's directory; of several indexes all names in one, for messages.
+        names: what the indexes are called: their folders' names, or their paths where two folders have one name.
         shards: the shards, in order.
         encoder: what the manifest says of the encoder that filled it; None without vectors, and where several encoders did.
         metric: how vectors are compared; None without vectors, and where several encoders filled it.
@@ -77,6 +78,7 @@ class Snapshot(metaclass=ABCMeta):
     """
 
     path: Path
+    names: tuple[str, ...]
     shards: Sequence[Shard]
     encoder: Mapping[str, Any] | None
     metric: Metric | None
@@ -132,11 +134,6 @@ class Snapshot(metaclass=ABCMeta):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """What the indexes are called: their folders' names."""
 
     @abstractmethod
     def names_at(self, rows: Rows) -> list[str]:
@@ -464,9 +461,10 @@ class Snapshot(metaclass=ABCMeta):
             raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use `mode={self.modes[0]!r}`")
         return chosen
 
-    def grouped(self, ranking: Ranking, papers: Sequence[Paper], scope: Scope, k: int) -> Ranking:  # noqa: ARG002 - several indexes ask it
-        """The first k works of a ranking of these papers, of which those of the scope may answer."""
-        return grouped(ranking, papers, k)
+    def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:  # noqa: ARG002 - several ask them
+        """The first k works of each ranking, for which the papers of a scope may answer."""
+        named = papers_of(rankings, lambda rows: self.papers_at(rows, NAMING))
+        return [grouped(ranking, papers, k) for ranking, papers in zip(rankings, named, strict=True)]
 
 
 def _live(shard: Shard) -> list[str]:

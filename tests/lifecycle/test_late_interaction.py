@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,14 +127,14 @@ def test_an_index_without_them_makes_those_of_the_first_papers_when_asked(corpus
 def test_papers_that_were_not_scored_stay_below(built: sr.Index) -> None:
     fusion = sr.Fusion(tokens=0.5, token_depth=7)
     (probe,) = built.reader.probes([QUERY], "hybrid", None)
-    (ranking,) = built.searcher.search([probe], PAPERS, "hybrid", fusion)
+    (ranking,) = replace(built.searcher, fusion=fusion).search([probe], PAPERS)
     scored = np.isfinite(ranking.parts["tokens"])
     assert scored[:7].all()
     assert not scored[7:].any()
-    (before,) = built.searcher.search([probe], PAPERS, "hybrid", sr.Fusion(tokens=0))
+    (before,) = replace(built.searcher, fusion=sr.Fusion(tokens=0)).search([probe], PAPERS)
     assert ranking.ids[7:] == before.ids[7:]
     assert sorted(ranking.ids[:7]) == sorted(before.ids[:7])
-    (shorter,) = built.searcher.search([probe], 3, "hybrid", fusion)
+    (shorter,) = replace(built.searcher, fusion=fusion).search([probe], 3)
     assert shorter.ids == ranking.ids[:3]
 
 

@@ -81,7 +81,7 @@ def searched(folder: Path, index: sr.Index, queries: list[Query], fusion: Fusion
     """What an index that was built with these BM25 parameters answers by this fusion."""
     path = folder / f"by-{bm25.k1}-{bm25.b}"
     other = sr.build(folder / "p.jsonl", path, encoder=index.snapshot.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
-    rankings = other.searcher.search(other.reader.probes(queries, "hybrid", None), k, "hybrid", fusion)
+    rankings = replace(other.searcher, fusion=fusion).search(other.reader.probes(queries, "hybrid", None), k)
     return [list(ranking.ids) for ranking in rankings]
 
 
@@ -258,7 +258,7 @@ def test_shallower_candidates_are_those_of_a_shallower_search(index: sr.Index, d
     fusion = Fusion(alpha=0.4, depth=depth)
     for probe, deep in zip(probes, index.searcher.candidates(probes, 150), strict=True):
         ours = index.searcher.fused(tuning._within(deep, depth), depth, fusion)
-        expected = index.searcher.search([probe], depth, "hybrid", fusion)[0]
+        expected = replace(index.searcher, fusion=fusion).search([probe], depth)[0]
         assert list(ours.ids) == list(expected.ids)
         np.testing.assert_allclose(ours.scores, expected.scores, atol=1e-12)
 

@@ -58,7 +58,7 @@ class RayWorkers:
 
     def searcher(self, generation: Generation) -> ClusterSearcher:
         """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
-        return ClusterSearcher(halves=generation, effort=generation.usual_effort, groups=Groups(self.cluster, generation))
+        return ClusterSearcher(generation, generation.usual_effort, generation.fusion, groups=Groups(self.cluster, generation))
 
     def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.

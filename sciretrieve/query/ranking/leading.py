@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...matching.search import Probe
 from ...runs import Ranking
 from ...types import Match
-from ..snapshot import Snapshot
 
 LEAST = 1.0
 """What a paper scores at least that the query names: as much as fused scores have for a paper that has all of the query."""
@@ -31,15 +29,3 @@ def led(ranking: Ranking, match: Match, k: int) -> Ranking:
     scores = np.where(is_named, max(LEAST, float(ranking.scores.max(initial=LEAST))), ranking.scores)
     known = dict.fromkeys([ranking.ids[place] for place in named.tolist()], match.by)
     return replace(ranking, scores=scores, known=known).take(np.concatenate([named, others])[:k])
-
-
-def leading(snapshot: Snapshot, ranking: Ranking, probe: Probe, k: int) -> Ranking:
-    """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first; with what is
-    known of the answer as a whole, and of several indexes that in which each paper stands."""
-    ranked = len(probe.scope) if "dense" in ranking.parts else None
-    ranking = replace(ranking, undecided=probe.scope.undecided, total=probe.total, total_is=probe.total_is, ranked=ranked)
-    if len(probe.named_rows):
-        ranking = led(ranking, Match(probe.named.by, probe.named_rows), k)
-    else:
-        ranking = ranking.take(range(min(k, len(ranking))))
-    return replace(ranking, indexes=snapshot.names_at(ranking.rows)) if len(snapshot.names) > 1 else ranking

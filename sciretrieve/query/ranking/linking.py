@@ -12,8 +12,9 @@ from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.fusion import unit
 from ...matching.scope import Scope, union
+from ...matching.search import Probe
 from ...runs import Ranking
-from ...types import Query, Rows, Scores
+from ...types import Rows, Scores
 from ..reading.rocchio import NEGATIVE_WEIGHT
 from ..snapshot import Snapshot, as_ids
 
@@ -42,9 +43,10 @@ class LinkedPapers:
     ids: Callable[[Rows], list[str]]
     alone: bool
 
-    def ranking(self, query: Query, k: int) -> Ranking:
-        """The k that are linked most closely."""
-        return self._best(Ranking(query, (), self.scores, self.rows), {"citations": self.scores}, k)
+    def ranking(self, probe: Probe, k: int) -> Ranking:
+        """The k that are linked most closely, of those that may answer a probe."""
+        facts = Ranking(probe.query, (), self.scores, self.rows, total=probe.total, total_is=probe.total_is)
+        return self._best(replace(facts, undecided=probe.scope.undecided), {"citations": self.scores}, k)
 
     def joined(self, ranking: Ranking, k: int) -> Ranking:
         """The k best by the scores of a ranking's first papers, scaled to between 0 and 1, and by citations; papers that have no part in

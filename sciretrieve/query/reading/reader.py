@@ -109,7 +109,7 @@ class Reader:
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
         modes = self.modes(mode, queries, vectors)
-        allowed = self.snapshot.narrower.passing(filter)
+        allowed = self.snapshot.narrower.passing(filter) if filter else self.snapshot.scope
         if among is not None:
             allowed = allowed.among(among)
         typed = [self._typed(str(number), query, allowed) for number, query in enumerate(queries, 1)]
@@ -122,7 +122,7 @@ class Reader:
             probe = self._probe(query, demands, vector, scope, own)
             lacks = LACKS[own] if own != mode else None
             liked = self._liked(demands.liked, scope) if demands is not None and own != "dense" else ()
-            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked)
+            probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked, mode=own)
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
             remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
@@ -175,8 +175,10 @@ class Reader:
         """The language of a query that the index does not read; "" where it does, where most words are of its papers, and where none can
         be told. What is known at a glance opens no identifier."""
         snapshot, bm25 = self.snapshot, self.snapshot.bm25
+        if text.isascii() and seems_english(text):
+            return ""
         reads = self.query_encoder.languages if snapshot.has_vectors else (ENGLISH,)
-        if not reads or (text.isascii() and seems_english(text)):
+        if not reads:
             return ""
         words = [word for word in snapshot.analyzer.words(text) if len(word) > SHORT or not word.isascii()]
         terms = [term for word in words if (term := snapshot.analyzer.term(word)) is not None]
@@ -193,15 +195,15 @@ class Reader:
         """
         if not options.rm3:
             return probes
-        asked = [replace(probe, named=NO_MATCH) for probe in probes]
-        rankings = searcher.search(asked, options.fb_docs, "bm25", self.snapshot.fusion)
+        asked = [replace(probe, named=NO_MATCH, mode="bm25") for probe in probes]
+        rankings = searcher.search(asked, options.fb_docs)
         pairs = zip(probes, rankings, strict=True)
         return [probe if probe.listing else expanded(self.snapshot, probe, ranking, options) for probe, ranking in pairs]
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
         (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else vector[None], None)
-        return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens)
+        return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens, mode=mode)
 
     def likeness(
         self,
@@ -236,7 +238,7 @@ class Reader:
         scope = passing.without(np.concatenate([positive_rows, negative_rows]))
         query = Query(" ".join(snapshot.ids(positive_rows)) or "1")  # as queries without an id are numbered
         lacks = LACKS[mode] if mode != wanted else None
-        return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
+        return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing), mode=mode)
 
     def _fed_back(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
         """A probe moved towards papers and away from others, which no longer may answer it.
@@ -295,6 +297,8 @@ class Reader:
         `insists`. Raises InvalidRequest for what cannot be read."""
         # the columns' names are read from every shard, which a cold search can do without
         typed = operators.parse(text, self.snapshot.columns.names if ":" in text else ())
+        if not typed.demands and typed.perhaps is None:
+            return typed, allowed
         whole = typed.insisting()
         scope = self.snapshot.narrower.meeting(whole.demands, allowed)
         if whole is typed or insists or len(scope):
