@@ -85,7 +85,7 @@ class Absence:
 def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
     """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
 
-    A `Probe`, as `Index.likeness` and `Index.probes` return, contains its filter.
+    A `Probe`, as an index's reader makes them, contains its filter.
 
     Raises:
         NotFound: an id is not in the index.

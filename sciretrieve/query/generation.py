@@ -24,7 +24,7 @@ from ..once import once
 from ..options import SearchOptions
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards
-from ..types import Rows, Vectors
+from ..types import Vectors
 from .snapshot import Snapshot
 
 ATTEMPTS = 100
@@ -72,18 +72,6 @@ class Generation(Snapshot):
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
         return False
-
-    def names_at(self, rows: Rows) -> list[str]:
-        """See `Snapshot.names_at`."""
-        return [self.names[0]] * len(rows)
-
-    def whole_names(self, rows: Rows) -> list[str]:
-        """See `Snapshot.whole_names`."""
-        return self.ids(rows)
-
-    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
-        """See `Snapshot.remarks`."""
-        return []
 
     def frequencies(self, shard: Shard) -> Frequencies:
         """See `Snapshot.frequencies`."""

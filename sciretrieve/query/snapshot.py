@@ -135,17 +135,17 @@ class Snapshot(metaclass=ABCMeta):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
-    @abstractmethod
     def names_at(self, rows: Rows) -> list[str]:
         """The names of the indexes in which the papers at the given rows stand."""
+        return [self.names[0]] * len(rows)
 
-    @abstractmethod
     def whole_names(self, rows: Rows) -> list[str]:
         """What names the papers at the given rows: their ids, or INDEX:ID where several indexes are searched."""
+        return self.ids(rows)
 
-    @abstractmethod
-    def remarks(self, columns: Iterable[str]) -> list[str]:
+    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
         """What a person should know of a search that asks for these columns: what of it some of several indexes lack, a sentence each."""
+        return []
 
     @property
     def modes(self) -> tuple[Mode, ...]:

@@ -43,7 +43,7 @@ class RelevanceModel:
             rows: which papers, (n,).
             query: what is looked for, an example of a relevant paper; empty without one.
 
-        Raises: as `Index.encode`.
+        Raises: as `QueryEncoder.encode`.
         """
         self._parts: list[Any] = []
         examples: list[Any] = []
