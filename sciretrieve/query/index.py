@@ -19,7 +19,7 @@ from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
 from ..options import SearchKeywords, SearchOptions, changed
 from ..runs import Ranking, Run
-from ..types import Match, Paper, Query, Rows, Scores, Vectors
+from ..types import Paper, Query, Rows, Scores, Vectors
 from ..wording import counted
 from .closing import closed
 from .ranking.diversity import POOL, diverse
@@ -247,8 +247,7 @@ class Index:
         """The rows of the papers that meet all that a typed query and a filter demand, ascending: `index.matching("graph OR tree")`.
 
         Words without operators must all be in a paper, in title or abstract, in any form; stop words, and single characters beside other
-        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. Nothing is
-        encoded. `papers_at` has the papers, and `ids` their ids.
+        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. Nothing is encoded.
 
         Raises:
             UnknownName, InvalidRequest: a query or a filter that cannot be read.
@@ -353,9 +352,10 @@ class Index:
 
     def _led(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
-        named = probe.named_rows if len(probe.named.rows) else ()
-        led_ranking = led(ranking, Match(probe.named.by, probe.named_rows), k) if len(named) else ranking.take(range(min(k, len(ranking))))
-        return replace(led_ranking, indexes=self.snapshot.names_at(led_ranking.rows)) if self._members else led_ranking
+        if len(probe.named.rows):
+            ranking = led(ranking, replace(probe.named, rows=probe.named_rows), k)
+        ranking = ranking.take(range(min(k, len(ranking))))
+        return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if self._members else ranking
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
         """Warn that words alone answer, if that is so."""

@@ -7,12 +7,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ..matching.lexical import Analyzer, Bm25
-from ..matching.scope import Scope
+from ..matching.lexical import Analyzer
+from ..matching.search import Halves
 from ..storage.shards import Shard
 
 
-class Opened(Protocol):
+class Opened(Halves, Protocol):
     """An opened index; each part is read when it is first asked for."""
 
     @property
@@ -20,17 +20,9 @@ class Opened(Protocol):
         """Its shards, in order."""
 
     @property
-    def scope(self) -> Scope:
-        """Which rows' papers are not deleted."""
-
-    @property
     def columns(self) -> pa.Schema:
-        """The columns of these papers."""
+        """The columns of the papers that are not deleted."""
 
     @property
     def analyzer(self) -> Analyzer:
         """How text becomes terms."""
-
-    @property
-    def bm25(self) -> Bm25 | None:
-        """Its BM25 half, if it has one."""
