@@ -9,9 +9,17 @@ from pathlib import Path
 from ..encoders.specs import FIELD_SEPARATOR
 from ..errors import InvalidRequest, NotFound
 from ..types import Paper
+from .benchmark_catalogue import find_benchmark
 from .benchmark_specs import Benchmark
+from .evaluation_options import EvaluationRequest
 from .material import Material
 from .recognising import check_owner, whose
+
+
+def read_for(request: EvaluationRequest) -> tuple[Benchmark, list[Material]]:
+    """The benchmark of a request, and what of it the request asks for. Raises UnknownName, and as `read`."""
+    spec = find_benchmark(request.benchmark)
+    return spec, read(spec, request.data, request.split or spec.splits[0], request.task)
 
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:

@@ -127,7 +127,8 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
             out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
         if len(comparison.names) > 2:
             out.append("  p-values are corrected by Holm's method")
-        out += _variance_lines(comparison, name)
+        if name in comparison.variances:
+            out += variance_lines("runs x queries", comparison.variances[name], comparison.names, comparison.means_of(name))
         for run, values in zip(comparison.names[1:], comparison.per_query[1:], strict=True):
             changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - comparison.per_query[0][query][name]), query))[
                 :shown_queries
@@ -140,13 +141,6 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
                 out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {comparison.words.get(query, '')[:90]}".rstrip())
         out.append("")
     return out[:-1]
-
-
-def _variance_lines(comparison: RunComparison, measure: str) -> list[str]:
-    """The analysis of variance of one measure; nothing for two runs."""
-    if measure not in comparison.variances:
-        return []
-    return variance_lines("runs x queries", comparison.variances[measure], comparison.names, comparison.means_of(measure))
 
 
 def as_good_as_the_best(analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:

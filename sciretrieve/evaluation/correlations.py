@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..metrics.significance import Values
-from .reports import Column
+from .reports import Column, column_name
 from .standings import Cell
 
 ENOUGH = 5
@@ -49,4 +49,4 @@ def correlations(cells: Sequence[Cell]) -> Correlations | None:
     known = ~np.isnan(pearson)
     if not known[~np.eye(len(rows), dtype=bool)].any():
         return None
-    return Correlations([" ".join((benchmark, *filter(None, column))) for benchmark, column in figures], pearson)
+    return Correlations([f"{benchmark} {column_name(column)}" for benchmark, column in figures], pearson)

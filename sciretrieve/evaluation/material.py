@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +87,11 @@ class Task:
     single: bool = False
     classes: bool = False
 
+    @classmethod
+    def reranked(cls, name: str, queries: Mapping[str, Query], qrels: Qrels, *, single: bool = False) -> Task:
+        """A task that ranks the judged documents of each query."""
+        return cls(name, queries, qrels, {id: tuple(row) for id, row in qrels.items()}, single=single)
+
 
 @dataclass(frozen=True, slots=True)
 class FewShot:
@@ -105,7 +110,19 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class Learning:
+    """A task of a model that learns from the papers' vectors, by its name."""
+
+    name: str
+
+    @property
+    def runs(self) -> int:
+        """How many models are fitted."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction(Learning):
     """A task of predicting labels of papers from their vectors, by a model that is fitted on other papers.
 
     Attributes:
@@ -118,7 +135,6 @@ class Prediction:
         solver: see `Solver`.
     """
 
-    name: str
     label: Label
     measure: str
     train: Labelled
@@ -128,12 +144,12 @@ class Prediction:
 
     @property
     def runs(self) -> int:
-        """How many models are fitted."""
+        """As of `Learning`."""
         return self.few_shot.runs if self.few_shot else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Clustering:
+class Clustering(Learning):
     """A task of telling authors of one name apart by their papers' vectors: in each block, mentions with one author are to be one cluster.
 
     Attributes:
@@ -143,19 +159,13 @@ class Clustering:
         test: the blocks that are scored.
     """
 
-    name: str
     measure: str
     dev: tuple[Labelled, ...]
     test: tuple[Labelled, ...]
 
-    @property
-    def runs(self) -> int:
-        """As of `Prediction`."""
-        return 1
-
 
 @dataclass(frozen=True, slots=True)
-class Handover:
+class Handover(Learning):
     """A task that its authors' own code scores: it is given the papers' vectors as a file, and its figures are read back.
 
     Attributes:
@@ -167,17 +177,11 @@ class Handover:
         test: the same of those that are scored.
     """
 
-    name: str
     measure: str
     root: Path
     blocks: Path
     learnt: tuple[str, ...]
     test: tuple[str, ...]
-
-    @property
-    def runs(self) -> int:
-        """As of `Prediction`."""
-        return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,7 @@ class LinkedPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class Clicks:
+class Clicks(Learning):
     """A task of predicting clicks on recommended papers, by a model that is fitted on other clicks.
 
     Attributes:
@@ -213,17 +217,11 @@ class Clicks:
         papers: what is known of papers, by id.
     """
 
-    name: str
     train: tuple[Click, ...]
     val: tuple[Click, ...]
     test: tuple[Click, ...]
     propensities: tuple[float, ...]
     papers: Mapping[str, LinkedPaper]
-
-    @property
-    def runs(self) -> int:
-        """As of `Prediction`."""
-        return 1
 
 
 @dataclass(frozen=True)
@@ -241,7 +239,7 @@ class Material:
         missing: the names of the benchmark's tasks that are left out, because their files are not there.
     """
 
-    pool: Callable[[], Iterator[Paper]]
+    pool: Callable[[], Iterable[Paper]]
     tasks: tuple[Task, ...]
     name: str
     fingerprint: str

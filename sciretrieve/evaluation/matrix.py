@@ -19,7 +19,7 @@ from ..metrics.judgements import read_scores
 from ..metrics.measures import Evaluator, Measure
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
-from .benchmark_reading import read
+from .benchmark_reading import read_for
 from .correlations import correlations
 from .evaluation_options import EvaluationRequest, make_request
 from .modes import ALL, requests_in_modes, sensible_modes
@@ -188,8 +188,7 @@ def _run(planned: Planned, folder: Path, what: str, progress: Progress, shared: 
             return False
         evaluate_suite_request(request, folder, progress)
     elif done(folder, request) is None:
-        spec = find_benchmark(request.benchmark)
-        materials = shared.materials(request, spec) if shared else read(spec, request.data, request.split or spec.splits[0], request.task)
+        spec, materials = shared.read(request) if shared else read_for(request)
         if planned.if_sensible and request.mode not in sensible_modes(request, materials):
             return False
         progress.note(what)
@@ -216,10 +215,8 @@ def _recall(request: EvaluationRequest, folder: Path) -> dict[int, float]:
         return {}
     if recall_file.exists() and recall_file.stat().st_mtime >= run.stat().st_mtime:
         return {int(depth): value for depth, value in read_json(recall_file)["recall"].items()}
-    spec = find_benchmark(request.benchmark)
-    tasks: list[Any] = [
-        task for material in read(spec, request.data, request.split or spec.splits[0], request.task) for task in material.tasks
-    ]
+    spec, materials = read_for(request)
+    tasks = [task for material in materials for task in material.tasks]
     if len(tasks) != 1 or tasks[0].candidates is not None:
         return {}
     depths = [depth for depth in DEPTHS if depth <= spec.protocol.depth]

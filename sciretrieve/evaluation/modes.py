@@ -9,17 +9,15 @@ from typing import Any, Unpack
 
 from ..choices import Mode
 from ..errors import InvalidRequest
-from ..files.writing import write_json, write_lines
 from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, SearchOptions
 from ..progress import shown
 from ..protocols import Progress
 from ..query.opening import open_index
-from .benchmark_catalogue import find_benchmark
-from .benchmark_reading import read
+from .benchmark_reading import read_for
 from .evaluation_options import EvaluationRequest, make_request
 from .material import Material
-from .reports import Column, Report, merged_notes, table
+from .reports import Column, Report, merged_notes, save, table
 from .requests import measure
 from .standings import CAPTION, Cell, Marks, marks
 
@@ -43,8 +41,11 @@ class ModesReport:
     def lines(self) -> list[str]:
         """The report for people: a row for each mode among the published rows, and how each was scored."""
         first = next(iter(self.reports.values()))
-        cells = [Cell(first.benchmark.name, report.system, report.as_json(), {}, _values(report)) for report in self.reports.values()]
         reports = {report.system: report for report in self.reports.values()}
+        cells = []
+        for report in reports.values():
+            values = {(task.name, query): row for task in report.result.tasks for query, row in task.per_query.items()}
+            cells.append(Cell(first.benchmark.name, report.system, report.as_json(), {}, values))
         out = [f"{first.benchmark.name}, {first.split}: {first.benchmark.task}", ""]
         said: dict[Column, Marks] = {}
         for title, columns in first.tables():
@@ -79,8 +80,7 @@ def evaluate_modes(
     """
     requests = requests_in_modes(benchmark, data, options)
     request = requests["hybrid"]
-    spec = find_benchmark(benchmark)
-    materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+    spec, materials = read_for(request)
     folder = Path(output) if output is not None else None
     reports: dict[Mode, Report] = {}
     with shown(progress) as listener:
@@ -89,23 +89,21 @@ def evaluate_modes(
             reports[mode] = measure(requests[mode], spec, materials, place, listener, workers)
     report = ModesReport(reports)
     if folder is not None:
-        write_json(folder / "report.json", report.as_json())
-        write_lines(folder / "report.txt", report.lines())
+        save(folder, report)
     return report
 
 
 def requests_in_modes(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> dict[Mode, EvaluationRequest]:
-    """`in_modes` of a benchmark and options, without their mode. Raises UnknownName, InvalidRequest."""
+    """A request in each mode, of options without one. BM25 has nothing of the encoder, so that it is one system for all encoders.
+
+    Raises UnknownName, InvalidRequest.
+    """
     for name in ("embeddings", "scores", "metric"):
         if options.get(name) is not None:
             raise InvalidRequest(
                 f"all modes are those of an encoder or an index, by their own scores; leave out `{name}`, or name one mode"
             )
-    return in_modes(make_request(benchmark, data, {**options, "mode": "hybrid"}))  # the mode that has all settings
-
-
-def in_modes(request: EvaluationRequest) -> dict[Mode, EvaluationRequest]:
-    """A request of hybrid search in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders."""
+    request = make_request(benchmark, data, {**options, "mode": "hybrid"})  # the mode that has all settings
     usual = SearchOptions()
     of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *OF_RM3)))
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
@@ -113,7 +111,7 @@ def in_modes(request: EvaluationRequest) -> dict[Mode, EvaluationRequest]:
     bm25 = replace(request, mode="bm25", **of_both, **of_vectors)
     if request.rerank is None:
         bm25 = replace(bm25, precision="auto", device="auto")
-    return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}
+    return {"dense": dense, "hybrid": request, "bm25": bm25}
 
 
 def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) -> tuple[Mode, ...]:
@@ -126,7 +124,3 @@ def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) ->
     if needs_vectors or any(material.predictions for material in materials):
         return ("dense",)
     return tuple(mode for mode in ORDER if mode in has)
-
-
-def _values(report: Report) -> dict[tuple[str, str], dict[str, float]]:
-    return {(task.name, query): values for task in report.result.tasks for query, values in task.per_query.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidRequest
 from ..files.figures import COLOURS, draw
 from .correlations import Correlations
-from .reports import Column
+from .reports import column_name
 from .sweeps import Sweep
 
 PLOTTED = 2
@@ -101,7 +101,9 @@ def _lines(sweep: Sweep) -> Any:
         ]
         pairs.sort()
         colour = COLOURS[number % len(COLOURS)]
-        axes.plot([x for x, _ in pairs], [y for _, y in pairs], color=colour, marker="o", markersize=4, linewidth=1.5, label=_name(column))
+        axes.plot(
+            [x for x, _ in pairs], [y for _, y in pairs], color=colour, marker="o", markersize=4, linewidth=1.5, label=column_name(column)
+        )
         if pairs:
             best = max(pairs, key=lambda pair: pair[1])
             axes.plot(*best, color=colour, marker="o", markersize=10, fillstyle="none", markeredgewidth=1.5)
@@ -122,7 +124,7 @@ def _heat_map(sweep: Sweep) -> Any:
         value = point.cell.value(column)
         if value is not None:
             grid[rows.index(point.settings[down])][columns.index(point.settings[across])] = value
-    figure, axes = _figure(2.2 + 0.8 * len(columns), 1.6 + 0.5 * len(rows), f"{_name(column)}, {sweep.name}")
+    figure, axes = _figure(2.2 + 0.8 * len(columns), 1.6 + 0.5 * len(rows), f"{column_name(column)}, {sweep.name}")
     axes.grid(visible=False)
     axes.imshow(grid, cmap="Blues", aspect="auto")
     known = [value for line in grid for value in line if value == value]
@@ -137,7 +139,3 @@ def _heat_map(sweep: Sweep) -> Any:
     axes.set_xlabel(across)
     axes.set_ylabel(down)
     return figure
-
-
-def _name(column: Column) -> str:
-    return " ".join(filter(None, column))

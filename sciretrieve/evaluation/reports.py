@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..files.writing import replaced, write_json, write_lines
 from ..storage.manifest import library_versions
 from . import sides, timing
 from .benchmark_specs import Benchmark
@@ -66,18 +71,16 @@ class Report:
             | (_learning(task.prediction) if task.prediction else {})
             for task in result.tasks
         }
-        report: dict[str, Any] = {
+        several = {"per_field" if self.benchmark.name.startswith("mdcr") else "per_task": per_task} if len(result.tasks) > 1 else {}
+        return {
             "schema": 1,
             "benchmark": self.benchmark.name,
             "split": self.split,
             "kind": self.benchmark.kind,
             "measures": {name: result.means["", name] for name in result.overall},
             "rounded": {name: result.rounded["", name] for name in result.overall},
-        }
-        report["intervals"] = {name: list(result.intervals["", name]) for name in result.measures if ("", name) in result.intervals}
-        if len(result.tasks) > 1:
-            report["per_field" if self.benchmark.name.startswith("mdcr") else "per_task"] = per_task
-        report |= {
+            "intervals": {name: list(result.intervals["", name]) for name in result.measures if ("", name) in result.intervals},
+            **several,
             "queries": sum(len(task.per_query) for task in result.tasks),
             "protocol": {
                 "score": self.metric,
@@ -91,21 +94,13 @@ class Report:
             "counts": {
                 task.name: {key: value for key, value in per_task[task.name].items() if isinstance(value, int)} for task in result.tasks
             },
-            "published": [
-                {
-                    "system": row.system,
-                    "source": row.source,
-                    "values": [{"task": task, "measure": measure, "value": value} for (task, measure), value in row.values.items()],
-                }
-                for row in self.published
-            ],
+            "published": [row.as_json() for row in self.published],
             "system": {"name": self.system, **self.facts},
             "notes": list(self.notes),
             "partial": list(self.lacks),
             "times": dict(self.times),
             "versions": versions(),
         }
-        return report
 
     def lines(self) -> list[str]:
         """The report for people: one table, or one per task if it would be too wide; then how it was scored."""
@@ -119,7 +114,9 @@ class Report:
 
     def how(self) -> list[str]:
         """How it was scored, for people."""
-        result, out = self.result, list(partial_lines(self.lacks))
+        result, out = self.result, []
+        if self.lacks:
+            out.append(f"in brackets: {'; '.join(self.lacks)}: does not compare with published figures")
         if any(task.prediction for task in result.tasks):
             out += [f"{task.name}: {_learning_line(task.prediction)}" for task in result.tasks if task.prediction]
         else:
@@ -136,20 +133,22 @@ class Report:
     def _ranking_lines(self) -> list[str]:
         """How rankings were scored."""
         result, benchmark = self.result, self.benchmark
-        judged_queries, answered_queries = (
-            sum(task.judged_queries for task in result.tasks),
-            sum(len(task.per_query) for task in result.tasks),
+        judged, answered, unanswered, ties, self_matches, unscored = (
+            sum(counts)
+            for counts in zip(
+                *((t.judged_queries, len(t.per_query), t.unanswered, t.ties, t.self_matches, t.missing_candidates) for t in result.tasks),
+                strict=True,
+            )
         )
-        out = [f"queries: {answered_queries:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}"]
         rounding = benchmark.protocol.score_decimals
         score = self.metric + (" (not the protocol's)" if self.overridden else "")
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
-        tied_documents = sum(task.ties for task in result.tasks)
-        out.append(f"score: {score}; tied documents: {tied_documents:,}, ordered by id, falling")
-        self_match_text = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
-        unscored_candidates = sum(task.missing_candidates for task in result.tasks)
-        out.append(f"the query itself, where it is a candidate: {self_match_text}; candidates without a score: {unscored_candidates:,}")
-        return out
+        itself = f"dropped ({self_matches:,})" if benchmark.protocol.drop_self else "kept"
+        return [
+            f"queries: {answered:,} of {judged:,} judged; unanswered: {unanswered:,}",
+            f"score: {score}; tied documents: {ties:,}, ordered by id, falling",
+            f"the query itself, where it is a candidate: {itself}; candidates without a score: {unscored:,}",
+        ]
 
     def tables(self) -> list[tuple[str, list[Column]]]:
         """Each table's title and columns; the task "" is the benchmark as a whole."""
@@ -185,7 +184,8 @@ def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mappi
         form = "({:.{}f})" if report.lacks else "{:.{}f}"
         cells = [form.format(rounded[column], decimals) if column in rounded else "" for column in columns]
         figures = [cell + signs.get((name, column), " ") if signs else cell for column, cell in zip(columns, cells, strict=True)]
-        intervals = ["  95 % interval", *(_interval(report.result, column) for column in columns), ""]
+        ends = [report.result.intervals.get(column) for column in columns]
+        intervals = ["  95 % interval", *(f"{100 * both[0]:.2f}-{100 * both[1]:.2f}" if both else "" for both in ends), ""]
         sorting = [rounded.get(column) for column in columns]
         ours = apart if report.lacks else blocks
         ours.append((sorting, [["> " + name, *figures, "measured here"], *([intervals] if any(intervals[1:]) else [])]))
@@ -197,19 +197,6 @@ def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mappi
     sort_column = next((place for place in range(len(columns)) if any(sorting[place] for sorting, _ in published)), 0)
     blocks.sort(key=lambda block: block[0][sort_column] or -1)
     return aligned([header, *(line for _, lines in (*blocks, *apart) for line in lines)])
-
-
-def partial_lines(lacks: Sequence[str]) -> Iterator[str]:
-    """What brackets around figures mean, where a benchmark is not whole."""
-    if lacks:
-        yield f"in brackets: {'; '.join(lacks)}: does not compare with published figures"
-
-
-def _interval(result: Result, column: Column) -> str:
-    if column not in result.intervals:
-        return ""
-    low, high = result.intervals[column]
-    return f"{100 * low:.2f}-{100 * high:.2f}"
 
 
 def _learning(prediction: Predicted) -> dict[str, int]:
@@ -251,6 +238,33 @@ def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
     """Every figure of a report in JSON by its name, or by task and name if there are several tasks."""
     per_task = report.get("per_field") or report.get("per_task") or {}
     return dict(report["measures"]) | {f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()}
+
+
+def column_name(column: Column) -> str:
+    """A column's task and measure as one text."""
+    return " ".join(filter(None, column))
+
+
+class Saved(Protocol):
+    """What can be saved."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+
+    def lines(self) -> list[str]:
+        """For people."""
+
+
+def save(folder: Path, report: Saved, per_query: pa.Table | None = None) -> dict[str, Any]:
+    """Write a report as JSON and as text into a folder, and a table of what each query gave. Returns the report as plain values."""
+    folder.mkdir(parents=True, exist_ok=True)
+    as_json = report.as_json()
+    write_json(folder / "report.json", as_json)
+    write_lines(folder / "report.txt", report.lines())
+    if per_query is not None:
+        with replaced(folder / "per-query.parquet") as file:
+            pq.write_table(per_query, file, compression="zstd")
+    return as_json
 
 
 def versions() -> dict[str, str]:

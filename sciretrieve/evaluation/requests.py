@@ -12,14 +12,13 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..choices import DEFAULT_ENCODER
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
-from ..files.writing import describe, read_json, replaced, write_json, write_lines
+from ..files.writing import describe, read_json, write_json
 from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
@@ -35,14 +34,13 @@ from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..storage.manifest import MANIFEST
 from ..wording import counted
 from . import scoring, sides
-from .benchmark_catalogue import find_benchmark
-from .benchmark_reading import read
+from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark
 from .costs import trainings_of
 from .evaluation_options import EvaluationRequest, make_request
 from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
-from .reports import Report, all_measures, versions
+from .reports import Report, all_measures, save, versions
 from .scoring import Result
 from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
@@ -58,7 +56,7 @@ LEARNERS = {
 }
 """What learns from vectors in each kind of prediction."""
 LONGEST_NAME = 200
-"""Characters of a folder's name; file systems take 255 bytes."""
+"""Characters of a folder's name, of a longer one the beginning and a digest of the whole; file systems take 255 bytes."""
 
 
 def evaluate(
@@ -125,7 +123,8 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
             if place is None or name not in receipt_facts:
                 continue
             file = Path(place) / MANIFEST if name == "manifest" else Path(place)
-            if describe(file)["sha256"] != _digest(receipt_facts[name]):
+            before = receipt_facts[name]
+            if describe(file)["sha256"] != (before if isinstance(before, str) else before["sha256"]):
                 differences.append(f"{file} has changed since")
         differences += [
             f"{name} was {value} and is {versions_now.get(name)}"
@@ -135,19 +134,13 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     return report, differences
 
 
-def _digest(file_facts: str | dict[str, Any]) -> str:
-    return file_facts if isinstance(file_facts, str) else str(file_facts["sha256"])
-
-
 def evaluate_request(
     request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None = None, opened: Index | None = None
 ) -> Report:
     """Carry out a request; see `evaluate`. `opened` is its index, if that is open."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
-    spec = find_benchmark(request.benchmark)
-    materials = read(spec, request.data, request.split or spec.splits[0], request.task)
-    return measure(request, spec, materials, output, progress, workers, opened=opened)
+    return measure(request, *read_for(request), output, progress, workers, opened=opened)
 
 
 def measure(
@@ -174,7 +167,10 @@ def measure(
         _check_prediction(request, spec, "clicks" if isinstance(predictions[0], Clicks) else "")
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
-    with nullcontext(opened) if opened is not None else _opened(request.index, workers) as index:
+    asked: AbstractContextManager[Index | None] = nullcontext(opened)
+    if opened is None and request.index is not None:
+        asked = open_index(request.index, workers=workers)
+    with asked as index:
         report = _measured(request, spec, split, materials, index, output, progress, shared)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if shared is not None:
@@ -198,13 +194,6 @@ def _of_self_matches(request: EvaluationRequest, report: Report, own_drop_self: 
     return []
 
 
-def _opened(path: str | Path | None, workers: RayWorkers | None) -> AbstractContextManager[Index | None]:
-    """The index that is to be evaluated, if it is one, searched here or by a cluster."""
-    if path is None:
-        return nullcontext()
-    return open_index(path, workers=workers)
-
-
 def _measured(
     request: EvaluationRequest,
     spec: Benchmark,
@@ -217,9 +206,8 @@ def _measured(
 ) -> Report:
     """The report of a system on sets that have been read."""
     times = Times()
-    systems: dict[str, System] = {
-        material.name: _system(request, spec, material, opened_index, times, progress, shared) for material in materials
-    }
+    listener = TimedBuild(progress, times)
+    systems = {material.name: _system(request, spec, material, opened_index, listener, shared) for material in materials}
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
@@ -235,7 +223,7 @@ def _measured(
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
-    index = _index_behind(first_system)
+    index = first_system.index
     encoder = index.snapshot.encoder if index is not None and request.mode != "bm25" else None
     sides_read = sides.sides_read(encoder, materials) if encoder is not None else []
     if encoder is not None:
@@ -266,9 +254,7 @@ def _measured(
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
-    encoders = {
-        id(index.reader.query_encoder): index.reader.query_encoder for one in read_systems if (index := _index_behind(one)) is not None
-    }
+    encoders = {id(one): one for one in (system.index.reader.query_encoder for system in read_systems if system.index is not None)}
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
@@ -293,14 +279,10 @@ def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) ->
 
 
 def _system(
-    request: EvaluationRequest,
-    spec: Benchmark,
-    material: Material,
-    opened_index: Index | None,
-    times: Times,
-    progress: Progress,
-    shared: SharedWork | None,
+    request: EvaluationRequest, spec: Benchmark, material: Material, opened: Index | None, listener: TimedBuild, shared: SharedWork | None
 ) -> System:
+    """What answers a set; what it builds for that is timed, with its answers."""
+    times = listener.times
     if request.scores is not None:
         path = Path(request.scores)
         is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
@@ -310,15 +292,11 @@ def _system(
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
-    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times), shared)
+    index = opened if opened is not None else _index(request, spec, material, listener, shared)
     index = index if shared is None else shared.index(index)
     encoder = index.snapshot.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
-        about = {
-            "index": str(index.path),
-            "mode": request.mode,
-            "encoder": {key: value for key, value in encoder.items() if key != "golden"},
-        }
+        about = {"index": str(index.path), "mode": request.mode, "encoder": {key: encoder[key] for key in encoder if key != "golden"}}
         return Dense(str(encoder["name"]), IndexSpace(index), about, _device(request), times)
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
@@ -345,10 +323,6 @@ def _reranker(request: EvaluationRequest, spec: Benchmark) -> Reranker:
         return open_reranker(request.rerank, precision=precision, device=request.device)
     encoder = load_encoder(request.rerank, adapter=adapter, query_adapter=query_adapter, precision=precision, device=request.device)
     return EncoderReranker(encoder)
-
-
-def _index_behind(system: System) -> Index | None:
-    return system.index if isinstance(system, IndexSearch) else system.space.index if isinstance(system, Dense) else None
 
 
 def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
@@ -391,7 +365,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 
 def _cut(system: System, material: Material) -> list[str]:
     """A note on how many papers exceed the encoder's input length."""
-    index = _index_behind(system)
+    index = system.index
     if index is None or index.snapshot.encoder is None or not index.snapshot.manifest.truncated:
         return []
     lengths = sides.lengths(index.snapshot.encoder)
@@ -405,7 +379,9 @@ def _index(request: EvaluationRequest, spec: Benchmark, material: Material, prog
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
     templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
     words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]
-    folder = Path(request.cache) / _slug(words if name else [material.name, "bm25"])
+    name_of = "-".join(words if name else [material.name, "bm25"])
+    slug = re.sub(r"[^\w.-]+", "-", name_of, flags=re.ASCII).strip("-")
+    folder = Path(request.cache) / (slug if len(slug) <= LONGEST_NAME else f"{slug[:LONGEST_NAME]}-{_digest_of(name_of)}")
     if shared is not None and (known := shared.known_index(folder)) is not None:
         return known
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
@@ -429,27 +405,15 @@ def _index(request: EvaluationRequest, spec: Benchmark, material: Material, prog
         return build(corpus, folder, settings, progress=progress, overwrite=True)
 
 
-def _slug(words: Sequence[str]) -> str:
-    """A folder's name, of what file systems take; of a long one the beginning, and a digest of the whole."""
-    name = "-".join(words)
-    slug = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")
-    return slug if len(slug) <= LONGEST_NAME else f"{slug[:LONGEST_NAME]}-{_digest_of(name)}"
-
-
 def _digest_of(text: str) -> str:
     """Eight characters that differ for different texts."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
-    output.mkdir(parents=True, exist_ok=True)
-    as_json = report.as_json()
-    write_json(output / "report.json", as_json)
-    write_lines(output / "report.txt", report.lines())
-    with replaced(output / "per-query.parquet") as file:
-        pq.write_table(per_query(report.result), file, compression="zstd")
-    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json), "versions": as_json["versions"]}
-    facts["times"] = as_json["times"]
+    as_json = save(output, report, per_query(report.result))
+    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json)}
+    facts |= {name: as_json[name] for name in ("versions", "times")}
     index = report.facts.get("index")
     if index is not None:
         facts["manifest"] = describe(Path(index) / MANIFEST)["sha256"]

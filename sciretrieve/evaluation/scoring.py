@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import TypeAlias
 
 import numpy as np
 
@@ -89,36 +88,32 @@ class Result:
     overall: list[str]
 
 
-class Writer:
-    """Writes answers as they arrive, and whole files when the block ends: a TREC run and the JSON of PMC-Patients' leaderboard."""
+Write: TypeAlias = Callable[[str, Mapping[str, float]], None]
+"""Writes a query's answer."""
 
-    def __init__(self, folder: Path | None, tag: str) -> None:
-        self._tag, self._folder = tag, folder
-        self._files = ExitStack()
-        self._trec: IO[bytes] | None = None
-        self._json: IO[bytes] | None = None
-        self._first = True
 
-    def __enter__(self) -> Self:
-        if self._folder is not None:
-            make_folder(self._folder)
-            self._trec, self._json = (self._files.enter_context(replaced(self._folder / name)) for name in ("run.trec", "run.json"))
-            self._json.write(b"{")
-        return self
+@contextmanager
+def writing(folder: Path | None, tag: str) -> Iterator[Write]:
+    """What writes answers as they arrive, ranked as trec_eval ranks them: a TREC run and the JSON of PMC-Patients' leaderboard.
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._json is not None and error is None:
-            self._json.write(b"\n}\n")
-        self._files.__exit__(kind, error, trace)
+    The files are whole when the block ends; without a folder there are none.
+    """
+    if folder is None:
+        yield lambda *_: None
+        return
+    make_folder(folder)
+    with replaced(folder / "run.trec") as trec, replaced(folder / "run.json") as json_file:
+        separator = "{"
 
-    def write(self, query: str, row: Mapping[str, float]) -> None:
-        """Add one query's answer, ranked as trec_eval ranks it."""
-        if self._trec is None or self._json is None:
-            return
-        for rank, id in enumerate(measures.trec_order(row), 1):
-            self._trec.write(f"{run_line(query, id, rank, repr(row[id]), self._tag)}\n".encode())
-        self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}".encode())
-        self._first = False
+        def write(query: str, row: Mapping[str, float]) -> None:
+            nonlocal separator
+            for rank, id in enumerate(measures.trec_order(row), 1):
+                trec.write(f"{run_line(query, id, rank, repr(row[id]), tag)}\n".encode())
+            json_file.write(f"{separator}\n{json.dumps(query)}: {json.dumps(dict(row))}".encode())
+            separator = ","
+
+        yield write
+        json_file.write(b"\n}\n" if separator == "," else b"{\n}\n")
 
 
 def run_task(
@@ -127,7 +122,7 @@ def run_task(
     protocol: Protocol,
     metric: Metric | None,
     chosen_measures: Sequence[Measure],
-    writer: Writer,
+    write: Write,
     progress: Progress,
 ) -> TaskResult:
     """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers."""
@@ -151,7 +146,7 @@ def run_task(
                 continue  # the authors' run has no line for it
             answered_queries += 1
             run[query] = row = _row(query, ids, scores, protocol, result)
-            writer.write(query, row)
+            write(query, row)
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
             judged_shares.append(values.pop("judged@10", 0.0))
@@ -242,9 +237,10 @@ def run(
     for material in materials:
         system = system_for[material.name]
         for task in material.tasks:
-            folder = output / _file_name(task.name) if output is not None and has_several_tasks else output
-            with Writer(folder, system.name) as writer:
-                result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, writer, progress)
+            slug = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in task.name).strip("-").lower() or "task"
+            folder = output / slug if output is not None and has_several_tasks else output
+            with writing(folder, system.name) as write:
+                result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, write, progress)
             if result.unanswered == result.judged_queries:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
@@ -320,7 +316,3 @@ def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric
         other_ids = measures.trec_order({id: score for id, score in zip(ids, scores.tolist(), strict=True) if id not in task.first[query]})
         ranked_ids = [*first_ids, *other_ids]
         yield query, ranked_ids, np.arange(len(ranked_ids), 0, -1, dtype=np.float64)
-
-
-def _file_name(task: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in task).strip("-").lower() or "task"

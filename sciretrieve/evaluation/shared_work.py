@@ -13,7 +13,7 @@ from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
 from ..query.reading.reader import Reader
 from ..types import Query, Rows, Vectors
-from .benchmark_reading import read
+from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark
 from .evaluation_options import EvaluationRequest
 from .material import Material
@@ -28,14 +28,13 @@ class SharedWork:
     """What several requests of one benchmark share, whose systems may have different indexes; to be closed."""
 
     def __init__(self) -> None:
-        self._materials: list[Material] | None = None
+        self._read: tuple[Benchmark, list[Material]] | None = None
         self._indexes: dict[Path, Index] = {}
 
-    def materials(self, request: EvaluationRequest, spec: Benchmark) -> list[Material]:
-        """The benchmark's files as read, once. Raises as `read`."""
-        if self._materials is None:
-            self._materials = read(spec, request.data, request.split or spec.splits[0], request.task)
-        return self._materials
+    def read(self, request: EvaluationRequest) -> tuple[Benchmark, list[Material]]:
+        """The benchmark, and its files as read once. Raises as `read_for`."""
+        self._read = self._read or read_for(request)
+        return self._read
 
     def index(self, index: Index) -> Index:
         """The index that remembers in place of this one, whose parts it takes over, or which is closed. It answers the same."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,41 +21,56 @@ from ..types import Query, Vectors
 from .material import Material, Task
 
 
-class Space(Protocol):
-    """Papers and queries as vectors."""
+class Space(ABC):
+    """Papers and queries as vectors.
+
+    Attributes:
+        metric: how they are compared unless a protocol says otherwise.
+        index: the index that holds them, if any.
+        empty: papers whose vector is empty in the file.
+    """
+
+    metric: Metric
+    index: Index | None = None
+    empty: Set[str] = frozenset()
 
     @property
-    def index(self) -> Index | None:
-        """The index that holds them, if any."""
+    @abstractmethod
+    def rows(self) -> Mapping[str, int]:
+        """The row of each paper that has a vector."""
 
-    @property
-    def metric(self) -> Metric:
-        """How they are compared unless a protocol says otherwise."""
-
-    def has_paper(self, id: str) -> bool:
-        """Whether a paper has a vector."""
-
+    @abstractmethod
     def has_query(self, query: Query) -> bool:
         """Whether a query has a vector, or one can be computed."""
 
-    @property
-    def empty(self) -> Set[str]:
-        """Papers whose vector is empty in the file."""
-
+    @abstractmethod
     def ids(self) -> Sequence[str]:
         """All papers, in the order of `matrices`."""
 
+    @abstractmethod
     def matrices(self) -> Sequence[Vectors]:
         """All papers' vectors, (n, dim) each."""
 
+    @abstractmethod
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
         """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are counted as in `ids`."""
 
-    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
-        """The papers among these that have a vector, and the vectors."""
+    @abstractmethod
+    def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
+        """The vectors of papers that have one."""
 
+    @abstractmethod
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """A task's queries that have a vector, and the vectors."""
+
+    def has_paper(self, id: str) -> bool:
+        """Whether a paper has a vector."""
+        return id in self.rows
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """The papers among these that have a vector, and the vectors."""
+        known = [id for id in ids if id in self.rows]
+        return known, self.vectors(known)
 
 
 class _MatrixRows:
@@ -73,35 +89,28 @@ class _MatrixRows:
         return np.asarray(self._matrix[self._rows[key]], np.float32)
 
 
-class StoredSpace:
+class StoredSpace(Space):
     """Vectors made elsewhere, of papers and of queries."""
-
-    index = None
 
     def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
         self._papers, self._queries = papers, queries or papers
         self._material = material
-        self.metric: Metric = papers.metric
+        self.metric, self.empty = papers.metric, papers.empty
         if self._queries.dim != papers.dim:
             raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim} dimensions, and {papers.path} of {papers.dim}")
 
-    def has_paper(self, id: str) -> bool:
+    @property
+    def rows(self) -> Mapping[str, int]:
         """See `Space`."""
-        return id in self._papers.rows
+        return self._papers.rows
 
     def has_query(self, query: Query) -> bool:
         """See `Space`."""
         return query.id in self._queries.rows
 
-    @property
-    def empty(self) -> Set[str]:
-        """See `Space`."""
-        return self._papers.empty
-
     @cached_property
     def _pool(self) -> list[str]:
-        rows = self._papers.rows
-        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in rows]
+        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in self.rows]
 
     def ids(self) -> Sequence[str]:
         """See `Space`."""
@@ -109,17 +118,15 @@ class StoredSpace:
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        rows = self._papers.rows
-        return [_MatrixRows(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
+        return [_MatrixRows(self._papers.matrix, np.array([self.rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
         """See `Space`."""
         return full_corpus.top(vectors, self.matrices(), k, metric, device)
 
-    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+    def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
         """See `Space`."""
-        paper_ids = [id for id in ids if id in self._papers.rows]
-        return paper_ids, self._papers.exact(paper_ids)
+        return self._papers.exact(ids)
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
@@ -127,34 +134,28 @@ class StoredSpace:
         return query_ids, self._queries.exact(query_ids)
 
 
-class IndexSpace:
+class IndexSpace(Space):
     """The vectors of an index, and its encoder for queries, whose vectors are cached."""
+
+    index: Index
 
     def __init__(self, index: Index) -> None:
         self.index = index
         if index.snapshot.metric is None:
             raise InvalidRequest(f"{index.path} has no vectors; evaluate it with `mode='bm25'`")
-        self.metric: Metric = index.snapshot.metric
-
-    def has_paper(self, id: str) -> bool:
-        """See `Space`."""
-        return id in self._rows
+        self.metric = index.snapshot.metric
 
     def has_query(self, query: Query) -> bool:
         """See `Space`: the encoder can encode any query text, and any paper, even one without text."""
         return query.paper is not None or bool(query.text.strip())
-
-    @property
-    def empty(self) -> Set[str]:
-        """See `Space`."""
-        return frozenset()
 
     @cached_property
     def _all(self) -> list[str]:
         return self.index.snapshot.live_ids()
 
     @cached_property
-    def _rows(self) -> dict[str, int]:
+    def rows(self) -> Mapping[str, int]:
+        """See `Space`."""
         return dict(zip(self._all, self.index.snapshot.scope.places.tolist(), strict=True))
 
     def ids(self) -> Sequence[str]:
@@ -169,22 +170,22 @@ class IndexSpace:
         """See `Space`."""
         return self.index.searcher.top(vectors, k, metric, device)
 
-    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+    def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
         """See `Space`."""
-        paper_ids = [id for id in ids if id in self._rows]
-        return paper_ids, vectors_at(self.index.snapshot.vectors, np.array([self._rows[id] for id in paper_ids], np.int64))
+        return vectors_at(self.index.snapshot.vectors, np.array([self.rows[id] for id in ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper of the index is not encoded again if that would make no difference."""
         queries = [query for query in task.queries.values() if self.has_query(query)]
         ids = [query.id for query in queries]
-        others = [place for place, query in enumerate(queries) if not self._is_stored(query)]
+        others = [
+            place
+            for place, query in enumerate(queries)
+            if query.paper is None or query.id not in self.rows or not self.index.reader.query_encoder.encoder.symmetric
+        ]
         if len(others) == len(queries):
             return ids, self.index.reader.query_encoder.encode(queries, remember=True)
-        vectors = vectors_at(self.index.snapshot.vectors, np.array([self._rows.get(id, 0) for id in ids], np.int64))
+        vectors = vectors_at(self.index.snapshot.vectors, np.array([self.rows.get(id, 0) for id in ids], np.int64))
         if others:
             vectors[others] = self.index.reader.query_encoder.encode([queries[place] for place in others], remember=True)
         return ids, vectors
-
-    def _is_stored(self, query: Query) -> bool:
-        return query.paper is not None and query.id in self._rows and self.index.reader.query_encoder.encoder.symmetric

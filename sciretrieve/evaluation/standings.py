@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.significance import holm, randomisation
-from .reports import Column, aligned
+from .reports import Column, aligned, column_name
 
 FEW = 3
 """Up to so many measures of a benchmark, or of each of its tasks, are main figures; of more, the first alone is."""
@@ -56,6 +56,17 @@ class Cell:
         task, measure = column
         row = self.tasks.get(task, {}).get("rounded", {}) if task else self.report["rounded"]
         return float(row[measure]) if measure in row else None
+
+    def part(self, column: Column) -> Mapping[str, Any] | None:
+        """Of an average over part of its figures the mean, from 0 to 1, over how many it is and of how many; None of what is whole."""
+        part: Mapping[str, Any] | None = None if column[0] else self.report.get("incomplete", {}).get(column[1])
+        return part
+
+    @property
+    def columns(self) -> list[Column]:
+        """Every figure, those of the benchmark as a whole first."""
+        overall = [("", name) for name in (*self.report["rounded"], *self.report.get("incomplete", {}))]
+        return overall + [(task, name) for task, row in self.tasks.items() for name in row["rounded"]]
 
     def main_columns(self) -> list[Column]:
         """The figures that stand for the benchmark: those of it as a whole, or of each task if its authors define no average."""
@@ -165,10 +176,10 @@ class Standings:
         cell = self.cells.get((benchmark, system))
         if cell is None:
             return ""
-        value, part = cell.value(column), cell.report.get("incomplete", {}).get(column[1])
+        value, part = cell.value(column), cell.part(column)
         if value is not None:
             return f"({value:.2f})" if cell.report.get("partial") else f"{value:.2f}"
-        return f"({100 * part['mean']:.2f})" if part and not column[0] else ""
+        return f"({100 * part['mean']:.2f})" if part else ""
 
     def notes(self) -> list[str]:
         """What was not tested, and why, a line for each benchmark and reason; and what is in brackets."""
@@ -190,12 +201,12 @@ class Standings:
         table = [["", *self.systems, ""]]
         for place, (benchmark, column) in enumerate(self.columns):
             signs = [self._marked(system, place, "{}*", "{}†", "{} ") for system in self.systems]
-            table.append([" ".join((benchmark, *filter(None, column))), *signs, ""])
+            table.append([f"{benchmark} {column_name(column)}", *signs, ""])
         return [*aligned(table), "", CAPTION.format(best="marked *", below="† is"), *self.notes()]
 
     def as_markdown(self) -> list[str]:
         """A table in Markdown, and its caption."""
-        header = ["system", *(" ".join((benchmark, *filter(None, column))) for benchmark, column in self.columns)]
+        header = ["system", *(f"{benchmark} {column_name(column)}" for benchmark, column in self.columns)]
         lines = [header, ["---", *["---:"] * len(self.columns)]]
         lines += [[system, *self._row(system, "**{}**", "{}†", "{}")] for system in self.systems]
         return [
@@ -211,7 +222,7 @@ class Standings:
         spans = [(group, sum(benchmark == group for benchmark, _ in self.columns)) for group in groups]
         rows = [
             " & ".join(["", *(rf"\multicolumn{{{width}}}{{c}}{{{_latex(group)}}}" for group, width in spans)]),
-            " & ".join(["System", *(_latex(" ".join(filter(None, column))) for _, column in self.columns)]),
+            " & ".join(["System", *(_latex(column_name(column)) for _, column in self.columns)]),
         ]
         body = [" & ".join([_latex(system), *self._row(system, r"\textbf{{{}}}", r"{}$^\dagger$", "{}")]) for system in self.systems]
         caption = _latex(CAPTION.format(best="in bold", below="DAGGER")).replace("DAGGER", r"$^\dagger$ is")
@@ -233,7 +244,7 @@ class Standings:
         """A table for the page, and its caption."""
         groups = [benchmark for benchmark, _ in self.columns]
         first = "".join(f"<th class=group colspan={groups.count(name)}>{html.escape(name)}</th>" for name in dict.fromkeys(groups))
-        second = "".join(f"<th>{html.escape(' '.join(filter(None, column)))}</th>" for _, column in self.columns)
+        second = "".join(f"<th>{html.escape(column_name(column))}</th>" for _, column in self.columns)
         rows = []
         for system in self.systems:
             figures = "".join(f"<td>{text}</td>" for text in self._row(system, "<b>{}</b>", "{}<sup>†</sup>", "{}"))

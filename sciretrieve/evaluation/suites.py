@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..choices import DEFAULT_ENCODER
 from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
-from ..files.writing import read_json, replaced, write_json, write_lines
+from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
 from ..options import EvaluationKeywords
 from ..progress import shown
@@ -27,7 +28,7 @@ from .costs import training_line, trainings_of
 from .evaluation_options import EvaluationRequest, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
-from .reports import aligned, merged_notes, versions
+from .reports import aligned, merged_notes, save, versions
 from .requests import measure
 
 ALL = "average"
@@ -59,7 +60,7 @@ class SuiteReport:
     training: Sequence[Mapping[str, Any]] = ()
     partial: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
         """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
 
@@ -73,6 +74,11 @@ class SuiteReport:
         return result
 
     @property
+    def complete(self) -> Mapping[str, float]:
+        """The means that are over all of their figures."""
+        return {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
+
+    @property
     def published(self) -> Sequence[Row]:
         """The suite's published rows."""
         return rows(self.suite.name)
@@ -81,12 +87,10 @@ class SuiteReport:
     def changes(self) -> Mapping[str, float]:
         """What is averaged -> by how many per cent of it our mean, if it is over all figures, is above that of `Suite.against`."""
         known = {name: value for row in self.published if row.system == self.suite.against for (_, name), value in row.values.items()}
-        complete = {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
-        return {name: 100 * (complete[name] / base - 1) for name, base in known.items() if name in complete}
+        return {name: 100 * (self.complete[name] / base - 1) for name, base in known.items() if name in self.complete}
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain values: schema 1, as a benchmark's. Averages of part of the figures are under `incomplete` only."""
-        complete = {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
         per_task: dict[str, Any] = {}
         for figure, value in self.figures:
             row = per_task.setdefault(figure.name, {"benchmark": figure.benchmark, "format": figure.format, "group": figure.group})
@@ -98,8 +102,8 @@ class SuiteReport:
             "benchmark": self.suite.name,
             "split": "test",
             "kind": "suite",
-            "measures": {name: mean / 100 for name, mean in complete.items()},
-            "rounded": {name: round(mean, 2) for name, mean in complete.items()},
+            "measures": {name: mean / 100 for name, mean in self.complete.items()},
+            "rounded": {name: round(mean, 2) for name, mean in self.complete.items()},
             "intervals": {},
             "incomplete": {
                 name: {"mean": mean / 100, "figures": there, "of": of} for name, (mean, there, of) in self.averages.items() if there < of
@@ -108,14 +112,7 @@ class SuiteReport:
             "missing": {figure.name: reason for figure, reason in self.missing},
             "per_task": per_task,
             "counts": {},
-            "published": [
-                {
-                    "system": row.system,
-                    "source": row.source,
-                    "values": [{"task": task, "measure": name, "value": value} for (task, name), value in row.values.items()],
-                }
-                for row in self.published
-            ],
+            "published": [row.as_json() for row in self.published],
             "system": {"name": self.system} | ({"training": list(self.training)} if self.training else {}),
             "notes": list(self.notes),
             "partial": [f"{name}: {lack}" for name, lacks in self.partial.items() for lack in lacks],
@@ -216,29 +213,42 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
             continue
         spec = find_benchmark(name)
         try:
-            try:
-                materials = read_sets(spec, data, spec.splits[0], member.task)
-            except NotFound as error:
-                reasons[name] = str(error)
-                continue
-            progress.note(f"{suite.name}: {name}")
-            try:
-                reports[name] = measure(member, spec, materials, folder, progress).as_json()
-            except ResultAwaited as error:
-                reasons[name] = str(error)
+            materials = read_sets(spec, data, spec.splits[0], member.task)
+        except NotFound as error:
+            reasons[name] = str(error)
+            continue
+        except InvalidRequest as error:
+            raise InvalidRequest(f"{name}: {error}") from error
+        progress.note(f"{suite.name}: {name}")
+        try:
+            reports[name] = measure(member, spec, materials, folder, progress).as_json()
+        except ResultAwaited as error:
+            reasons[name] = str(error)
         except InvalidRequest as error:
             raise InvalidRequest(f"{name}: {error}") from error
     if not reports:
         raise NotFound(f"{request.data} has the files of none of the tasks of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
     values = {figure: _value(reports[figure.benchmark], figure) for figure in suite.figures if figure.benchmark in reports}
     figures = [(figure, value) for figure, value in values.items() if value is not None]
-    missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
+    missing = [
+        (figure, reasons.get(figure.benchmark) or f"there are no files of {figure.benchmark}'s task {figure.task}")
+        for figure in suite.figures
+        if values.get(figure) is None
+    ]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
     training = trainings_of(request.encoder, request.adapter, request.query_adapter)
     partial = {name: report["partial"] for name, report in reports.items() if report.get("partial")}
-    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports), training, partial)
+    times: Counter[str] = Counter()
+    for report in reports.values():
+        times.update(report["times"])
+    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, times, training, partial)
     if output is not None:
-        _keep(output, suite_report)
+        columns = {
+            "task": [figure.name for figure, _ in figures],
+            "query": [figure.measure for figure, _ in figures],
+            "figure": [value / 100 for _, value in figures],
+        }
+        save(output, suite_report, pa.table(columns))
     return suite_report
 
 
@@ -285,13 +295,7 @@ def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
     receipt = folder / "receipt.json"
     if not receipt.exists():
         return None
-    usual = {
-        field.name: field.default for field in fields(EvaluationRequest) if field.default is not MISSING
-    }  # what earlier versions did not know
-    if {**usual, **read_json(receipt).get("request", {})} != json.loads(json.dumps(asdict(request))):
-        return None
-    stored: dict[str, Any] = read_json(folder / "report.json")
-    return stored
+    return read_json(folder / "report.json") if read_json(receipt)["request"] == json.loads(json.dumps(asdict(request))) else None
 
 
 def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
@@ -300,19 +304,6 @@ def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
         return None
     row = report["per_task"][figure.task] if figure.task and "per_task" in report else report
     return float(row["rounded"][figure.measure])
-
-
-def _reason(figure: Figure, reasons: Mapping[str, str]) -> str:
-    """Why a figure is not there."""
-    return reasons.get(figure.benchmark) or f"there are no files of {figure.benchmark}'s task {figure.task}"
-
-
-def _times(reports: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    times: dict[str, float] = {}
-    for report in reports.values():
-        for name, value in report.get("times", {}).items():  # a report of an earlier version has none
-            times[name] = times.get(name, 0) + value
-    return times
 
 
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:
@@ -337,16 +328,3 @@ def _without(name: str, figures: Sequence[Figure]) -> list[Figure]:
     """All figures but the one of this name; nothing if it is not among them."""
     rest = [figure for figure in figures if figure.name != name]
     return rest if len(rest) < len(figures) else []
-
-
-def _keep(output: Path, report: SuiteReport) -> None:
-    output.mkdir(parents=True, exist_ok=True)
-    write_json(output / "report.json", report.as_json())
-    write_lines(output / "report.txt", report.lines())
-    columns = {
-        "task": [figure.name for figure, _ in report.figures],
-        "query": [figure.measure for figure, _ in report.figures],
-        "figure": [value / 100 for _, value in report.figures],
-    }
-    with replaced(output / "per-query.parquet") as file:
-        pq.write_table(pa.table(columns), file, compression="zstd")

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InvalidRequest
 from ..metrics.significance import FEWEST_TO_CHOOSE, held_out
 from ..wording import counted
-from .reports import Column, aligned
+from .reports import Column, aligned, column_name
 from .standings import LEVEL, Cell, Marks, marks, shares
 
 WARNING = (
@@ -99,7 +99,7 @@ class Sweep:
     def lines(self) -> list[str]:
         """For people: a line for each combination, the best of each figure marked, and what such a choice is worth."""
         said: dict[Column, Marks] = {column: marks([point.cell for point in self.points], column) for column in self.columns}
-        table = [[*self.settings, *(" ".join(filter(None, column)) for column in self.columns), ""]]
+        table = [[*self.settings, *map(column_name, self.columns), ""]]
         for point in self.points:
             figures = [self._figure(point.cell, column, said[column]) for column in self.columns]
             table.append([*map(str, point.settings.values()), *figures, ""])
@@ -117,25 +117,21 @@ class Sweep:
         return "" if value is None else f"{value:.2f}{sign}"
 
     def _worth(self, column: Column) -> str:
-        value, name = self.chosen_elsewhere(column), " ".join(filter(None, column))
+        value, name = self.chosen_elsewhere(column), column_name(column)
         if value is None:
             return f"what the choice by {name} is worth on other queries cannot be told from these"
         return f"chosen by four fifths of the queries, the setting gives {name} {value:.2f} on the last fifth, over all fifths"
 
     def as_json(self) -> dict[str, Any]:
         """The sweep as plain values; figures from 0 to 1."""
-        worth = {" ".join(filter(None, column)): self.chosen_elsewhere(column) for column in self.columns}
+        worth = {column_name(column): self.chosen_elsewhere(column) for column in self.columns}
         return {
             "benchmark": self.benchmark,
             "system": self.system,
             "points": [
                 {
                     "settings": dict(point.settings),
-                    "measures": {
-                        " ".join(filter(None, column)): value / 100
-                        for column in self.columns
-                        if (value := point.cell.value(column)) is not None
-                    },
+                    "measures": {column_name(one): value / 100 for one in self.columns if (value := point.cell.value(one)) is not None},
                 }
                 for point in self.points
             ],

@@ -5,11 +5,11 @@ Every system answers a task in the same way: for each query, documents and their
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -39,53 +39,52 @@ REVIEWER_PAPERS = 3
 """A reviewer's score is the mean over this many of their papers nearest to the query (SciRepEval, App. A)."""
 
 
-class System(Protocol):
-    """Answers tasks. Missing papers and queries are found before anything is scored, see `requests`."""
+class System(ABC):
+    """Answers tasks. Missing papers and queries are found before anything is scored, see `requests`.
 
-    @property
-    def name(self) -> str:
-        """What a report calls it."""
+    Attributes:
+        name: what a report calls it.
+        times: where its times are counted; None if they would say nothing.
+        index: the index behind it, if any.
+        reads_texts: whether it reads papers itself, so that it may lack papers without text.
+    """
 
-    @property
-    def times(self) -> Times | None:
-        """Where its times are counted; None if they would say nothing."""
+    name: str
+    times: Times | None = None
+    index: Index | None = None
+    reads_texts = True
 
+    @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What it is, for a report and a receipt."""
 
-    @property
-    def reads_texts(self) -> bool:
-        """Whether it reads papers itself, so that it may lack papers without text."""
-
+    @abstractmethod
     def has_paper(self, id: str) -> bool:
         """Whether it can answer with a paper."""
 
+    @abstractmethod
     def has_query(self, query: Query) -> bool:
         """Whether it can answer a query."""
 
+    @abstractmethod
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """Answer each query of a task, over its candidates if it has any, else over the whole corpus to `depth`, not
         counting a paper with the query's own id."""
 
 
-@dataclass(frozen=True)
-class Dense:
+class Dense(System):
     """Nearest vectors; a whole corpus is ranked on torch's `device`, None for NumPy."""
 
-    name: str
-    space: Space
-    about: Mapping[str, Any]
-    device: str | None = None
-    times: Times = field(default_factory=Times)
+    times: Times
+
+    def __init__(self, name: str, space: Space, about: Mapping[str, Any], device: str | None, times: Times) -> None:
+        self.name, self.space, self.times = name, space, times
+        self.index, self.reads_texts = space.index, space.index is not None
+        self._about, self._device = about, device
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
-        return dict(self.about)
-
-    @property
-    def reads_texts(self) -> bool:
-        """See `System`."""
-        return self.space.index is not None
+        return dict(self._about)
 
     def has_paper(self, id: str) -> bool:
         """See `System`."""
@@ -104,9 +103,9 @@ class Dense:
             ids = self.space.ids()
             if task.among is not None or task.standardise:
                 papers, vectors = _prepared(self.space.matrices(), vectors, task.among, task.standardise)
-                answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self.device)
+                answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self._device)
             else:
-                answers = self.space.top(vectors, depth + 1, used_metric, self.device)
+                answers = self.space.top(vectors, depth + 1, used_metric, self._device)
             for query, (rows, scores) in zip(query_ids, answers, strict=True):
                 yield _to_depth(query, [ids[row] for row in rows.tolist()], scores, depth)
             return
@@ -170,14 +169,14 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
     return [candidates], queries
 
 
-@dataclass(frozen=True)
-class IndexSearch:
+class IndexSearch(System):
     """An index's own search. The options name its mode."""
 
-    name: str
     index: Index
-    options: SearchOptions
-    times: Times = field(default_factory=Times)
+    times: Times
+
+    def __init__(self, name: str, index: Index, options: SearchOptions, times: Times) -> None:
+        self.name, self.index, self.options, self.times = name, index, options, times
 
     @cached_property
     def _known(self) -> set[str]:
@@ -186,11 +185,6 @@ class IndexSearch:
     @cached_property
     def _space(self) -> IndexSpace:
         return IndexSpace(self.index)
-
-    @property
-    def reads_texts(self) -> bool:
-        """See `System`."""
-        return True
 
     def has_paper(self, id: str) -> bool:
         """See `System`."""
@@ -245,81 +239,56 @@ def settings_of(options: SearchOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in (*names, *(OF_RM3 if options.rm3 else ()))}
 
 
-@dataclass(frozen=True)
-class RerankedSystem:
+class RerankedSystem(System):
     """Another system whose first answers are reordered by a reranker."""
 
-    system: System
-    reranker: Reranker
-    depth: int
-    material: Material
-
-    @property
-    def name(self) -> str:
-        """Both names."""
-        return f"{self.system.name}, first {self.depth} by {self.reranker.name}"
-
-    @property
-    def times(self) -> Times | None:
-        """See `System`."""
-        return self.system.times
+    def __init__(self, system: System, reranker: Reranker, depth: int, material: Material) -> None:
+        self.name, self.times = f"{system.name}, first {depth} by {reranker.name}", system.times
+        self._system, self._reranker, self._depth, self._material = system, reranker, depth, material
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
-        return {**self.system.facts(), "rerank": self.reranker.name, "rerank_depth": self.depth}
-
-    @property
-    def reads_texts(self) -> bool:
-        """See `System`."""
-        return self.system.reads_texts
+        return {**self._system.facts(), "rerank": self._reranker.name, "rerank_depth": self._depth}
 
     def has_paper(self, id: str) -> bool:
         """See `System`."""
-        return self.system.has_paper(id)
+        return self._system.has_paper(id)
 
     def has_query(self, query: Query) -> bool:
         """See `System`."""
-        return self.system.has_query(query)
+        return self._system.has_query(query)
 
     @cached_property
     def _papers(self) -> dict[str, Paper]:
-        return {paper.id: paper for paper in self.material.pool()}
+        return {paper.id: paper for paper in self._material.pool()}
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`."""
         if task.groups is not None:
             raise InvalidRequest("sets of papers are scored by their vectors, so a reranker cannot order them")
-        for query, ids, scores in self.system.answers(task, depth, metric):
+        for query, ids, scores in self._system.answers(task, depth, metric):
             order = topk.order(ids, scores)
-            first_ids = [ids[place] for place in order[: self.depth]]
+            first_ids = [ids[place] for place in order[: self._depth]]
             if (textless_id := next((id for id in first_ids if id not in self._papers), None)) is not None:
-                raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {textless_id!r}, which has no text to rerank it by")
-            first_scores = scores_of(self.reranker, task.queries[query], [self._papers[id] for id in first_ids])
-            yield query, [ids[place] for place in order], stacked_scores(first_scores, scores[order[self.depth :]])
+                raise InvalidRequest(
+                    f"query {query!r}: {self._system.name} answers with {textless_id!r}, which has no text to rerank it by"
+                )
+            first_scores = scores_of(self._reranker, task.queries[query], [self._papers[id] for id in first_ids])
+            yield query, [ids[place] for place in order], stacked_scores(first_scores, scores[order[self._depth :]])
 
 
-@dataclass(frozen=True)
-class StoredScores:
+class StoredScores(System):
     """Scores made elsewhere."""
 
-    path: Path
-    pairs: bool
-    """Whether the file has MDCR's form, one number per `query_candidate`."""
-    times = None
+    reads_texts = False
 
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.path.name
+    def __init__(self, path: Path, pairs: bool) -> None:
+        """`pairs` is whether the file has MDCR's form, one number per `query_candidate`."""
+        self.name, self.path, self.pairs = path.name, path, pairs
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
         return {"scores": str(self.path)}
-
-    @property
-    def reads_texts(self) -> bool:
-        """See `System`."""
-        return False
 
     def has_paper(self, id: str) -> bool:
         """See `System`: a file of scores does not say what it left out; what it must have is checked when it is read."""

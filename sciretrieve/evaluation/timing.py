@@ -68,7 +68,7 @@ class TimedBuild:
     """Progress of a build that is passed on, and whose papers are timed."""
 
     def __init__(self, progress: Progress, times: Times) -> None:
-        self._progress, self._times = progress, times
+        self._progress, self.times = progress, times
         self._last: float | None = None
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
@@ -80,8 +80,8 @@ class TimedBuild:
         """So many more have been filled in."""
         if self._last is not None:
             now = perf_counter()
-            self._times.papers += papers
-            self._times.indexing += now - self._last
+            self.times.papers += papers
+            self.times.indexing += now - self._last
             self._last = now
         self._progress.advance(papers)
 

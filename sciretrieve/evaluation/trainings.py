@@ -22,7 +22,7 @@ from ..wording import counted
 from .comparing import LEVEL, as_good_as_the_best, variance_facts, variance_lines
 from .costs import cost_table
 from .published import rows
-from .reports import WIDEST, Column, aligned
+from .reports import WIDEST, Column, aligned, column_name
 from .standings import Cell
 from .timing import repeated_lines
 
@@ -46,7 +46,8 @@ class TrainedSystem:
 
     def values(self, column: Column) -> npt.NDArray[np.float64]:
         """A figure of each training, in per cent, as its report has it; (trainings,)."""
-        return np.array([_value(cell, column) for cell in self.cells])
+        # an average over part of its figures counts, too, as all results lack the same ones
+        return np.array([100 * part["mean"] if (part := cell.part(column)) else cell.value(column) for cell in self.cells])
 
     def mean(self, column: Column) -> float:
         """The mean over trainings, in per cent."""
@@ -109,7 +110,7 @@ class TrainingsReport:
                     "name": system.name,
                     "results": [str(place) for place in system.places],
                     "trainings": [cell.report["system"].get("training", []) for cell in system.cells],
-                    "figures": {_name(self.first, column): self._facts(system, column) for column in _columns(self.first)},
+                    "figures": {_name(self.first, column): self._facts(system, column) for column in self.first.columns},
                 }
                 for system in self.systems
             ],
@@ -160,7 +161,7 @@ class TrainingsReport:
             of_several = f" ({counted(len(system.cells), 'training')})" if len(system.cells) > 1 else ""
             table.append([f"> {system.name}{of_several}", *(cells[column][place] for column in columns), "measured here"])
         only_task = next(iter(self.first.report["counts"]), "") if not self.first.tasks else ""
-        keys = [None if _part(self.first, column) else (column[0] or only_task, column[1]) for column in columns]
+        keys = [None if self.first.part(column) else (column[0] or only_task, column[1]) for column in columns]
         widths = {column: max(map(len, cells[column])) for column in columns}
         for row in rows(self.first.report["benchmark"]):
             if any(key in row.values for key in keys if key):
@@ -227,10 +228,10 @@ def compare_trainings(systems: Mapping[str, Sequence[str | Path]], measures: Seq
         for cell, place in zip(system.cells, system.places, strict=True):
             _check_alike(first, first_place, cell, place, are_one_system=False)
             _check_alike(system.cells[0], system.places[0], cell, place, are_one_system=True)
-    known = [name for _, name in _columns(first)]
+    known = [name for _, name in first.columns]
     if unknown := next((name for name in measures if name not in known), None):
         raise InvalidRequest(f"the results have no figure {unknown!r}; they have {', '.join(dict.fromkeys(known))}")
-    chosen = [column for column in _columns(first) if column[1] in measures] if measures else first.main_columns()
+    chosen = [column for column in first.columns if column[1] in measures] if measures else first.main_columns()
     return TrainingsReport(trained, chosen)
 
 
@@ -258,7 +259,7 @@ def _check_alike(one: Cell, place: Path, other: Cell, other_place: Path, are_one
                 f"{other_place} and {place} differ in {name}: {second.get(name)}, and {first.get(name)}; "
                 "only results of one benchmark, split and protocol can be joined"
             )
-    figures, other_figures = _columns(one), _columns(other)
+    figures, other_figures = one.columns, other.columns
     for lacking, there, has in ((other_place, other_figures, figures), (place, figures, other_figures)):
         if lacks := [column for column in has if column not in there]:
             raise InvalidRequest(f"{lacking} lacks {_name(one, lacks[0])}, which other results have; evaluate all on the same tasks")
@@ -273,24 +274,6 @@ def _what(cell: Cell, is_one_system: bool) -> dict[str, Any]:
     return {"benchmark": report["benchmark"], "split": report["split"], **protocol, **mode, **judged}
 
 
-def _columns(cell: Cell) -> list[Column]:
-    """Every figure of a result, those of the benchmark as a whole first."""
-    overall = [("", name) for name in (*cell.report["rounded"], *cell.report.get("incomplete", {}))]
-    return overall + [(task, name) for task, row in cell.tasks.items() for name in row["rounded"]]
-
-
-def _value(cell: Cell, column: Column) -> float:
-    """A figure in per cent, also an average over part of its figures, as all results lack the same ones."""
-    value = cell.value(column)
-    return float(100 * cell.report["incomplete"][column[1]]["mean"]) if value is None else value
-
-
-def _part(cell: Cell, column: Column) -> str:
-    """Of how many of its figures an average is; "" of all."""
-    part = None if column[0] else cell.report.get("incomplete", {}).get(column[1])
-    return f"{part['figures']} of {part['of']} figures" if part else ""
-
-
 def _name(cell: Cell, column: Column) -> str:
-    part = _part(cell, column)
-    return " ".join(filter(None, column)) + (f" ({part})" if part else "")
+    part = cell.part(column)
+    return column_name(column) + (f" ({part['figures']} of {part['of']} figures)" if part else "")

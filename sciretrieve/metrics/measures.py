@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +69,6 @@ class Measure:
     def key(self) -> str:
         """As trec_eval writes it in its output: ndcg_cut_10."""
         return f"{self.base}_{self.cutoff}" if self.cutoff else self.base
-
-    @property
-    def depth(self) -> int | None:
-        """How many documents it looks at, None for all."""
-        return self.cutoff or None
 
     def __str__(self) -> str:
         name = SHOWN.get(self.base, self.base)
@@ -151,7 +146,7 @@ class Evaluator:
         return result
 
     def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
-        ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
+        ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.cutoff or None]
         if measure.base == "hole":  # a document that is judged for any query is not a hole
             return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
         hits = [grades.get(id, 0) > 0 for id in ranked_ids]
@@ -193,9 +188,3 @@ def ties(run: RunScores) -> int:
         _, counts = np.unique(scores, return_counts=True)
         total += int(counts[counts > 1].sum())
     return total
-
-
-def means(values: Iterable[Mapping[str, float]], measures: Sequence[Measure]) -> dict[str, float]:
-    """The mean of each measure over queries."""
-    rows = list(values)
-    return {str(measure): float(np.mean([row[str(measure)] for row in rows])) if rows else 0.0 for measure in measures}

@@ -44,20 +44,15 @@ def held_out(values: Values) -> Values:
 
 def interval(values: Values, level: float = 0.95) -> tuple[float, float]:
     """The percentile bootstrap's interval of the mean over queries (Efron 1979), 10,000 resamples."""
-    if not len(values):
-        return (0.0, 0.0)
-    tail = 100 * (1 - level) / 2
-    # sorted, so that the order of the queries makes no difference
-    low, high = np.percentile(_resampled_means(np.sort(values)), [tail, 100 - tail])
-    return float(low), float(high)
+    return interval_over_tasks([values], level) if len(values) else (0.0, 0.0)
 
 
 def interval_over_tasks(tasks: Sequence[Values], level: float = 0.95) -> tuple[float, float]:
     """The same for the mean of several tasks' means: each task's queries are resampled among themselves."""
     tail = 100 * (1 - level) / 2
-    low, high = np.percentile(
-        np.mean([_resampled_means(np.sort(values), number) for number, values in enumerate(tasks)], axis=0), [tail, 100 - tail]
-    )
+    # sorted, so that the order of the queries makes no difference
+    means = np.mean([_resampled_means(np.sort(values), number) for number, values in enumerate(tasks)], axis=0)
+    low, high = np.percentile(means, [tail, 100 - tail])
     return float(low), float(high)
 
 

@@ -109,16 +109,15 @@ def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progr
     with shown(progress) as listener:
         listener.start(len(rows) * len(parts_of), unit="queries")
         whole = _measured(snapshot.manifest.dense if len(parts_of) == 1 else "all", snapshot, snapshot.vectors, effort, rows, listener)
-        parts = [
-            _exact(snapshot, shards) if name == EXACT_TYPE else _measured(name, snapshot, shards, effort, rows, listener)
-            for name, shards in parts_of.items()
-            if len(parts_of) > 1
-        ]
+        parts = [_measured(name, snapshot, shards, effort, rows, listener) for name, shards in parts_of.items() if len(parts_of) > 1]
     return Recall(snapshot.manifest.recall, K, len(rows), effort.ef, effort.nprobe, whole, tuple(parts))
 
 
 def _measured(name: str, snapshot: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> RecallPart:
     """What some shards find of their best papers for the papers at these rows, which may be in other shards."""
+    papers = sum(len(snapshot.scope.part(shard.first, shard.papers)) for shard in shards)
+    if name == EXACT_TYPE:
+        return RecallPart(name, len(shards), papers, 1.0, 1.0, 1.0)
     shares: list[float] = []
     for first in range(0, len(rows), AT_ONCE):
         queries = rows[first : first + AT_ONCE]
@@ -126,15 +125,7 @@ def _measured(name: str, snapshot: Snapshot, shards: Sequence[VectorShard], effo
         shares += questions.shares(search(shards, questions.vectors, questions.asked, snapshot.scope, effort))
         progress.advance(len(queries))
     low, high = _interval(np.array(shares))
-    return RecallPart(name, len(shards), _papers(snapshot, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
-
-
-def _exact(snapshot: Snapshot, shards: Sequence[VectorShard]) -> RecallPart:
-    return RecallPart(EXACT_TYPE, len(shards), _papers(snapshot, shards), 1.0, 1.0, 1.0)
-
-
-def _papers(snapshot: Snapshot, shards: Sequence[VectorShard]) -> int:
-    return sum(len(snapshot.scope.part(shard.first, shard.papers)) for shard in shards)
+    return RecallPart(name, len(shards), papers, round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
 
 
 def _interval(shares: Values) -> tuple[float, float]:

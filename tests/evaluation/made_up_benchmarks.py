@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sciretrieve.types import Vectors
+
+METADATA = "paper_metadata_view_cite_read.json"
+SCIDOCS = ("coview", "coread", "cite", "cocite")
+"""The folders of SciDocs' tasks."""
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> Path:
@@ -22,6 +26,31 @@ def write_text(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def qrels_table(qrels: Mapping[str, Mapping[str, int]]) -> str:
+    """Judgements as BEIR writes them."""
+    rows = (f"{query}\t{other}\t{grade}\n" for query, row in qrels.items() for other, grade in row.items())
+    return "query-id\tcorpus-id\tscore\n" + "".join(rows)
+
+
+def write_beir(folder: Path, papers: Iterable[Any], queries: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]) -> Path:
+    """A BEIR directory of papers with id, title and abstract."""
+    write_lines(folder / "corpus.jsonl", ({"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in papers))
+    write_lines(folder / "queries.jsonl", ({"_id": id, "text": text} for id, text in queries.items()))
+    write_text(folder / "qrels/test.tsv", qrels_table(qrels))
+    return folder
+
+
+def write_scidocs(
+    folder: Path, qrels: Mapping[str, Mapping[str, Mapping[str, int]]], papers: Iterable[str], metadata: str = METADATA
+) -> Path:
+    """SciDocs' tasks, by their folders, and its metadata."""
+    for task, judged in qrels.items():
+        lines = (f"{query} 0 {other} {grade}\n" for query, row in judged.items() for other, grade in row.items())
+        write_text(folder / task / "test.qrel", "".join(lines))
+    write_text(folder / metadata, json.dumps({id: paper(id) for id in papers}))
+    return folder
 
 
 def made_vectors(ids: list[str], seed: int = 0, dim: int = 8) -> dict[str, Vectors]:

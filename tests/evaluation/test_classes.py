@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from sciretrieve.commands.app import app
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate, evaluate_suite
-from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors
+from tests.evaluation.made_up_benchmarks import SCIDOCS, paper, write_lines, write_scidocs, write_text, write_vectors
 
 Array = npt.NDArray[Any]
 IDS = [f"p{number:03d}" for number in range(150)]
@@ -164,10 +164,11 @@ def multi_scidocs(folder: Path) -> dict[str, Array]:
     vectors, _ = scidocs(folder)
     chance = np.random.default_rng(2)
     ids = list(vectors)[:60]
-    for task in ("cite", "cocite"):
-        lines = [f"{query} 0 {other} {int(chance.random() < 0.2)}" for query in ids[:9] for other in chance.choice(ids, 20, replace=False)]
-        write_text(folder / task / "test.qrel", "\n".join(lines) + "\n")
-    write_text(folder / "paper_metadata.json", json.dumps({id: paper(id) for id in ids}))
+    qrels = {
+        task: {query: {str(other): int(chance.random() < 0.2) for other in chance.choice(ids, 20, replace=False)} for query in ids[:9]}
+        for task in ("cite", "cocite")
+    }
+    write_scidocs(folder, qrels, ids, "paper_metadata.json")
     return vectors
 
 
@@ -175,9 +176,7 @@ def test_judgements_are_those_beside_the_metadata(tmp_path: Path) -> None:
     vectors = multi_scidocs(tmp_path / "multi")
     options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors))}
     alone = evaluate("multi-scidocs", tmp_path / "multi", **options).as_json()["per_task"]
-    for task in ("cite", "cocite", "coread", "coview"):
-        write_text(tmp_path / f"scidocs/{task}/test.qrel", "magp000 0 magp001 1\n")
-    write_text(tmp_path / "scidocs/paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in ("magp000", "magp001")}))
+    write_scidocs(tmp_path / "scidocs", {key: {"magp000": {"magp001": 1}} for key in SCIDOCS}, ("magp000", "magp001"))
     assert evaluate("multi-scidocs", tmp_path, **options).as_json()["per_task"] == alone
     assert evaluate("scidocs-rerank", tmp_path, **options).as_json()["per_task"]["cite"]["judged_queries"] == 1
 

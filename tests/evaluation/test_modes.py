@@ -13,8 +13,7 @@ import sciretrieve as sr
 from sciretrieve.encoders.query_encoder import QueryEncoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
-from sciretrieve.evaluation.evaluation_options import EvaluationRequest
-from sciretrieve.evaluation.modes import in_modes
+from sciretrieve.evaluation.modes import requests_in_modes
 from sciretrieve.query.index import Index
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
@@ -168,10 +167,10 @@ def test_f1_of_classes_is_not_tested_by_queries(tmp_path: Path) -> None:
 
 
 def test_bm25_is_one_system_however_an_encoder_reads() -> None:
-    readings: list[dict[str, Any]] = [{"pooling": "cls"}, {"template": "{title}"}, {"query_template": "{text}"}, {"adapter": "x"}]
-    plain = in_modes(EvaluationRequest("scidocs-cite", encoder=ENCODER))
+    readings: list[Any] = [{"pooling": "cls"}, {"template": "{title}"}, {"query_template": "{text}"}, {"adapter": "x"}]
+    plain = requests_in_modes("scidocs-cite", None, {"encoder": ENCODER})
     for options in readings:
-        modes = in_modes(EvaluationRequest("scidocs-cite", encoder="scibert", **options))
+        modes = requests_in_modes("scidocs-cite", None, options | {"encoder": "scibert"})
         assert modes["bm25"] == plain["bm25"]
         assert modes["hybrid"] != plain["hybrid"]
 

@@ -9,7 +9,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.evaluation.reports import all_measures
-from tests.made_up import made_up_papers, write_jsonl
+from tests.evaluation.made_up_benchmarks import write_beir
+from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
 
 PAPERS = made_up_papers(30)
@@ -18,13 +19,9 @@ PAPERS = made_up_papers(30)
 @pytest.fixture
 def benchmark(tmp_path: Path) -> str:
     """Papers that are sought by their titles."""
-    data = tmp_path / "data"
-    (data / "qrels").mkdir(parents=True)
-    write_jsonl(data / "corpus.jsonl", [{"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in PAPERS])
-    write_jsonl(data / "queries.jsonl", [{"_id": f"q{row['id']}", "text": row["title"]} for row in PAPERS[:5]])
-    lines = ["query-id\tcorpus-id\tscore", *(f"q{row['id']}\t{row['id']}\t1" for row in PAPERS[:5])]
-    (data / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return f"beir:{data}"
+    queries = {f"q{row['id']}": row["title"] for row in PAPERS[:5]}
+    qrels = {f"q{row['id']}": {row["id"]: 1} for row in PAPERS[:5]}
+    return f"beir:{write_beir(tmp_path / 'data', PAPERS, queries, qrels)}"
 
 
 @pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])

@@ -152,18 +152,9 @@ def searched(built: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.I
 def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_path: Path) -> None:
     index, folder = searched
     runs = [folder / "sharp.trec", folder / "plain.trec"]
-    begun: tuple[str | Path, ...] = (
-        "benchmarks",
-        "pool",
-        *runs,
-        "--queries",
-        folder / "queries.jsonl",
-        "-p",
-        tmp_path / "pool.jsonl",
-        "--depth",
-        "5",
-    )
-    said = answer(*begun, "-i", index.path, "--to", tmp_path / "pool.csv")
+    pool: tuple[str | Path, ...] = ("benchmarks", "pool", *runs)
+    begun: tuple[str | Path, ...] = (*pool, "--queries", folder / "queries.jsonl")
+    said = answer(*begun, "-p", tmp_path / "pool.jsonl", "--depth", "5", "-i", index.path, "--to", tmp_path / "pool.csv")
     with (tmp_path / "pool.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     scores = read_runs(runs)
@@ -176,9 +167,7 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     assert said.splitlines()[1].split() == ["judged,", "%", "@1", "@5", "@10"]
     lines = ["query,id,grade", *(f"{row['query']},{row['id']},{len(row['title']) % 3}" for row in rows)]
     (tmp_path / "filled.csv").write_text("\n".join(lines) + "\n")
-    said = answer(
-        "benchmarks", "pool", *runs, "-p", tmp_path / "pool.jsonl", "--from", tmp_path / "filled.csv", "-o", tmp_path / "qrels.tsv"
-    )
+    said = answer(*pool, "-p", tmp_path / "pool.jsonl", "--from", tmp_path / "filled.csv", "-o", tmp_path / "qrels.tsv")
     assert f"{len(expected)} of {len(expected)} papers judged: " in said
     assert said.splitlines()[2].split()[:3] == ["sharp", "100.0", "100.0"]
     qrels = read_qrels(tmp_path / "qrels.tsv")
@@ -187,17 +176,7 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     }
     # the texts may come from the corpus, and TREC's form is for trec_eval
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(300))
-    again: tuple[str | Path, ...] = (
-        "benchmarks",
-        "pool",
-        *runs,
-        "--queries",
-        folder / "queries.jsonl",
-        "-p",
-        tmp_path / "deeper.jsonl",
-        "--corpus",
-        corpus,
-    )
+    again: tuple[str | Path, ...] = (*begun, "-p", tmp_path / "deeper.jsonl", "--corpus", corpus)
     answer(*again, "--from", tmp_path / "qrels.tsv", "-o", tmp_path / "qrels.txt", "--to", tmp_path / "rest.csv")
     assert (tmp_path / "qrels.txt").read_text().split("\n")[0].split()[1] == "0"
     assert read_qrels(tmp_path / "qrels.txt") == qrels

@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, MissingExtra, NotFound
-from sciretrieve.evaluation import evaluate, predicting
+from sciretrieve.evaluation import CATALOGUE, evaluate, predicting
 from sciretrieve.evaluation.readers import scirepeval_labels
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors
 from tests.toy_weights import write_bert
@@ -168,7 +168,7 @@ def test_few_papers_of_each_of_several_classes(tmp_path: Path, monkeypatch: pyte
     material = scirepeval_labels.load(
         data, "test", "fields-of-study", texts="fos", configuration="fos", label="classes", measure="macro-F1", few_shot=[(10, 3)]
     )
-    monkeypatch.setattr(sr.evaluation.requests, "read", lambda *_: [material])
+    monkeypatch.setattr(sr.evaluation.requests, "read_for", lambda _: (CATALOGUE["fields-of-study"], [material]))
     report = evaluate("fields-of-study", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
     assert report["per_task"]["10-shot"]["measures"]["macro-F1"] == pytest.approx(np.mean(figures) / 100)
     assert len(set(figures)) > 1

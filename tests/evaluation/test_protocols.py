@@ -25,7 +25,18 @@ from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
 from tests.encoders.test_layouts import mean_oracle, write_mpnet
-from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.evaluation.made_up_benchmarks import (
+    METADATA,
+    SCIDOCS,
+    made_vectors,
+    paper,
+    qrels_table,
+    write_beir,
+    write_lines,
+    write_scidocs,
+    write_text,
+    write_vectors,
+)
 from tests.toy_weights import write_bert
 
 IDS = [f"p{number:03d}" for number in range(60)]
@@ -38,6 +49,12 @@ START = CHANCE.bit_generator.state
 def _chance() -> None:
     """Every test draws the same numbers, whichever ran before it."""
     CHANCE.bit_generator.state = START
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> str:
+    """A file of all papers' vectors."""
+    return str(write_vectors(tmp_path / "v.jsonl", VECTORS))
 
 
 def l2(a: Any, b: Any) -> float:
@@ -90,13 +107,14 @@ def figures(report: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("device", [None, "cpu"], ids=["numpy", "torch"])
 @pytest.mark.parametrize(("name", "key"), [("scidocs-cite", "cite"), ("scidocs-cocite", "co-cite")])
-def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str, device: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scidocs_full_corpus(
+    tmp_path: Path, vectors: str, name: str, key: str, device: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(requests, "_device", lambda request: device)  # torch, as on a GPU
     positives = {id: [str(other) for other in CHANCE.choice([*IDS, "gone"], CHANCE.integers(0, 9), replace=False)] for id in IDS}
     rows = [{**paper(id, "paper"), "cite": positives[id], "co-cite": positives[IDS[-1 - at]]} for at, id in enumerate(IDS)]
     write_lines(tmp_path / "data/link_prediction_retrieval/SciDocs_papers_test.json", rows)
-    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
-    report = evaluate(name, tmp_path / "data", embeddings=str(vectors))
+    report = evaluate(name, tmp_path / "data", embeddings=vectors)
     values: dict[int, list[float]] = {20: [], 50: [], 100: []}
     for row in rows:
         if row[key]:
@@ -109,28 +127,23 @@ def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str, device: str | 
     assert "SciMult, Table 5" in text
 
 
-def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path, vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_runtime, "has_cuda", lambda: False)
     write_lines(
         tmp_path / "data/link_prediction_retrieval/SciDocs_papers_test.json", [{**paper(id, "paper"), "cite": IDS[:2]} for id in IDS]
     )
-    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
     with pytest.raises(InvalidRequest, match="there is no CUDA device that torch can use"):
-        evaluate("scidocs-cite", tmp_path / "data", embeddings=str(vectors), device="cuda")
+        evaluate("scidocs-cite", tmp_path / "data", embeddings=vectors, device="cuda")
 
 
-def scidocs(
-    folder: Path, tasks: Sequence[str], metadata: str = "paper_metadata_view_cite_read.json"
-) -> dict[str, dict[str, dict[str, int]]]:
+def scidocs(folder: Path, tasks: Sequence[str], metadata: str = METADATA) -> dict[str, dict[str, dict[str, int]]]:
     qrels: dict[str, dict[str, dict[str, int]]] = {}
     for task in tasks:
         qrels[task] = {
             str(query): {str(other): int(CHANCE.random() < 0.2) for other in CHANCE.choice([*IDS, "gone"], 12, replace=False)}
             for query in CHANCE.choice(IDS, 20, replace=False)
         }
-        lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in qrels[task].items() for other, grade in row.items())
-        write_text(folder / task / "test.qrel", lines)
-    write_text(folder / metadata, json.dumps({id: paper(id) for id in IDS}))
+    write_scidocs(folder, qrels, IDS, metadata)
     return qrels
 
 
@@ -154,9 +167,7 @@ def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_pat
 
 
 def test_a_candidate_with_an_empty_vector_is_last_and_a_query_with_one_left_out(tmp_path: Path) -> None:
-    for task in ("coview", "coread", "cite", "cocite"):
-        write_text(tmp_path / task / "test.qrel", "p000 0 p001 0\np000 0 p002 0\np000 0 p003 1\np004 0 p001 1\n")
-    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    write_scidocs(tmp_path, {key: {"p000": {"p001": 0, "p002": 0, "p003": 1}, "p004": {"p001": 1}} for key in SCIDOCS}, IDS)
     empty: list[float] = []
     rows = [{"paper_id": id, "embedding": empty if id in ("p003", "p004") else VECTORS[id].tolist()} for id in IDS]
     report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_lines(tmp_path / "v.jsonl", rows)), task="cite").as_json()
@@ -167,10 +178,8 @@ def test_a_candidate_with_an_empty_vector_is_last_and_a_query_with_one_left_out(
 
 def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path) -> None:
     """A query none of whose candidates has a vector has no line in the authors' run, and so leaves the mean."""
-    lines = "p000 0 p001 1\np000 0 p002 0\np003 0 gone 1\np003 0 lost 0\nbare 0 p004 0\nbare 0 alone 1\n"
-    for task in ("coview", "coread", "cite", "cocite"):
-        write_text(tmp_path / task / "test.qrel", lines)
-    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    qrels = {"p000": {"p001": 1, "p002": 0}, "p003": {"gone": 1, "lost": 0}, "bare": {"p004": 0, "alone": 1}}
+    write_scidocs(tmp_path, dict.fromkeys(SCIDOCS, qrels), IDS)
     vectors = {**VECTORS, "bare": VECTORS["p004"] + 1, "alone": VECTORS["p004"]}
     report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="cite").as_json()
     first_precision = 1.0 if l2(VECTORS["p000"], VECTORS["p001"]) > l2(VECTORS["p000"], VECTORS["p002"]) else 0.5
@@ -182,18 +191,17 @@ def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path)
     assert texts["counts"]["cite"]["unanswered_queries"] == 2
 
 
-def test_one_task_of_several(tmp_path: Path) -> None:
-    scidocs(tmp_path, ["coview", "coread", "cite", "cocite"])
-    vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+def test_one_task_of_several(tmp_path: Path, vectors: str) -> None:
+    scidocs(tmp_path, SCIDOCS)
     measures = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).as_json()["per_task"]["cite"]["measures"]
     assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == measures
     with pytest.raises(InvalidRequest, match="has no task 'site'; there are: co-view"):
         evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="site")
 
 
-def test_multi_scidocs(tmp_path: Path) -> None:
+def test_multi_scidocs(tmp_path: Path, vectors: str) -> None:
     qrels = scidocs(tmp_path, ["cite", "cocite"], "paper_metadata.json")
-    report = evaluate("multi-scidocs", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    report = evaluate("multi-scidocs", tmp_path, embeddings=vectors)
     orders = {
         query: ranked({other: round(l2(VECTORS[query], VECTORS[other]), 5) for other in row if other in VECTORS})
         for query, row in qrels["cite"].items()
@@ -204,20 +212,19 @@ def test_multi_scidocs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["old", "new"])
 @pytest.mark.parametrize("task", ["PAR", "PPR"])
-def test_pmc_patients(tmp_path: Path, task: str, names: str) -> None:
+def test_pmc_patients(tmp_path: Path, vectors: str, task: str, names: str) -> None:
     data, queries = tmp_path / "data", IDS[:15]
     qrels = {query: {str(other): 1 for other in CHANCE.choice(IDS, 4, replace=False)} for query in queries}
     corpus, judged = (f"{task}_corpus.jsonl", f"{task}_test_qrels.tsv") if names == "old" else ("corpus.jsonl", "qrels_test.tsv")
     write_lines(data / task / corpus, ({"_id": id, "title": "", "text": f"patient {id}"} for id in IDS))
     write_lines(data / "queries/test_queries.jsonl", ({"_id": id, "text": f"patient {id}"} for id in queries))
-    lines = "".join(f"{query}\t{other}\t1\n" for query, row in qrels.items() for other in row)
-    write_text(data / task / judged, f"query-id\tcorpus-id\tscore\n{lines}")
+    write_text(data / task / judged, qrels_table(qrels))
     # one judged query gets no vector: the mean reciprocal rank counts it, trec_eval's measures do not
     query_vectors = write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in queries[1:]})
     report = evaluate(
         f"pmc-patients-{task.lower()}",
         data,
-        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        embeddings=vectors,
         query_embeddings=str(query_vectors),
         metric="ip",
         output=tmp_path / "out",
@@ -242,7 +249,7 @@ def test_pmc_patients(tmp_path: Path, task: str, names: str) -> None:
     assert queries[1] not in run[queries[1]]
 
 
-def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
+def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path, vectors: str) -> None:
     data = tmp_path / "link_prediction_retrieval"
     positives = [[str(other) for other in CHANCE.choice(IDS, 3, replace=False)] for _ in range(10)]
     write_lines(data / "PMCPatientsPPR_patients_test.json", (paper(id, "patient") for id in IDS))
@@ -251,7 +258,7 @@ def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
     report = evaluate(
         "pmc-patients-zeroshot",
         tmp_path,
-        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        embeddings=vectors,
         query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
     )
     orders = [ranked({other: ip(query_vectors[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
@@ -316,9 +323,9 @@ def mdcr_expected(value: dict[str, dict[str, dict[str, list[str]]]], score: Call
     return figures_of
 
 
-def test_mdcr_is_the_mean_of_rounded_fields(tmp_path: Path) -> None:
+def test_mdcr_is_the_mean_of_rounded_fields(tmp_path: Path, vectors: str) -> None:
     value = mdcr(tmp_path)
-    report = evaluate("mdcr", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    report = evaluate("mdcr", tmp_path, embeddings=vectors).as_json()
     expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))
     for field in value:
         assert report["per_field"][field]["rounded"] == expected[field]
@@ -346,22 +353,22 @@ def test_mdcrs_own_score_files(tmp_path: Path) -> None:
         evaluate("mdcr", tmp_path, scores=str(path))
 
 
-def test_mdcr_needs_its_texts_only_where_they_are_read(tmp_path: Path) -> None:
+def test_mdcr_needs_its_texts_only_where_they_are_read(tmp_path: Path, vectors: str) -> None:
     value = mdcr(tmp_path)
-    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
     expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))["AVG"]
     (tmp_path / "mdcr_test_data.jsonl").unlink()
     assert evaluate("mdcr", tmp_path, embeddings=vectors).as_json()["rounded"] == expected
-    for system in ({"mode": "bm25"}, {"embeddings": vectors, "rerank": "minilm"}):
+    systems: list[dict[str, Any]] = [{"mode": "bm25"}, {"embeddings": vectors, "rerank": "minilm"}]
+    for system in systems:
         with pytest.raises(NotFound, match=r"mdcr needs mdcr_test_data\.jsonl under"):
             evaluate("mdcr", tmp_path, cache=tmp_path / "cache", **system)
     with pytest.raises(NotFound, match=r"mdcr-full needs mdcr_test_data\.jsonl under"):
         evaluate("mdcr-full", tmp_path, embeddings=vectors)
 
 
-def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path) -> None:
+def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path, vectors: str) -> None:
     value = mdcr(tmp_path)
-    report = evaluate("mdcr-full", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)), metric="l2")
+    report = evaluate("mdcr-full", tmp_path, embeddings=vectors, metric="l2")
     expected = []
     for queries in value.values():
         rows = []
@@ -377,17 +384,14 @@ def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path) -> None:
 def beir(folder: Path) -> dict[str, dict[str, int]]:
     queries = IDS[:10]
     qrels = {query: {str(other): int(CHANCE.integers(-1, 3)) for other in CHANCE.choice(IDS, 8, replace=False)} for query in queries}
-    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": f"t {id}", "text": f"x {id}", "metadata": {}} for id in IDS))
-    write_lines(folder / "queries.jsonl", ({"_id": id, "text": f"query {id}"} for id in [*queries, "unjudged"]))
-    lines = "".join(f"{query}\t{other}\t{grade}\n" for query, row in qrels.items() for other, grade in row.items())
-    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
+    papers = ({"id": id, "title": f"t {id}", "abstract": f"x {id}"} for id in IDS)
+    write_beir(folder, papers, {id: f"query {id}" for id in [*queries, "unjudged"]}, qrels)
     return qrels
 
 
 @pytest.mark.parametrize("name", ["trec-covid", "beir:data"])
-def test_beir_takes_the_query_itself_out(tmp_path: Path, name: str) -> None:
+def test_beir_takes_the_query_itself_out(tmp_path: Path, vectors: str, name: str) -> None:
     qrels = beir(tmp_path / "data")
-    vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
     report = evaluate(name, tmp_path / "data", embeddings=vectors, metric="ip").as_json()
     orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS if other != query}) for query in qrels}
     # BEIR rounds to five decimals, and then people print per cent with two
@@ -402,13 +406,12 @@ def test_beir_takes_the_query_itself_out(tmp_path: Path, name: str) -> None:
         assert report["rounded"]["R_cap@100"] == round(100 * mean(capped), 2)
 
 
-def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path) -> None:
+def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path, vectors: str) -> None:
     """As in Cranfield, where questions and papers are numbered from 1."""
     qrels = beir(tmp_path / "data")
     qrels[IDS[0]] = {IDS[0]: 2}
-    lines = "".join(f"{query}\t{other}\t{grade}\n" for query, row in qrels.items() for other, grade in row.items())
-    write_text(tmp_path / "data/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
-    options: dict[str, Any] = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", VECTORS)), "metric": "ip"}
+    write_text(tmp_path / "data/qrels/test.tsv", qrels_table(qrels))
+    options: dict[str, Any] = {"embeddings": vectors, "metric": "ip"}
     name = f"beir:{tmp_path / 'data'}"
     kept = evaluate(name, self_matches="kept", output=tmp_path / "kept", **options)
     orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS}) for query in qrels}
@@ -431,11 +434,8 @@ def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path)
 
 def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
     ids = [f"d{at:04d}" for at in range(1100)]
-    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": id, "text": "x"} for id in ids))
-    write_lines(
-        tmp_path / "data/queries.jsonl", [{"_id": "d0000", "text": "x"}, {"_id": "q", "text": "x"}, {"_id": "unjudged", "text": ""}]
-    )
-    write_text(tmp_path / "data/qrels/test.tsv", "query-id\tcorpus-id\tscore\nd0000\td0001\t1\nq\td0001\t1\n")
+    papers = ({"id": id, "title": "", "abstract": "x"} for id in ids)
+    write_beir(tmp_path / "data", papers, {"d0000": "x", "q": "x", "unjudged": ""}, {"d0000": {"d0001": 1}, "q": {"d0001": 1}})
     vectors = np.random.default_rng(3).normal(size=(1101, 6)).astype(np.float32)
     path = write_vectors(tmp_path / "v.jsonl", dict(zip([*ids, "q"], vectors, strict=True)))
     report = evaluate("trec-covid", tmp_path / "data", embeddings=str(path), output=tmp_path / "out")
@@ -446,9 +446,8 @@ def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
 
 def test_however_many_papers_tie_the_greatest_ids_fill_the_depth(tmp_path: Path) -> None:
     ids = [f"d{at:04d}" for at in range(1500)]
-    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": id, "text": "x"} for id in ids))
-    write_lines(tmp_path / "data/queries.jsonl", [{"_id": "d0003", "text": "x"}, {"_id": "q", "text": "x"}])
-    write_text(tmp_path / "data/qrels/test.tsv", "query-id\tcorpus-id\tscore\nd0003\td0001\t1\nq\td0001\t1\n")
+    papers = ({"id": id, "title": "", "abstract": "x"} for id in ids)
+    write_beir(tmp_path / "data", papers, {"d0003": "x", "q": "x"}, {"d0003": {"d0001": 1}, "q": {"d0001": 1}})
     near = {id: [1.0, 0.0] if id in ("d0000", "d0001") else [0.5, 0.0] for id in ids}
     rows = [{"paper_id": id, "embedding": vector} for id, vector in {**near, "q": [1.0, 0.0]}.items()]
     vectors = str(write_lines(tmp_path / "v.jsonl", rows))
@@ -492,7 +491,7 @@ FOLDERS = ("trec_covid", "search", "nfcorpus", "feeds_title", "relish", "same_au
 
 @pytest.mark.parametrize("parquet", [False, True])
 @pytest.mark.parametrize(("name", "folder"), list(zip(SETS, FOLDERS, strict=True)))
-def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet: bool) -> None:
+def test_scirepevals_re_ranking(tmp_path: Path, vectors: str, name: str, folder: str, parquet: bool) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -514,14 +513,14 @@ def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet:
     else:
         write_lines(data / "evaluation.jsonl", rows)
         write_lines(data / "test_qrel.jsonl", judged)
-    report = evaluate(name, tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    report = evaluate(name, tmp_path / "data", embeddings=vectors)
     measure = "MAP" if name in SETS[5:] or name == "feeds-title" else "nDCG"
     compute = average_precision if measure == "MAP" else ndcg
     values = [compute(ranked({other: l2(VECTORS[query], VECTORS[other]) for other in row}), row) for query, row in qrels.items()]
     assert figures(report) == {measure: round(100 * mean(values), 2)}
 
 
-def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
+def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path, vectors: str) -> None:
     """Papers are one set, judgements one file a task; distances are not rounded, and the query stays among its candidates."""
     names = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
     data = tmp_path / "data"
@@ -534,7 +533,7 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
         }
         rows = ({"query_id": query, "cand_id": id, "score": grade} for query, row in qrels[name].items() for id, grade in row.items())
         write_lines(data / folder / "test_qrel.jsonl", rows)
-    report = evaluate("scidocs-scirepeval", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    report = evaluate("scidocs-scirepeval", data, embeddings=vectors).as_json()
     assert list(report["per_task"]) == list(names)
     for name, judged in qrels.items():
         orders = {query: ranked({id: l2(VECTORS[query], VECTORS[id]) for id in row if id in VECTORS}) for query, row in judged.items()}
@@ -544,7 +543,7 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
         }
         assert report["per_task"][name]["rounded"] == {measure: round(100 * value, 2) for measure, value in expected.items()}
     (data / "scidocs_cite/test_qrel.jsonl").unlink()
-    part = evaluate("scidocs-scirepeval", data, embeddings=str(tmp_path / "v.jsonl"))
+    part = evaluate("scidocs-scirepeval", data, embeddings=vectors)
     assert part.as_json()["per_task"] == {task: row for task, row in report["per_task"].items() if task != "cite"}
     assert "note: tasks whose files are missing are left out: cite" in part.lines()
     with pytest.raises(NotFound, match=r"data has no files of scidocs-scirepeval's task cite; see `sciretrieve benchmarks show"):
@@ -640,7 +639,7 @@ def test_every_paper_of_a_judged_reviewer_is_wanted(tmp_path: Path) -> None:
         evaluate("reviewer-matching", reviewers(tmp_path / "d", {"r1": ["p001"], "r2": ["nowhere"]}), embeddings=vectors)
 
 
-def test_reviewer_matching(tmp_path: Path) -> None:
+def test_reviewer_matching(tmp_path: Path, vectors: str) -> None:
     reviewers = {f"r{number}": [str(id) for id in CHANCE.choice(IDS, CHANCE.integers(1, 6), replace=False)] for number in range(12)}
     queries = IDS[:6]
     soft = {query: {reviewer: int(CHANCE.random() < 0.5) for reviewer in reviewers} for query in queries}
@@ -650,7 +649,7 @@ def test_reviewer_matching(tmp_path: Path) -> None:
     for kind, qrels in (("hard", hard), ("soft", soft)):
         rows = [{"query_id": query, "cand_id": other, "score": grade} for query, row in qrels.items() for other, grade in row.items()]
         write_lines(tmp_path / f"test_{kind}_qrel.jsonl", rows)
-    report = evaluate("reviewer-matching", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    report = evaluate("reviewer-matching", tmp_path, embeddings=vectors).as_json()
     four = []
     for kind, qrels in (("hard", hard), ("soft", soft)):
         for cut in (5, 10):
@@ -666,7 +665,7 @@ def test_reviewer_matching(tmp_path: Path) -> None:
     assert report["measures"]["mean"] == pytest.approx(mean(four))
 
 
-def test_scimults_search_sets(tmp_path: Path) -> None:
+def test_scimults_search_sets(tmp_path: Path, vectors: str) -> None:
     expected = []
     for name in ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus"):
         grades = {
@@ -685,7 +684,7 @@ def test_scimults_search_sets(tmp_path: Path) -> None:
     report = evaluate(
         "scimult-search",
         tmp_path,
-        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        embeddings=vectors,
         query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
     ).as_json()
     assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
@@ -715,16 +714,16 @@ def test_fields_are_joined_by_the_separator_of_the_encoders_own_tokenizer(models
     assert score("scirepeval-search", tmp_path) == pytest.approx(distance, abs=1e-4)
 
 
-def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path) -> None:
+def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path, vectors: str) -> None:
     rows = [{**paper(id, "paper"), "cite": [], "co-cite": []} for id in IDS]
     rows[0]["cite"] = ["p001", "p001", "p002"]
     write_lines(tmp_path / "SciDocs_papers_test.json", rows)
-    report = evaluate("scidocs-cite", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    report = evaluate("scidocs-cite", tmp_path, embeddings=vectors)
     assert report.as_json()["measures"]["R@100"] == pytest.approx(2 / 3)
     assert any("1 positives are listed again" in note for note in report.notes)
 
 
-def test_recommendations_are_graded(tmp_path: Path) -> None:
+def test_recommendations_are_graded(tmp_path: Path, vectors: str) -> None:
     """SciMult's file: all papers, some with candidates graded from 1 to 5, which are ranked by inner product."""
     grades = {
         id: {str(other): int(CHANCE.integers(1, 6)) for other in CHANCE.choice(IDS, CHANCE.integers(2, 20), replace=False)}
@@ -734,7 +733,7 @@ def test_recommendations_are_graded(tmp_path: Path) -> None:
         tmp_path / "data/link_prediction_reranking/Recommendation_papers_test.json",
         ({**paper(id, "paper"), "score": grades.get(id, {})} for id in IDS),
     )
-    report = evaluate("recommendation", tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    report = evaluate("recommendation", tmp_path / "data", embeddings=vectors)
     expected: dict[str, list[float]] = {"nDCG@5": [], "nDCG@10": [], "nDCG": []}
     for query, row in grades.items():
         order = ranked({other: ip(VECTORS[query], VECTORS[other]) for other in row})

@@ -22,7 +22,7 @@ from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
 from sciretrieve.options import EvaluationKeywords
 from sciretrieve.progress import Silent
-from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
 
 IDS = [f"p{number:02d}" for number in range(20)]
 
@@ -145,9 +145,7 @@ def test_a_figure_is_printed_once_and_as_the_protocol_rounds_it() -> None:
 
 
 def test_scidocs_scores_tie_from_the_sixth_decimal_on(tmp_path: Path) -> None:
-    for task in ("coview", "coread", "cite", "cocite"):
-        write_text(tmp_path / task / "test.qrel", "q 0 a 1\nq 0 b 0\n")
-    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in ("q", "a", "b")}))
+    write_scidocs(tmp_path, {key: {"q": {"a": 1, "b": 0}} for key in SCIDOCS}, ("q", "a", "b"))
 
     def precision(name: str, near: float, far: float) -> float:
         rows = [{"paper_id": id, "embedding": [value, 0.0]} for id, value in (("q", 0.0), ("a", near), ("b", far))]

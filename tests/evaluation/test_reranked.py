@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.requests import replay
 from sciretrieve.types import Paper, Query
-from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir, write_lines, write_text
 from tests.made_up import TOPICS, made_up_papers
 
 PAPERS = {
@@ -90,12 +91,9 @@ def beir(tmp_path: Path) -> tuple[Path, dict[str, Query], dict[str, set[str]]]:
         for number in range(3)
     }
     relevant = {id: {str(other) for other in CHANCE.choice(IDS, 5, replace=False)} for id in queries}
-    folder = tmp_path / "data"
-    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": paper.title, "text": paper.abstract} for id, paper in PAPERS.items()))
-    write_lines(folder / "queries.jsonl", ({"_id": id, "text": query.text} for id, query in queries.items()))
-    lines = "".join(f"{query}\t{other}\t1\n" for query, ids in relevant.items() for other in sorted(ids))
-    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
-    return folder, queries, relevant
+    qrels = {query: dict.fromkeys(sorted(ids), 1) for query, ids in relevant.items()}
+    texts = {id: query.text for id, query in queries.items()}
+    return write_beir(tmp_path / "data", map(asdict, PAPERS.values()), texts, qrels), queries, relevant
 
 
 @pytest.mark.parametrize("depth", [1, 6, 100])

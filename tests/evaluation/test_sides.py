@@ -21,7 +21,7 @@ from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.evaluation import CATALOGUE, evaluate, sides
 from sciretrieve.types import Paper, Query
-from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text
+from tests.evaluation.made_up_benchmarks import paper, write_beir, write_lines
 from tests.toy_weights import write_adapters, write_bert, write_scimult
 
 IDS = [f"p{number}" for number in range(8)]
@@ -45,10 +45,8 @@ def links(folder: Path) -> Path:
 
 
 def search(folder: Path) -> Path:
-    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": f"title of {id}", "text": f"abstract of {id}"} for id in IDS))
-    write_lines(folder / "queries.jsonl", [{"_id": "q", "text": "graph networks"}])
-    write_text(folder / "qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\tp1\t1\n")
-    return folder
+    papers = ({"id": id, "title": f"title of {id}", "abstract": f"abstract of {id}"} for id in IDS)
+    return write_beir(folder, papers, {"q": "graph networks"}, {"q": {"p1": 1}})
 
 
 def labels(folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sciretrieve.commands.app import app
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED
+from sciretrieve.evaluation.suites import SuiteReport
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 from tests.toy_weights import write_bert
 
@@ -64,10 +66,11 @@ def ranked(folder: Path, name: str) -> None:
     judged(folder / name / "test_qrel.jsonl", len(name))
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """All but Fields of Study, whose few-shot forms take a minute, and S2AND."""
-    folder = tmp_path / "data"
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All but Fields of Study, whose few-shot forms take a minute, and S2AND; with a file of vectors beside it."""
+    folder = tmp_path_factory.mktemp("suite") / "data"
+    write_vectors(folder.parent / "v.jsonl", made_vectors(IDS))
     for name in (*CLASSES, *NUMBERS):
         labelled(folder, name)
     for name in RANKED:
@@ -84,23 +87,34 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def vectors(folder: Path) -> Path:
-    return write_vectors(folder / "v.jsonl", made_vectors(IDS))
+def measured(name: str, data: Path, **options: Any) -> Any:
+    return evaluate_suite(name, data, embeddings=str(data.parent / "v.jsonl"), **options)
 
 
-def test_every_figure_is_its_benchmarks_and_averages_are_means_of_figures(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    report = evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)), output=out)
+@pytest.fixture(scope="module")
+def whole(data: Path) -> tuple[SuiteReport, Path]:
+    """All of the suite, evaluated once, and the folder of its results."""
+    return measured("scirepeval", data, output=data.parent / "out"), data.parent / "out"
+
+
+@pytest.fixture
+def out(whole: tuple[SuiteReport, Path], tmp_path: Path) -> Path:
+    """A copy of these results, which are not computed again where they are asked for again."""
+    return shutil.copytree(whole[1], tmp_path / "out")
+
+
+def test_every_figure_is_its_benchmarks_and_averages_are_means_of_figures(data: Path, whole: tuple[SuiteReport, Path]) -> None:
+    report, out = whole
     value_of = {(figure.name, figure.measure): value for figure, value in report.figures}
     assert len(value_of) == 25
     for name, key in (("max-h-index", ("h-Index of Authors", "tau")), ("biomimicry", ("Biomimicry", "F1")), ("relish", ("RELISH", "nDCG"))):
-        alone = evaluate(name, data, embeddings=str(tmp_path / "v.jsonl")).as_json()
+        alone = evaluate(name, data, embeddings=str(data.parent / "v.jsonl")).as_json()
         assert alone["rounded"][key[1]] == value_of[key]
         assert json.loads((out / name / "report.json").read_text())["rounded"] == alone["rounded"]
-    scidocs = evaluate("scidocs-scirepeval", data, embeddings=str(tmp_path / "v.jsonl")).as_json()["per_task"]
+    scidocs = evaluate("scidocs-scirepeval", data, embeddings=str(data.parent / "v.jsonl")).as_json()["per_task"]
     assert scidocs["co-read"]["rounded"] == {measure: value_of["SciDocs CoRead", measure] for measure in ("MAP", "nDCG")}
     matching = [value for (task, _), value in value_of.items() if task == "Paper-Reviewer Matching"]
-    assert matching == list(evaluate("reviewer-matching", data, embeddings=str(tmp_path / "v.jsonl")).as_json()["rounded"].values())
+    assert matching == list(evaluate("reviewer-matching", data, embeddings=str(data.parent / "v.jsonl")).as_json()["rounded"].values())
 
     out_of_train = [value for figure, value in report.figures if figure.group == "out-of-train"]
     regression = [value_of["Citation Count", "tau"], value_of["Year of Publication", "tau"]]
@@ -111,9 +125,13 @@ def test_every_figure_is_its_benchmarks_and_averages_are_means_of_figures(data: 
     assert report.averages["average"][1:] == (25, 27)
 
 
-def test_what_is_missing_is_said_and_not_averaged_over_in_silence(data: Path, tmp_path: Path) -> None:
-    (data / "relish/evaluation.jsonl").unlink()
-    report = evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)))
+def test_what_is_missing_is_said_and_not_averaged_over_in_silence(data: Path, out: Path) -> None:
+    shutil.rmtree(out / "relish")
+    texts_of = (data / "relish/evaluation.jsonl").rename(data / "relish/away")
+    try:
+        report = measured("scirepeval", data, output=out)
+    finally:
+        texts_of.rename(data / "relish/evaluation.jsonl")
     as_json = report.as_json()
     assert set(as_json["missing"]) == {"Fields of Study", "S2AND", "RELISH"}
     assert set(as_json["measures"]) == {f"{group} {format}" for group, format in COMPLETE}
@@ -154,8 +172,8 @@ def test_the_system_of_a_suite_is_named_as_it_was_asked_for(models: Path, tmp_pa
     assert chosen.system == "scirepeval-ctrl with [RGN]"
 
 
-def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, tmp_path: Path) -> None:
-    report = evaluate_suite("scirepeval-2022", data, embeddings=str(vectors(tmp_path)))
+def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, out: Path) -> None:
+    report = measured("scirepeval-2022", data, output=out)
     assert {name: counts for name, (_, *counts) in report.averages.items() if " " not in name} == {
         "in-train": [6, 7],
         "out-of-train": [10, 11],
@@ -166,31 +184,33 @@ def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, tmp_pat
     assert "SciRepEval's first version, Table 2" in "\n".join(report.lines())
 
 
-def test_a_benchmark_that_is_done_is_not_done_again(data: Path, tmp_path: Path) -> None:
-    options: Any = {"embeddings": str(vectors(tmp_path)), "output": tmp_path / "out"}
-    first = evaluate_suite("scirepeval", data, **options)
-    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("receipt.json")}
+def test_a_benchmark_that_is_done_is_not_done_again(data: Path, whole: tuple[SuiteReport, Path], out: Path) -> None:
+    first, _ = whole
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("receipt.json")}
     assert len(times) == 18
-    (tmp_path / "out/relish/receipt.json").unlink()
-    again = evaluate_suite("scirepeval", data, **options)
+    (out / "relish/receipt.json").unlink()
+    again = measured("scirepeval", data, output=out)
     assert {**again.as_json(), "times": {}} == {**first.as_json(), "times": {}}
     assert again.times["answered_queries"] == first.times["answered_queries"]
-    new_times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("receipt.json")}
+    new_times = {path: path.stat().st_mtime_ns for path in out.rglob("receipt.json")}
     assert {path.parent.name for path in times if times[path] != new_times[path]} == {"relish"}
-    _, differences = sr.evaluation.replay(tmp_path / "out/drsm/receipt.json")
+    _, differences = sr.evaluation.replay(out / "drsm/receipt.json")
     assert differences == []
 
 
+@pytest.mark.usefixtures("whole")
 def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
     cell = tmp_path / "matrix/scirepeval/a"  # where the matrix below finds it done
-    result = call("evaluate", "scirepeval", "--data", data, "--embeddings", vectors(tmp_path), "--format", "json", "-q", "-o", cell)
+    shutil.copytree(data.parent / "out", cell)
+    vectors = data.parent / "v.jsonl"
+    result = call("evaluate", "scirepeval", "--data", data, "--embeddings", vectors, "--format", "json", "-q", "-o", cell)
     assert result.exit_code == 0, result.output
     time = (cell / "drsm/receipt.json").stat().st_mtime_ns
     assert json.loads(result.stdout)["kind"] == "suite"
     assert "scirepeval-2022" in call("benchmarks").stdout
     shown = call("benchmarks", "show", "scirepeval").stdout
     assert "the mean of 27 figures, and of those of each group: in-train, out-of-train" in shown
-    plan = f'[systems.a]\nembeddings = "{tmp_path / "v.jsonl"}"\n[benchmarks.scirepeval]\ndata = "{data}"\n'
+    plan = f'[systems.a]\nembeddings = "{vectors}"\n[benchmarks.scirepeval]\ndata = "{data}"\n'
     result = call("evaluate", "--matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
     assert result.exit_code == 0, result.output
     assert (cell / "drsm/receipt.json").stat().st_mtime_ns == time
@@ -223,9 +243,10 @@ def test_a_wrong_folder_is_recognised(data: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="has the files of none of the tasks of scirepeval"):
         evaluate_suite("scirepeval", tmp_path / "empty")
-    write_text(data / "drsm/train.csv", "doc_id,title\np1,Words\n")
+    shutil.copytree(data / "drsm", tmp_path / "own/drsm")
+    write_text(tmp_path / "own/drsm/train.csv", "doc_id,title\np1,Words\n")
     with pytest.raises(InvalidRequest, match=r"^drsm: \S+train\.csv, line 2: no paper_id; found doc_id, title"):
-        evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)))
+        evaluate_suite("scirepeval", tmp_path / "own", embeddings=str(data.parent / "v.jsonl"))
     with pytest.raises(NotFound, match="there is no folder"):
         evaluate_suite("scirepeval", tmp_path / "nowhere")
     with pytest.raises(InvalidRequest, match="name their folder with `data`"):

@@ -20,7 +20,7 @@ from sciretrieve.evaluation.matrix import read_plan, run_matrix, sweeps_of
 from sciretrieve.matching.search import Searcher
 from sciretrieve.progress import Silent
 from tests.command_line import answer, sciretrieve
-from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir, write_text
 from tests.made_up import made_up_papers
 
 QUERIES = 24
@@ -52,15 +52,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     papers = made_up_papers(80)
     for row in papers:
         row["abstract"] += " " + " ".join(f"rare{chance.randrange(60)}" for _ in range(chance.randrange(2, 20)))
-    write_lines(folder / "corpus.jsonl", ({"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in papers))
     chosen = chance.sample(papers, QUERIES)
     texts = [" ".join(chance.sample(f"{row['title']} {row['abstract']}".split(), 4)) for row in chosen]
-    write_lines(folder / "queries.jsonl", ({"_id": f"q{at}", "text": text} for at, text in enumerate(texts)))
-    judged = [(f"q{at}", row["id"], 1) for at, row in enumerate(chosen)]
-    judged += [(f"q{at}", chance.choice(papers)["id"], 1) for at in range(QUERIES)]
-    rows = "".join(f"{query}\t{paper}\t{grade}\n" for query, paper, grade in dict.fromkeys(judged))
-    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{rows}")
-    return folder
+    qrels = {f"q{at}": {row["id"]: 1, chance.choice(papers)["id"]: 1} for at, row in enumerate(chosen)}
+    return write_beir(folder, papers, {f"q{at}": text for at, text in enumerate(texts)}, qrels)
 
 
 Done = tuple[Path, Path, int, str]
@@ -154,18 +149,6 @@ def test_plots_page_and_json(done: Done, tmp_path: Path) -> None:
     assert (tmp_path / "out/made-up/joined.svg").read_bytes() == (out / "made-up/joined.svg").read_bytes()
     assert [sweep.name for sweep in sweeps_of(plan, standings)] == ["joined on made-up", "words on made-up"]
     assert {path: path.stat().st_mtime_ns for path in out.rglob("receipt.json")} == before
-
-
-def test_results_of_a_version_without_these_settings_are_kept(done: Done, tmp_path: Path) -> None:
-    out, cache, _, _ = done
-    shutil.copytree(out, tmp_path / "out")
-    receipt = tmp_path / "out/made-up/plain/receipt.json"
-    facts = json.loads(receipt.read_text())
-    for name in ("alpha", "depth", "k1", "b", "rm3", "fb_docs", "fb_terms", "original_weight"):
-        del facts["request"][name]
-    receipt.write_text(json.dumps(facts))
-    run_matrix(read_plan(out.parent / "plan.toml", str(cache)), tmp_path / "out", Silent())
-    assert json.loads(receipt.read_text()) == facts
 
 
 def test_without_matplotlib_there_is_all_but_the_plot(done: Done, tmp_path: Path) -> None:

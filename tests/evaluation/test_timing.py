@@ -11,18 +11,15 @@ import pytest
 
 from sciretrieve.evaluation import evaluate, replay
 from sciretrieve.evaluation.timing import Times, line, relative, repeated, repeated_lines
-from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir
 from tests.made_up import made_up_papers
 
 
 def test_what_was_there_already_is_not_timed(tmp_path: Path) -> None:
     papers = made_up_papers(30)
-    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in papers))
     # no run of the tests has asked for these before
-    queries = [{"_id": f"q{at}", "text": f"{row['title']} {uuid4()}"} for at, row in enumerate(papers[:8])]
-    write_lines(tmp_path / "data/queries.jsonl", queries)
-    judgements = "".join(f"q{at}\t{row['id']}\t1\n" for at, row in enumerate(papers[:8]))
-    write_text(tmp_path / "data/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{judgements}")
+    queries = {f"q{at}": f"{row['title']} {uuid4()}" for at, row in enumerate(papers[:8])}
+    write_beir(tmp_path / "data", papers, queries, {f"q{at}": {row["id"]: 1} for at, row in enumerate(papers[:8])})
     options: dict[str, Any] = {"encoder": "minilm", "cache": tmp_path / "cache"}
 
     def counts(report: Any) -> dict[str, float]:

@@ -16,15 +16,13 @@ from ...files.csv_files import tsv_rows
 from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
 from ...lifecycle import build
 from ...options import BuildSettings
-from ...papers.corpora import ColumnMap, Corpus, Sources, open_corpus
-from ...progress import shown
+from ...papers.corpora import ColumnMap, Corpus, Sources
 from ...protocols import Progress
 from ...query.index import Index
 from ...query.opening import open_index
 from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
-from .cited_corpus import Collection, read_collection
-from .folders import new_folder
+from .cited_corpus import Collection, building
 from .negatives import NEGATIVES, Negatives
 from .settings import CiteSettings
 
@@ -59,42 +57,37 @@ def build_cite(
             or no paper cites enough others of the corpus.
         IndexBusy: another process is making the same folder.
     """
-    with shown(progress) as progress:
-        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-        with new_folder(Path(to)) as folder:
-            collection = read_collection(opened_corpus, settings)
-            for note in collection.notes:
-                progress.note(note)
-            indexes = _opened(settings, collection)
-            queries_of_field = _sampled(collection, settings, progress)
-            cocited = _cocited(collection, settings)
-            cite_rows = [row for rows in queries_of_field.values() for row in rows]
-            progress.start(len(collection.ids))
-            papers = _write_corpus(opened_corpus, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, progress)
-            cited = {row: collection.graph.cites(row).tolist() for row in sorted(cite_rows)}
-            _write_task(folder, "queries.jsonl", "test", collection, cited, papers)
-            if cocited:
-                _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
-            else:
-                progress.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
-            index = build(opened_corpus, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
-            negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
-            _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, progress)
-            for opened_index, _ in ((index, "bm25"), *indexes.values()):
-                opened_index.close()
-            remove(index.path)
-            facts: dict[str, Any] = {
-                "schema": 1,
-                "papers": len(collection.ids),
-                "citations": len(collection.graph),
-                "queries": {field: len(rows) for field, rows in queries_of_field.items()},
-                "cocite_queries": len(cocited),
-                "kinds": [*negatives.kinds, TRUE],
-                "cited": settings.cited,
-                "cocited": settings.cocited,
-                "seed": settings.seed,
-            }
-            write_json(folder / "benchmark.json", facts)
+    with building(corpus, columns, settings, to, progress) as (opened, collection, folder, listener):
+        indexes = _opened(settings, collection)
+        queries_of_field = _sampled(collection, settings, listener)
+        cocited = _cocited(collection, settings)
+        cite_rows = [row for rows in queries_of_field.values() for row in rows]
+        listener.start(len(collection.ids))
+        papers = _write_corpus(opened, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, listener)
+        cited = {row: collection.graph.cites(row).tolist() for row in sorted(cite_rows)}
+        _write_task(folder, "queries.jsonl", "test", collection, cited, papers)
+        if cocited:
+            _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
+        else:
+            listener.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
+        index = build(opened, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
+        negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
+        _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, listener)
+        for opened_index, _ in ((index, "bm25"), *indexes.values()):
+            opened_index.close()
+        remove(index.path)
+        facts: dict[str, Any] = {
+            "schema": 1,
+            "papers": len(collection.ids),
+            "citations": len(collection.graph),
+            "queries": {field: len(rows) for field, rows in queries_of_field.items()},
+            "cocite_queries": len(cocited),
+            "kinds": [*negatives.kinds, TRUE],
+            "cited": settings.cited,
+            "cocited": settings.cocited,
+            "seed": settings.seed,
+        }
+        write_json(folder / "benchmark.json", facts)
 
 
 def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[Index, Mode]]:

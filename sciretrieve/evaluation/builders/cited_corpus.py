@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ from ...errors import InvalidRequest, NotFound, UnknownName
 from ...files.schema import letters
 from ...files.streams import bare_name
 from ...once import once
-from ...papers.corpora import Corpus, Tally, warn_of
+from ...papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
 from ...papers.corpora.formats import format_of
+from ...progress import shown
+from ...protocols import Progress
 from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
 from ...types import Rows
+from .folders import new_folder
 from .settings import CiteSettings
 
 FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")
@@ -50,6 +54,20 @@ class Collection:
     def fields(self) -> list[str] | None:
         """The main field of each, "" for none; None if the corpus has no fields."""
         return None if self.field_sets is None else [next(iter(names), "") for names in self.field_sets]
+
+
+@contextmanager
+def building(
+    corpus: Sources | Corpus, columns: ColumnMap | None, settings: CiteSettings, to: str | Path, progress: Progress | bool
+) -> Iterator[tuple[Corpus, Collection, Path, Progress]]:
+    """What each benchmark of a corpus is built with: the corpus, what was read of it, a new folder, and what is told how far it is."""
+    with shown(progress) as listener:
+        opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+        with new_folder(Path(to)) as folder:
+            collection = read_collection(opened, settings)
+            for note in collection.notes:
+                listener.note(note)
+            yield opened, collection, folder, listener
 
 
 def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:

@@ -12,11 +12,9 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...files.writing import make_folder, write_lines, write_whole
-from ...papers.corpora import ColumnMap, Corpus, Sources, open_corpus
-from ...progress import shown
+from ...papers.corpora import ColumnMap, Corpus, Sources
 from ...protocols import Progress
-from .cited_corpus import Collection, read_collection
-from .folders import new_folder
+from .cited_corpus import Collection, building
 from .negatives import shuffled
 from .settings import CiteSettings
 
@@ -41,44 +39,38 @@ def build_scidocs_like(
     fields, queries are drawn from all of them alike, so that none is the majority. Arguments and errors are those of `build_cite`;
     its `indexes` choose nothing here.
     """
-    with shown(progress) as progress:
-        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-        with new_folder(Path(to)) as folder:
-            collection = read_collection(opened_corpus, settings)
-            for note in collection.notes:
-                progress.note(note)
-            if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
-                raise InvalidRequest(f"SciDocs' layout separates ids by blanks, so it cannot hold an id with a blank, such as {spaced!r}")
-            graph = collection.graph
-            related: dict[str, Callable[[int], list[int]]] = {
-                "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= settings.cited else [],
-                "cocite": lambda row: graph.cocited(row, settings.cocited).tolist(),
-            }
-            named: set[int] = set()
-            for task, of in related.items():
-                positives = dict(
-                    islice(_queries(collection, of, f"{settings.seed} {task}"), len(SPLITS) * settings.query_count(has_fields=False))
+    with building(corpus, columns, settings, to, progress) as (opened, collection, folder, listener):
+        if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
+            raise InvalidRequest(f"SciDocs' layout separates ids by blanks, so it cannot hold an id with a blank, such as {spaced!r}")
+        graph = collection.graph
+        related: dict[str, Callable[[int], list[int]]] = {
+            "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= settings.cited else [],
+            "cocite": lambda row: graph.cocited(row, settings.cocited).tolist(),
+        }
+        named: set[int] = set()
+        for task, of in related.items():
+            positives = dict(
+                islice(_queries(collection, of, f"{settings.seed} {task}"), len(SPLITS) * settings.query_count(has_fields=False))
+            )
+            if len(positives) < len(SPLITS):
+                raise InvalidRequest(
+                    f"{len(positives)} papers with a title and an abstract have others for {task}; lower `cited` or `cocited`"
                 )
-                if len(positives) < len(SPLITS):
-                    raise InvalidRequest(
-                        f"{len(positives)} papers with a title and an abstract have others for {task}; lower `cited` or `cocited`"
-                    )
-                make_folder(folder / task)
-                for place, split in enumerate(SPLITS):
-                    rows = list(positives)[place :: len(SPLITS)]
-                    lines: list[str] = []
-                    few = 0
-                    for row in rows:
-                        grades = _judged(collection, row, positives[row], f"{settings.seed} {task} {row}")
-                        named |= {row, *grades}
-                        few += list(grades.values()).count(0) < NEGATIVES
-                        lines += [f"{collection.ids[row]} 0 {collection.ids[other]} {grade}" for other, grade in grades.items()]
-                    write_lines(folder / task / f"{split}.qrel", lines)
-                    progress.note(
-                        f"{task}, {split}: {len(rows):,} queries"
-                        + (f", {few:,} of them with fewer than {NEGATIVES} negatives" if few else "")
-                    )
-            _write_metadata(opened_corpus, folder, {collection.ids[row] for row in named})
+            make_folder(folder / task)
+            for place, split in enumerate(SPLITS):
+                rows = list(positives)[place :: len(SPLITS)]
+                lines: list[str] = []
+                few = 0
+                for row in rows:
+                    grades = _judged(collection, row, positives[row], f"{settings.seed} {task} {row}")
+                    named |= {row, *grades}
+                    few += list(grades.values()).count(0) < NEGATIVES
+                    lines += [f"{collection.ids[row]} 0 {collection.ids[other]} {grade}" for other, grade in grades.items()]
+                write_lines(folder / task / f"{split}.qrel", lines)
+                listener.note(
+                    f"{task}, {split}: {len(rows):,} queries" + (f", {few:,} of them with fewer than {NEGATIVES} negatives" if few else "")
+                )
+        _write_metadata(opened, folder, {collection.ids[row] for row in named})
 
 
 def _queries(collection: Collection, related: Callable[[int], list[int]], seed: str) -> Iterator[tuple[int, list[int]]]:

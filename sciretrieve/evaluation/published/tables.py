@@ -23,6 +23,11 @@ class Row:
     source: str
     values: Mapping[tuple[str, str], float]
 
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        values = [{"task": task, "measure": measure, "value": value} for (task, measure), value in self.values.items()]
+        return {"system": self.system, "source": self.source, "values": values}
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -87,13 +92,8 @@ class Table:
             for name, cells in lines:
                 if column and cells[place] != "-":
                     task, system = column.task.replace("{}", name), column.system.replace("{}", name)
-                    value = _number(cells[place]) * (100 if column.share else 1)
-                    yield Column(column.benchmark, task, column.measure, system), float(value)
-
-
-def _number(cell: str) -> Decimal:
-    """A cell's number, without its unit: 2M is millions, 1.42x is how many times."""
-    return Decimal(cell.rstrip("Mx")) * (1_000_000 if cell.endswith("M") else 1)
+                    number = Decimal(cells[place].rstrip("Mx")) * (1_000_000 if cells[place].endswith("M") else 1)
+                    yield Column(column.benchmark, task, column.measure, system), float(number * (100 if column.share else 1))
 
 
 def read_tables(*names: str) -> list[Table]:

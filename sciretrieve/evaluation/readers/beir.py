@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import Qrels, read_qrels
 from ...papers.corpora import read_queries
-from ...types import Paper, Query
+from ...types import Query
 from ..material import Material, Task
-from .benchmark_files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import corpus_of, find, fingerprint
 
 
 def load(folder: Path, split: str, benchmark: str) -> Material:
@@ -22,11 +21,7 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
     qrels = read_qrels(qrels_file)
     queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file, qrels)}, qrels_file, queries_file)
 
-    def pool() -> Iterator[Paper]:
-        for number, row in rows(corpus):
-            yield paper_of(row, text_of(corpus, number, row, "_id", "id"), abstract="text" if "text" in row else "abstract")
-
-    return Material(pool, (Task(split, queries, qrels),), benchmark, fingerprint([corpus]))
+    return Material(corpus_of(corpus, "_id", "id", abstract="text"), (Task(split, queries, qrels),), benchmark, fingerprint([corpus]))
 
 
 def judged_queries(qrels: Qrels, queries: dict[str, Query], qrels_file: Path, queries_file: Path) -> dict[str, Query]:

@@ -91,9 +91,19 @@ def found(row: Mapping[str, Any]) -> str:
     return ", ".join(sorted(row)) or "nothing"
 
 
-def paper_of(row: Mapping[str, Any], id: str, *, title: str = "title", abstract: str = "abstract") -> Paper:
-    """A paper from a row; a text that is missing or null is empty."""
-    return Paper(id, str(row.get(title) or ""), str(row.get(abstract) or ""))
+def paper_of(row: Mapping[str, Any], id: str, *, abstract: str = "abstract") -> Paper:
+    """A paper from a row, which may name its abstract otherwise; a text that is missing or null is empty."""
+    return Paper(id, str(row.get("title") or ""), str(row.get(abstract if abstract in row else "abstract") or ""))
+
+
+def corpus_of(path: Path, *id_names: str, abstract: str = "abstract") -> Callable[[], Iterator[Paper]]:
+    """What reads a file's papers, anew each time it is called: there may be more of them than memory holds."""
+
+    def pool() -> Iterator[Paper]:
+        for number, row in rows(path):
+            yield paper_of(row, text_of(path, number, row, *id_names), abstract=abstract)
+
+    return pool
 
 
 def fingerprint(paths: Iterable[Path], *facts: object) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import Qrels, objects_by_id
 from ...types import Paper, Query
 from ..material import Material, Task
-from .benchmark_files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import corpus_of, find, fingerprint, paper_of, rows, text_of
 
 CANDIDATES = "candidates.json"
 """`{field: {query: {kind: [ids]}}}`, as MDCR's labels; the kind "true" has the cited papers."""
@@ -44,14 +43,8 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
     tasks = []
     for field, queries in fields.items():
         qrels: Qrels = {query: {id: int(kind == TRUE) for kind, ids in kinds.items() for id in ids} for query, kinds in queries.items()}
-        candidates = {query: tuple(row) for query, row in qrels.items()}
-        tasks.append(Task(field, {query: Query(query, paper=papers[query]) for query in queries}, qrels, candidates))
-
-    def pool() -> Iterator[Paper]:
-        for number, row in rows(corpus):
-            yield paper_of(row, text_of(corpus, number, row, "_id"), abstract="text")
-
-    return Material(pool, tuple(tasks), f"beir:{folder}", fingerprint([corpus]))
+        tasks.append(Task.reranked(field, {query: Query(query, paper=papers[query]) for query in queries}, qrels))
+    return Material(corpus_of(corpus, "_id", abstract="text"), tuple(tasks), f"beir:{folder}", fingerprint([corpus]))
 
 
 def _kinds(path: Path, field: str, queries: object) -> dict[str, dict[str, list[str]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest, NotFound
@@ -62,8 +61,5 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
         candidates = None if whole_corpus else {id: tuple(row) for id, row in qrels.items()}
         tasks.append(Task(field, queries, qrels, candidates, single=not whole_corpus))
 
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
-
     notes = [f"{labels} also has {name!r}, which is not a field of the benchmark" for name in value if name not in FIELDS]
-    return Material(pool, tuple(tasks), benchmark, fingerprint([data] if data is not None else []), notes, textless)
+    return Material(papers.values, tuple(tasks), benchmark, fingerprint([data] if data is not None else []), notes, textless)

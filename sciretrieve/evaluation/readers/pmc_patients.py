@@ -13,7 +13,7 @@ from ...metrics.judgements import read_qrels
 from ...types import Paper, Query
 from ..material import Material, Task
 from .beir import judged_queries
-from .benchmark_files import COMPRESSED, find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import COMPRESSED, corpus_of, find, fingerprint, rows, text_of
 
 CANDIDATES = {"PAR": "article", "PPR": "patient"}
 """A task -> what its candidates are, as SciMult's files call them."""
@@ -34,7 +34,8 @@ def load(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
     theirs = [_scimults(folder, file) for file in (queries_name, corpus_name)] if split == "test" else [None, None]
     if theirs[0] is not None and theirs[1] is not None:
         queries_file, corpus = theirs[0], theirs[1]
-        queries, id_name, abstract = {query.id: query for query in _papers(queries_file)}, kind, "abstract"
+        papers = corpus_of(queries_file, "query")
+        queries, id_name, abstract = {paper.id: Query(paper.id, paper=paper) for paper in papers()}, kind, "abstract"
         set_name, note = (
             f"{benchmark}-scimult",
             f"queries and candidates are read from SciMult's own files, {queries_name} and {corpus_name}",
@@ -49,24 +50,14 @@ def load(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
     qrels_file = find(folder, *names, benchmark=benchmark)
     qrels = read_qrels(qrels_file)
 
-    def pool() -> Iterator[Paper]:
-        for number, row in rows(corpus):
-            yield paper_of(row, text_of(corpus, number, row, id_name), abstract=abstract)
-
     judged = judged_queries(qrels, queries, qrels_file, queries_file)
-    return Material(pool, (Task(task, judged, qrels),), set_name, fingerprint([corpus]), [note])
+    return Material(corpus_of(corpus, id_name, abstract=abstract), (Task(task, judged, qrels),), set_name, fingerprint([corpus]), [note])
 
 
 def _scimults(folder: Path, name: str) -> Path | None:
     """A file of SciMult's archive, if `folder` is `pmc_patients` in it, or the one above; elsewhere in it are others of that name."""
     paths = [place / (name + ending) for place in (folder, folder / "pmc_patients") for ending in COMPRESSED]
     return next((path for path in paths if path.is_file()), None)
-
-
-def _papers(queries_file: Path) -> Iterator[Query]:
-    for number, row in rows(queries_file):
-        id = text_of(queries_file, number, row, "query")
-        yield Query(id, paper=paper_of(row, id))
 
 
 def _texts(queries_file: Path, task: str) -> Iterator[Query]:

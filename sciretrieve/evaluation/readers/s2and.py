@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import json_of, objects_by_id
-from ...types import Paper
 from ..material import Clustering, Handover, Labelled, Material
 from .benchmark_files import find, fingerprint, paper_of
 
@@ -78,11 +77,9 @@ def _material(name: str, paths: Mapping[str, Path], task: Clustering | Handover,
     """A task, and the papers of its mentions."""
     papers = objects_by_id(paths["papers"])
     used_ids = dict.fromkeys(id for blocks in splits.values() for block in blocks for id in block.ids)
-
-    def pool() -> Iterator[Paper]:
-        yield from (paper_of(papers[id], id) for id in used_ids if id in papers)
-
-    return Material(pool, (), name, fingerprint(paths.values()), predictions=(task,))
+    return Material(
+        lambda: (paper_of(papers[id], id) for id in used_ids if id in papers), (), name, fingerprint(paths.values()), predictions=(task,)
+    )
 
 
 def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[str, list[tuple[str, str]]]) -> tuple[Labelled, ...]:

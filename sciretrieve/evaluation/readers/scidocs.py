@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +48,10 @@ def load(
                 f"{TASKS[task]}: {len(missing_candidates)} candidates have no metadata; without a vector they count only in the judgements"
             )
         queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
-        loaded_tasks.append(Task(TASKS[task], queries, qrels, {id: tuple(row) for id, row in qrels.items()}))
-
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
+        loaded_tasks.append(Task.reranked(TASKS[task], queries, qrels))
 
     missing_tasks = tuple(TASKS[task] for task in missing)
-    return Material(pool, tuple(loaded_tasks), benchmark, fingerprint([metadata]), notes, missing=missing_tasks)
+    return Material(papers.values, tuple(loaded_tasks), benchmark, fingerprint([metadata]), notes, missing=missing_tasks)
 
 
 def load_classes(folder: Path, split: str, benchmark: str) -> Material:
@@ -73,11 +70,8 @@ def load_classes(folder: Path, split: str, benchmark: str) -> Material:
 
     predictions, missing = present(tuple(CLASSES), prediction)
 
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
-
     missing_tasks = tuple(CLASSES[task] for task in missing)
-    return Material(pool, (), benchmark, fingerprint([metadata]), predictions=tuple(predictions), missing=missing_tasks)
+    return Material(papers.values, (), benchmark, fingerprint([metadata]), predictions=tuple(predictions), missing=missing_tasks)
 
 
 def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
@@ -98,12 +92,9 @@ def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
     papers = {str(id): _linked(row) for id, row in objects.items()}
     texts = {str(id): paper_of(row, str(id)) for id, row in objects.items()}
 
-    def pool() -> Iterator[Paper]:
-        yield from texts.values()
-
     parts = (train, val, test) if split == "test" else (train, (), val)
     clicks = Clicks("recomm", *parts, tuple(map(float, scores)), papers)
-    return Material(pool, (), benchmark, fingerprint([metadata]), predictions=(clicks,))
+    return Material(texts.values, (), benchmark, fingerprint([metadata]), predictions=(clicks,))
 
 
 def _clicks(path: Path, places: int) -> tuple[Click, ...]:

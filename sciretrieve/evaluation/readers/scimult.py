@@ -14,7 +14,7 @@ from ...metrics.judgements import Qrels, grade_of
 from ...types import Paper, Query
 from ...wording import counted
 from ..material import Material, Task
-from .benchmark_files import find, fingerprint, found, paper_of, present, rows, text_of
+from .benchmark_files import corpus_of, find, fingerprint, found, paper_of, present, rows, text_of
 from .label_names import Names
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
@@ -43,7 +43,7 @@ def load_links(folder: Path, split: str, benchmark: str, *, task: str) -> Materi
         if positives:
             queries[id] = Query(id, paper=paper_of(row, id))
             qrels[id] = _judgements_of(positives)
-    return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]), _repeats(qrels))
+    return Material(corpus_of(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]), _repeats(qrels))
 
 
 def load_patients(folder: Path, split: str, benchmark: str) -> Material:
@@ -70,7 +70,7 @@ def load_patients(folder: Path, split: str, benchmark: str) -> Material:
     notes = _repeats(qrels) + (
         [f"left out, without a positive: {counted(unjudged_queries, 'query', 'queries')}"] if unjudged_queries else []
     )
-    return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
+    return Material(corpus_of(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
 
 
 def load_searches(folder: Path, split: str, benchmark: str) -> list[Material]:
@@ -93,7 +93,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
         queries[id] = Query(id, text_of(queries_file, number, row, "query").replace("[SEP]", FIELD_SEPARATOR))
         qrels[id] = {str(paper): grade_of(queries_file, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
-    return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
+    return Material(corpus_of(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
 
 def load_maple(folder: Path, split: str, benchmark: str, *, by_name: bool, defined: bool = True) -> list[Material]:
@@ -168,8 +168,8 @@ def load_recommendation(folder: Path, split: str, benchmark: str) -> Material:
         raise InvalidRequest(f"{path} judges paper {missing_id!r}, which is not in it; get the file again")
     if not queries:
         raise InvalidRequest(f"{path} has no paper with grades")
-    task = Task("Recommendation", queries, qrels, {id: tuple(row) for id, row in qrels.items()})
-    return Material(_pool(path, "paper"), (task,), benchmark, fingerprint([path]))
+    task = Task.reranked("Recommendation", queries, qrels)
+    return Material(corpus_of(path, "paper"), (task,), benchmark, fingerprint([path]))
 
 
 def _load_classes(folder: Path, name: str, benchmark: str) -> Material:
@@ -244,11 +244,3 @@ def _repeats(qrels: Qrels) -> list[str]:
         if repeat_count
         else []
     )
-
-
-def _pool(path: Path, key: str) -> Callable[[], Iterator[Paper]]:
-    def pool() -> Iterator[Paper]:
-        for number, row in rows(path):
-            yield paper_of(row, text_of(path, number, row, key))
-
-    return pool

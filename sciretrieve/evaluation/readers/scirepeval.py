@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,10 @@ def load(folder: Path, split: str, benchmark: str, *, configuration: str, extra:
             f"{len(textless_queries)} judged queries have no text; only vectors made elsewhere answer them: {textless_queries[0]} …"
         )
     queries_by_id = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
-    task = Task("test", queries_by_id, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True)
-
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
+    task = Task.reranked("test", queries_by_id, qrels, single=True)
 
     return Material(
-        pool, (task,), benchmark, fingerprint([*texts, *qrels_files], *((tuple(extra), FIELD_SEPARATOR) if extra else ())), notes
+        papers.values, (task,), benchmark, fingerprint([*texts, *qrels_files], *((tuple(extra), FIELD_SEPARATOR) if extra else ())), notes
     )
 
 
@@ -87,10 +84,7 @@ def load_reviewers(folder: Path, split: str, benchmark: str) -> Material:
         if (textless_id := next((id for id in groups[reviewer] if id not in papers), None)) is not None:
             raise InvalidRequest(f"{reviewers}: paper {textless_id!r} of reviewer {reviewer!r} has no text in {texts[0]}")
 
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
-
-    return Material(pool, tuple(tasks), benchmark, fingerprint(texts))
+    return Material(papers.values, tuple(tasks), benchmark, fingerprint(texts))
 
 
 def load_scidocs(folder: Path, split: str, benchmark: str) -> Material:
@@ -104,12 +98,9 @@ def load_scidocs(folder: Path, split: str, benchmark: str) -> Material:
     for name, qrels_files in files:
         qrels = _judgements(qrels_files)
         queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
-        tasks.append(Task(name, queries, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True))
+        tasks.append(Task.reranked(name, queries, qrels, single=True))
 
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
-
-    return Material(pool, tuple(tasks), SCIDOCS_TEXTS, fingerprint(texts), missing=missing)
+    return Material(papers.values, tuple(tasks), SCIDOCS_TEXTS, fingerprint(texts), missing=missing)
 
 
 def places(folder: Path, configuration: str) -> list[Path]:

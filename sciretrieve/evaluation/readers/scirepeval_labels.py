@@ -13,7 +13,6 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...files.streams import read_text
-from ...types import Paper
 from ..material import FewShot, Label, Labelled, Material, Prediction
 from .benchmark_files import as_classes, fingerprint, found, rows, text_of
 from .scirepeval import TEXTS, needed, read_papers
@@ -55,10 +54,7 @@ def load(
     shapes = {"full": None, **{f"{size}-shot": FewShot(size, runs) for size, runs in few_shot}}
     predictions = tuple(Prediction(name, label, measure, train, test, form) for name, form in shapes.items())
 
-    def pool() -> Iterator[Paper]:
-        yield from papers.values()
-
-    return Material(pool, (), texts, fingerprint(text_files), notes, predictions=predictions)
+    return Material(papers.values, (), texts, fingerprint(text_files), notes, predictions=predictions)
 
 
 def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:

@@ -97,13 +97,13 @@ class PaperCorpus(Corpus):
     textless: ClassVar[bool] = True
     has_columns: ClassVar[bool] = False
 
-    papers: Callable[[], Iterator[Paper]]
+    papers: Callable[[], Iterable[Paper]]
     """Yields the papers, anew each time it is called."""
     print: str
     """Changes when they do."""
 
     @classmethod
-    def of(cls, name: str, fingerprint: str, papers: Callable[[], Iterator[Paper]]) -> PaperCorpus:
+    def of(cls, name: str, fingerprint: str, papers: Callable[[], Iterable[Paper]]) -> PaperCorpus:
         """The papers that `papers()` yields; only their ids, titles and abstracts are used."""
         return cls((), ColumnMap(), name, papers, fingerprint)
 

@@ -116,7 +116,7 @@ def upper_case(*, nouns: bool) -> Change:
     """Nouns in capitals, or all other words."""
 
     def change(text: Text, draft: Draft) -> str:
-        return joined([_upper(token) if (token.kind == "noun") == nouns else token for token in text.tokens])
+        return joined([replace(token, text=token.text.upper()) if (token.kind == "noun") == nouns else token for token in text.tokens])
 
     return change
 
@@ -185,7 +185,3 @@ def _without(text: Text, gone: Set[int]) -> str:
 
 def _nouns(text: Text) -> list[str]:
     return [token.text for token in text.tokens if token.kind == "noun"]
-
-
-def _upper(token: Token) -> Token:
-    return replace(token, text=token.text.upper())

@@ -107,7 +107,9 @@ def overlap(first: Rows, second: Rows) -> float:
 def similarities(vectors: Vectors) -> Similarities:
     """See `Similarities`. At least two vectors, (n, dim)."""
     vectors = unit(vectors)
-    cosines = np.concatenate([block[_later(start, block)] for start, block in _blocks(vectors, vectors)]).astype(np.float64)
+    # of each pair once: what is above the diagonal of the square matrix that the blocks are of
+    above = (block[np.arange(len(vectors)) > np.arange(start, start + len(block))[:, None]] for start, block in _blocks(vectors, vectors))
+    cosines = np.concatenate(list(above)).astype(np.float64)
     mean = cosines.mean()
     return Similarities(float(mean), float(cosines.std()), float(cosines.min()), float(cosines.max()), float((cosines > mean).mean()))
 
@@ -171,8 +173,3 @@ def _blocks(vectors: Vectors, others: Vectors) -> Iterator[tuple[int, npt.NDArra
     """The products of vectors with all others, a block of rows at a time, and the first row of each."""
     for start in range(0, len(vectors), BLOCK):
         yield start, vectors[start : start + BLOCK] @ others.T
-
-
-def _later(start: int, block: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Which entries of a block of a square matrix are above its diagonal."""
-    return np.asarray(np.arange(block.shape[1]) > np.arange(start, start + len(block))[:, None])

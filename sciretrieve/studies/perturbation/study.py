@@ -314,7 +314,7 @@ class _Work:
             if self.vectors is not None:
                 vectors = self.vectors.of(texts)
                 alike = similarities(vectors) if len(texts) > 1 else None
-                to_original = mean_cosine(vectors, self._originals(cls.code))
+                to_original = mean_cosine(vectors, self.vectors.of([self.papers[place] for place in self.places[cls.code]]))
             results.append(ClassResult(cls.code, cls.category, len(texts), found, alike, to_original))
             self.progress.advance(1)
         return results
@@ -331,10 +331,6 @@ class _Work:
             overlap(nearest[:, :10], originals[:, :10]),
             overlap(nearest, originals),
         )
-
-    def _originals(self, code: str) -> Vectors:
-        assert self.vectors is not None
-        return self.vectors.of([self.papers[place] for place in self.places[code]])
 
     def space(self) -> Space | None:
         """The vectors of papers, titles and neighbours."""

@@ -6,7 +6,7 @@ The part of speech comes from TextBlob's tagger, which needs no download: a lexi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -22,22 +22,16 @@ ABBREVIATION = re.compile(r"(e\.g|i\.e|al|figs?|eqs?|vs|cf|no|refs?|secs?|dr|pro
 PUNCTUATION = frozenset(".,:;()")
 SUBJECTS = frozenset({"we", "they", "i", "you"})
 """What the tagger's lexicon takes for a noun after one of these is a verb: "we show", "we study"."""
-KINDS: tuple[tuple[str, Kind], ...] = (
-    ("NN", "noun"),
-    ("JJ", "adjective"),
-    ("VB", "verb"),
-    ("MD", "verb"),
-    ("RB", "adverb"),
-    ("WRB", "adverb"),
-    ("PRP", "pronoun"),
-    ("WP", "pronoun"),
-    ("DT", "determiner"),
-    ("PDT", "determiner"),
-    ("WDT", "determiner"),
-    ("EX", "determiner"),
-    ("CD", "number"),
-)
-"""What a tag of the Penn Treebank begins with, and the kind of word in the universal tag set (Petrov, Das and McDonald, LREC 2012)."""
+KINDS: Mapping[Kind, tuple[str, ...]] = {
+    "noun": ("NN",),
+    "adjective": ("JJ",),
+    "verb": ("VB", "MD"),
+    "adverb": ("RB", "WRB"),
+    "pronoun": ("PRP", "WP"),
+    "determiner": ("DT", "PDT", "WDT", "EX"),
+    "number": ("CD",),
+}
+"""Kinds of words, and what their tags of the Penn Treebank begin with, by the universal tag set (Petrov, Das and McDonald, LREC 2012)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +114,8 @@ def _kinds(words: Sequence[str]) -> list[Kind]:
         return []
     # capitals of titles and of first words hide what the lexicon knows; marks that mean something to the tagger's own format become commas
     plain_words = [_plain(word) for word in words]
-    kinds = [_kind(tag) for _, tag in _tagger().tag(" ".join(plain_words), tokenize=False)]
+    tags = [tag for _, tag in _tagger().tag(" ".join(plain_words), tokenize=False)]
+    kinds: list[Kind] = [next((kind for kind, starts in KINDS.items() if tag.startswith(starts)), "other") for tag in tags]
     for place, before in enumerate(plain_words[:-1]):
         if before.lower() in SUBJECTS and kinds[place + 1] == "noun":
             kinds[place + 1] = "verb"
@@ -131,10 +126,6 @@ def _plain(word: str) -> str:
     if not word[-1].isalnum():
         return word if word in PUNCTUATION else ","
     return word.lower() if word.istitle() else word
-
-
-def _kind(tag: str) -> Kind:
-    return next((kind for start, kind in KINDS if tag.startswith(start)), "other")
 
 
 def _tagger() -> Any:
