@@ -1,7 +1,5 @@
 """Arrow's types with values that are easily damaged, values to compare them with, and what Python says of each comparison."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import operator

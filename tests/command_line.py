@@ -4,8 +4,6 @@ A test that is about a process needs one: signals, pipes, what starting imports,
 `sciretrieve`, or `answer` where the command must succeed.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import os

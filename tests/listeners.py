@@ -1,7 +1,5 @@
 """What listens to long work in tests: it keeps what it is told, and may end the work in the midst of it."""
 
-from __future__ import annotations
-
 from sciretrieve.progress import Silent
 
 

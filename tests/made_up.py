@@ -1,7 +1,5 @@
 """Small corpora made up for tests, and the way to the real ones."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

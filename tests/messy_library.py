@@ -1,8 +1,6 @@
 r"""A bibliography as people keep it for fifteen years, made up from a seed: macros, crossref, accents, braces, suffixes, others, comments,
 odd kinds and fields, keys of any letters, repeated and broken entries. What each entry says in plain text is known."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ printed with its line: a test is missing there, or the fault changes nothing tha
 waits for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

@@ -3,8 +3,6 @@
 Nothing here comes from the package or from transformers; the variants are what the papers add to a layer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

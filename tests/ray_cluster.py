@@ -4,8 +4,6 @@ It takes seconds to start, and so does every process on its nodes, of which each
 them.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The one form of texts: what is stored and shown, what is typed, and a filter."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from collections.abc import Callable

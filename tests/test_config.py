@@ -1,7 +1,5 @@
 """Settings: what comes before what, what cannot be one, and a file that keeps its comments."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

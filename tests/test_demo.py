@@ -1,7 +1,5 @@
 """The demo corpus: enough real papers of enough fields, each whole, and answers that anyone can judge."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

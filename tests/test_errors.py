@@ -1,7 +1,5 @@
 """Every error survives pickling with its message, is one line, and has the exit code of its family."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A researcher's own bibliography: 2,000 messy entries go in, are found by key, DOI, title and author, and come out unchanged."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Properties computed once: by one thread while others wait, for each instance by itself, and again after an error."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

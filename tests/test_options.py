@@ -1,7 +1,5 @@
 """Options: one place for types and defaults, as fields and as keyword arguments."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from typing import Any, get_type_hints

@@ -1,7 +1,5 @@
 """Runs: TREC lines that keep our order when trec_eval reads them, and ids that stand in them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Values of others in words: what JSON and its readers take."""
 
-from __future__ import annotations
-
 import datetime
 import json
 

@@ -1,7 +1,5 @@
 """Small random weights in the layouts that the papers' authors publish: the same files, names and keys, at 1/16 the width."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What one paper cites and what cites it: by the rows that were indexed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

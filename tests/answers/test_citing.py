@@ -1,7 +1,5 @@
 """Bibliographies that are added to: nothing twice, nothing changed that was there, read by those who read bibliographies."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Groups of an answer's papers: a partition, the same every time; blobs are found and labelled by their own words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

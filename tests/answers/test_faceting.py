@@ -1,7 +1,5 @@
 """Counts of values: against a Counter over the rows in plain Python, for every kind of column that can be counted."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Maps of answers: neighbours stay neighbours, better than on the principal components, and groups are those of the answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA

@@ -1,7 +1,5 @@
 """All of a paper: against what `similar` and `duplicates` say of the same index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Saved searches: what comes to an index is new once, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

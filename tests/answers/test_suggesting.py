@@ -1,7 +1,5 @@
 """What somebody who is typing may mean."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

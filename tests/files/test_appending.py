@@ -1,7 +1,5 @@
 """A file to which lines are only added: what is read again after a crash at any byte, and who may have it open."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Joining tables whose columns differ: every value of every table is still there, in one type."""
 
-from __future__ import annotations
-
 import json
 import math
 import unicodedata

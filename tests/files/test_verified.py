@@ -1,7 +1,5 @@
 """A file is read only if it is as its manifest says; large ones are hashed once, and again when they have changed."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Writes that are whole or not there, and one writer at a time."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import io

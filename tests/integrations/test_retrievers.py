@@ -1,7 +1,5 @@
 """Retrievers of other libraries, with these libraries themselves, give what the index gives."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rows that are not indexed are in what build, add, sync and their dry run return, each time, and in a warning of `logging`."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors alone: each format and side, resuming, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Which papers may answer, against plain Python sets of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores of two papers' sentences against SciPy, plain Sinkhorn iterations, a linear program, and values of GeomLoss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog

@@ -1,7 +1,5 @@
 """Rows are told apart by their shard, and put together again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

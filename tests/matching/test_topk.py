@@ -1,7 +1,5 @@
 """The best k, with ties, against sorting everything."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

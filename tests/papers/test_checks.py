@@ -1,7 +1,5 @@
 """What is looked for in papers' fields: planted faults are found, and what is right as it is, however odd, is left alone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Papers that are one work: what makes two titles and two names the same, that groups never mix first authors, and which records of a
 collection are of one paper."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """Identifiers in one form, however they are written; what is none is none."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a paper cites, in every form that columns have; and Arrow's way beside one by one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Papers whose records say that they were retracted, in the ways of OpenAlex, PubMed, Crossref, Zotero and of titles."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

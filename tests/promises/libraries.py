@@ -1,7 +1,5 @@
 """The libraries of the people whom the pages of docs/ are for, made of the demo's papers in the formats of their programs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """Optional parts are installed for a reason: the package imports what each extra brings."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import packages_distributions

@@ -1,7 +1,5 @@
 """What starting up may cost: nothing heavy on import, and no torch on the way to an answer."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is written for a user appears whole, and takes its name at the end; nothing else is touched, by no command, in no module."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

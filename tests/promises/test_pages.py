@@ -1,7 +1,5 @@
 """The pages for people: every command on them runs, in their order, and prints what the page shows."""
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

@@ -1,7 +1,5 @@
 """docs/reproduce.md has every table of results of the five papers, its commands can be typed, and its figures are the papers'."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from functools import cache

@@ -1,7 +1,5 @@
 """Files that are cut, or written over, under a reader that has them open are an error, and never the end of its process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The first papers of an answer are the same for every larger k, every order of the rows, every sharding, and after updates that change
 nothing; with all that an answer can be asked for, over libraries made up by chance."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Agreement: kappas against scikit-learn and plain code, their variances against derivatives taken by numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds and tests on what nobody has read: against SciPy, exact sums of binomials, and simulated reviews with a fixed seed."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb
 

@@ -1,7 +1,5 @@
 """Decisions made elsewhere, as ASReview and Rayyan export them; records find their papers whatever they are called there."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path

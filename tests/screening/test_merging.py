@@ -1,7 +1,5 @@
 """Several people's copies of one session become one, in which nothing that they decided is lost."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is known of the recall where some papers are open: against every way in which they may be decided, and simulated reviews."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

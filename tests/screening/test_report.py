@@ -1,7 +1,5 @@
 """PRISMA's numbers account for every record once, and their diagram is whole, readable and always the same."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Stopping rules: when they stop, and what they say that they promise."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Near-identical papers are decided on once, and all counts are of works."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A service that really listens, on a port of this machine that is free, for the programs of others that talk to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A service that listens on this machine, for tests of what clients and connections do."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

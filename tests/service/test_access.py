@@ -1,7 +1,5 @@
 """Tokens: who may ask."""
 
-from __future__ import annotations
-
 import base64
 import stat
 from pathlib import Path

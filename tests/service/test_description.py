@@ -1,7 +1,5 @@
 """The OpenAPI description is true: what schemathesis makes of it is answered as it says, and never with a fault of our own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

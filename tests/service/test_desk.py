@@ -1,7 +1,5 @@
 """The desk does the work of requests in threads, within a time, and searches that wait together are made together."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

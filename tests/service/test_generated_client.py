@@ -1,7 +1,5 @@
 """A client that openapi-python-client makes of the OpenAPI description is whole, and searches."""
 
-from __future__ import annotations
-
 import importlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What every request passes: an id, headers, a line in the log, counts; and what is refused."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

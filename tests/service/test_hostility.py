@@ -1,7 +1,5 @@
 """What slow, broken and greedy clients do is their own affair: they are cut off, and nobody else waits."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import socket

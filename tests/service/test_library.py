@@ -1,7 +1,5 @@
 """A service follows its indexes: what others commit is answered from soon after, and what is being answered is not disturbed."""
 
-from __future__ import annotations
-
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

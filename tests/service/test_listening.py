@@ -1,7 +1,5 @@
 """Where a server listens: what is sent goes out at once, and why nothing can listen is said in words."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

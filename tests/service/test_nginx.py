@@ -1,7 +1,5 @@
 """nginx as it is configured in deploy/: what it refuses itself is JSON with the service's statuses, and pages keep their scripts."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

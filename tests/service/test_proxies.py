@@ -1,7 +1,5 @@
 """Whom a request is said to come for is believed of the proxies that were named, and of nobody else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

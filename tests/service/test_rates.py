@@ -1,7 +1,5 @@
 """How often each client may ask is counted once for all processes of a service, in a table that does not grow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

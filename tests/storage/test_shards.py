@@ -1,7 +1,5 @@
 """One shard: how a corpus is cut into shards, its papers by row and by id, and what it holds in memory."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Files that are wrong here are as their manifest says, so that only their contents tell.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence

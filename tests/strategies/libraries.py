@@ -1,7 +1,5 @@
 """Two small libraries made up for strategies, and what is in them, by plain Python."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A log run again: the same counts on the same generations, whatever became of the indexes, and what differs is said."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

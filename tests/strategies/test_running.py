@@ -1,7 +1,5 @@
 """Strategies run over two libraries: the papers of each line and of the result, compared with plain Python's sets, and what is written."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The file of a strategy: what is read, and what is said of a file that is none."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Strategies of PubMed and Ovid: line by line what they become and what is said, and that they find what plain Python finds."""
 
-from __future__ import annotations
-
 import tomllib
 from contextlib import suppress
 from pathlib import Path

@@ -3,8 +3,6 @@
 python -m tests.torture.building CORPUS FOLDER
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from unittest import mock

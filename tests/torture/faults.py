@@ -1,7 +1,5 @@
 """A system that says no: at one call of a kind, or from one on, an operation on a file fails with the error that a real system gives."""
 
-from __future__ import annotations
-
 import builtins
 import errno
 import io

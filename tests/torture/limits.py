@@ -9,8 +9,6 @@ the limit it completes, see `Stage.check`. Prints how many operations failed, an
 `read-only`: in a directory that may not be written, an index is read. Prints "root" where such a directory cannot be had.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

@@ -5,8 +5,6 @@ completes. Files are mapped into memory by pyarrow, NumPy and FAISS in C, and a 
 cannot be had here; that they cannot open a file is tried for real, with few handles.
 """
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

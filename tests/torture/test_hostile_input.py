@@ -3,8 +3,6 @@
 The program `tests.torture.hostile` makes the input and gives it to the library, under limits on its memory and its time.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

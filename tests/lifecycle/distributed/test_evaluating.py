@@ -1,7 +1,5 @@
 """Evaluations by a Ray cluster: runs and figures are those of one machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How shards ask FAISS, what is refused before any encoding, and what a failure leaves behind."""
 
-from __future__ import annotations
-
 import io
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

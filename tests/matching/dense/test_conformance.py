@@ -1,8 +1,6 @@
 """Every type of FAISS index that a shard may have, nested ones too, against brute force in NumPy: over several shards, with deleted
 papers and with filters, each answer has its exact score, none is missing that must not be, and enough of the true best are found."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Exact search against a literal sort of all scores."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Without FAISS, exact search works, and what needs it says what to install; two builds of it are one too many."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

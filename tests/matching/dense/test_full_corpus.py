@@ -1,7 +1,5 @@
 """The blocked search over a whole corpus against scoring everything in NumPy."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

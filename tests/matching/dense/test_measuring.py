@@ -1,7 +1,5 @@
 """What an approximate index is worth, against counts by brute force; and the knobs of searching."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from pathlib import Path
 

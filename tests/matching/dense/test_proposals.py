@@ -1,8 +1,6 @@
 """What a shard makes of the proposals of an approximate index, and what several shards are asked: with an index that proposes what it is
 told to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Search over shards, exact and through FAISS, against one literal sort over all vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

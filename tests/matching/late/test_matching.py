@@ -1,7 +1,5 @@
 """Late interaction's scores, against MaxSim written out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

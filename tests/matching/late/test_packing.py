@@ -1,7 +1,5 @@
 """Token vectors in few bytes, against the same done one token at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

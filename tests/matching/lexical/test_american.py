@@ -1,7 +1,5 @@
 """British and American forms of a word are one term, and what only looks like them is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from sciretrieve.matching.lexical import Analyzer

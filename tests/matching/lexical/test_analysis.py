@@ -1,7 +1,5 @@
 """How text becomes terms: each spelling of a word, a compound or a number, and what holds for any text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

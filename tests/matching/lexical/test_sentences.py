@@ -1,7 +1,5 @@
 """Where one sentence of a text ends and the next begins."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A single letter or digit counts with its neighbour, in papers and in queries, and finds the paper that has both together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Misspelt and unfinished words: what is taken for what, against slow definitions, and what it does to a search."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Terms are looked up in a vocabulary one by one, or many at once, with the same outcome."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Words as they stand in papers, in place of the words that are indexed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

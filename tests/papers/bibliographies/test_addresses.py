@@ -1,7 +1,5 @@
 """Where papers are on the web: from their identifiers alone, and nothing that a browser or a terminal could be fooled with."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import unquote
 

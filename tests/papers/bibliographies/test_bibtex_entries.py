@@ -1,7 +1,5 @@
 """BibTeX out: what was read comes back as it was, and what was not is an entry that BibTeX and pybtex understand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

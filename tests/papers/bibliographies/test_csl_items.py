@@ -1,7 +1,5 @@
 """CSL-JSON out: what was read comes back as it was, and what was not is an item that CSL's schema allows and pandoc sets."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

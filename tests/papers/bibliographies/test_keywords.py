@@ -1,7 +1,5 @@
 """Keywords go into every bibliography and come back from it, from whatever column they are in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """References out: Markdown and HTML that show what was meant, whatever characters it has."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

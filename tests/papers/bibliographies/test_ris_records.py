@@ -1,7 +1,5 @@
 """RIS out: the tags that came in, and records made of other papers, as rispy reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """BEIR directories: the corpus beside queries and qrels, metadata as columns."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """BibTeX: LaTeX as plain text, macros, what pybtex's own full parser reads, and files that people break by hand."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is said of a corpus while it is read: which columns were taken for what, and what its papers lack."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """CSV and TSV: Python's csv module writes them, and what it wrote comes back."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Records of the great sources, each in its exact form: what becomes of them, and that nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """JSON documents: arrays, single records, services' answers; streamed, and whatever is wrong with them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

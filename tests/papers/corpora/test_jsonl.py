@@ -1,7 +1,5 @@
 """JSON Lines: plain and compressed, every kind of bad line, and values of every kind."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

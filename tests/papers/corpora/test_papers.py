@@ -1,7 +1,5 @@
 """From columns to papers: which names are recognised, and how values of every source become one kind."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import datetime, time, timedelta
 from pathlib import Path

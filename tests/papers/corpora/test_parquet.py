@@ -1,7 +1,5 @@
 """Parquet corpora: read back as they were written, whatever the row groups; damage is named, and costs one row or one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

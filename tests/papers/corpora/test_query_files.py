@@ -1,7 +1,5 @@
 """Query files of every form, and what is no query."""
 
-from __future__ import annotations
-
 import io
 import logging
 from pathlib import Path

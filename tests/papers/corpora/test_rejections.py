@@ -1,7 +1,5 @@
 """Rejected rows, noted as they come."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """RIS: what rispy writes comes back; the tags of the exporters that people use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Excel's spreadsheets: openpyxl writes them, and what it wrote comes back; and what to do where it is not installed."""
 
-from __future__ import annotations
-
 import io
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """PubMed's, the ACL Anthology's and EndNote's XML, and .nbib: made records in their exact forms, and XML that means harm."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Zotero's own library, made here with the tables that Zotero makes."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Papers similar by citations, by text, and by both: held against the parts that they are made of."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Names are found however their umlauts are written, and with letters that only look like theirs: by every way in which names are typed."""
 
-from __future__ import annotations
-
 import pytest
 
 import sciretrieve as sr

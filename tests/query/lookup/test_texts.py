@@ -1,7 +1,5 @@
 """What two texts have in common, however they are written."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Filters as data: what they say as text is read as the same tree, and papers pass them as they do in plain Python."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import pickle

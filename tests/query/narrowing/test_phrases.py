@@ -1,7 +1,5 @@
 """Phrases, beginnings and distances through `Index.search`, against a slow scan that cuts texts into tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import product

@@ -1,7 +1,5 @@
 """What is read as prose, in which nothing is demanded, and what is an expression, which is obeyed to the letter."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers in which every work stands once."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Papers that a query names come first, and nothing else of a ranking changes: held against lists."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Reranking: a run in, a run out, against sorting in plain Python; and through `Index.search`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path

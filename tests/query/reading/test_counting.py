@@ -1,7 +1,5 @@
 """Counted queries: each line against plain Python over the papers, and the last against what is counted at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

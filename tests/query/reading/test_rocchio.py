@@ -1,7 +1,5 @@
 """Rocchio's formula over terms: what is added of liked papers."""
 
-from __future__ import annotations
-
 from sciretrieve.query.reading.rocchio import ADDED_TERMS, moved_terms
 
 

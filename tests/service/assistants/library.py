@@ -1,7 +1,5 @@
 """A small library for the tests of tools, and a program that calls them as an assistant would."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Answers keep to their budget, and their pages are the whole answer, whatever the budget; changes between two pages are told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import pairwise

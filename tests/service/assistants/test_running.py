@@ -1,7 +1,5 @@
 """The server as assistants run it: over the streams of a process of its own, and over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

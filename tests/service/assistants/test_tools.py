@@ -1,7 +1,5 @@
 """Tools as an assistant calls them: what they find, how it reads, and what they say where something is wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

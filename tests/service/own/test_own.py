@@ -1,7 +1,5 @@
 """Our own API says what the library says, as JSON of the published schema, and in one line what is wrong with a request."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The page in a real browser: by keyboard, with what the browser keeps, without JavaScript, and as axe-core sees it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

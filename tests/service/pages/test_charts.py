@@ -1,7 +1,5 @@
 """Histograms of years count every paper, whatever years a corpus has; names on a map do not stand on each other."""
 
-from __future__ import annotations
-
 from datetime import date
 from itertools import combinations
 

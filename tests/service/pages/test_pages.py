@@ -1,7 +1,5 @@
 """Pages without JavaScript: they have the library's answers, every state is an address, and what papers say is text and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

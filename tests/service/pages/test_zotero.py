@@ -1,7 +1,5 @@
 """What Zotero reads of a page, by the rules of its translators: unAPI, COinS and Embedded Metadata, in this order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The library, served once for all tests of a module, and the client that others have made for it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

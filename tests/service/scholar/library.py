@@ -1,7 +1,5 @@
 """A library with all that the API tells of: some papers with every kind of column, and so many others that they fill pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 PAPERS: list[dict[str, Any]] = [

@@ -1,7 +1,5 @@
 """Authors, as the client of Semantic Scholar asks for them."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 from semanticscholar import SemanticScholar

@@ -1,7 +1,5 @@
 """The page about this API: its example runs as it stands, and prints what the page shows."""
 
-from __future__ import annotations
-
 import io
 import re
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """Papers by id, as the client of Semantic Scholar asks for them."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

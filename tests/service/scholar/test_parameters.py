@@ -1,7 +1,5 @@
 """Every parameter that Semantic Scholar documents is obeyed or refused, and so is every one that an address does not have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recommendations, as the client of Semantic Scholar asks for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx

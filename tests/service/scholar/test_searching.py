@@ -1,7 +1,5 @@
 """Searches, as the client of Semantic Scholar makes them: by relevance, in bulk, by title, for passages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx
