@@ -260,10 +260,6 @@ class SearchOptions:
     depth: Depth = None
     k1: K1 = None
     b: B = None
-    rm3: Expansion = False
-    fb_docs: FeedbackPapers = 10
-    fb_terms: FeedbackTerms = 10
-    original_weight: OriginalWeight = 0.5
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
     group: Annotated[
@@ -299,18 +295,10 @@ class SearchOptions:
             check_recall(self.recall)
         if self.fusion == "rrf" and self.alpha is not None:
             raise InvalidRequest("`fusion='rrf'` goes by ranks alone; leave out `alpha`")
-        if not self.original_weight > 0:
-            raise InvalidRequest(
-                f"`original_weight`, the share of the query's own words, lies above 0 and up to 1, not {self.original_weight}"
-            )
-        if not self.rm3 and (
-            of_rm3 := [field.name for field in fields(self) if field.name in OF_RM3 and getattr(self, field.name) != field.default]
-        ):
-            raise InvalidRequest(f"`{of_rm3[0]}` is a setting of RM3; add `rm3`, or leave it out")
 
     def check_words(self, mode: Mode) -> None:
         """Raise InvalidRequest for a setting of BM25 where a mode does not search by words."""
-        if mode == "dense" and (of_words := [name for name in OF_WORDS if getattr(self, name) not in (None, False)]):
+        if mode == "dense" and (of_words := [name for name in OF_WORDS if getattr(self, name) is not None]):
             raise InvalidRequest(f"`{of_words[0]}` is a setting of BM25, which `mode='dense'` does without; leave out one of them")
 
     @property
@@ -332,10 +320,6 @@ class SearchKeywords(TypedDict, total=False):
     depth: int | None
     k1: float | None
     b: float | None
-    rm3: bool
-    fb_docs: int
-    fb_terms: int
-    original_weight: float
     reranker: Reranker | None
     rerank_depth: int
     group: bool
@@ -348,10 +332,10 @@ class SearchKeywords(TypedDict, total=False):
 
 OF_BOTH_HALVES = ("fusion", "alpha", "depth")
 """Options of a search that only hybrid has a use for."""
-OF_WORDS = ("k1", "b", "rm3")
+OF_WORDS = ("k1", "b")
 """Those that BM25 has a use for, alone or as a half of hybrid."""
-OF_RM3 = ("fb_docs", "fb_terms", "original_weight")
-"""Those of RM3."""
+OF_RM3 = ("rm3", "fb_docs", "fb_terms", "original_weight")
+"""Those of an evaluation that expand a query's words."""
 READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
 """Options of an evaluation that say how an encoder reads texts."""
 KNOBS = ("ef", "nprobe", "recall")
@@ -390,9 +374,9 @@ class EvaluationOptions:
     k1: K1 = None
     b: B = None
     rm3: Expansion = False
-    fb_docs: FeedbackPapers = SearchOptions().fb_docs
-    fb_terms: FeedbackTerms = SearchOptions().fb_terms
-    original_weight: OriginalWeight = SearchOptions().original_weight
+    fb_docs: FeedbackPapers = 10
+    fb_terms: FeedbackTerms = 10
+    original_weight: OriginalWeight = 0.5
     ef: Ef = None
     nprobe: Nprobe = None
     recall: RecallWanted = None
@@ -421,6 +405,14 @@ class EvaluationOptions:
         check_types(self)
         object.__setattr__(self, "measures", tuple(self.measures))
         self.searching()
+        if not self.original_weight > 0:
+            raise InvalidRequest(
+                f"`original_weight`, the share of the query's own words, lies above 0 and up to 1, not {self.original_weight}"
+            )
+        if not self.rm3 and (
+            of_rm3 := [field.name for field in fields(self) if field.name in OF_RM3[1:] and getattr(self, field.name) != field.default]
+        ):
+            raise InvalidRequest(f"`{of_rm3[0]}` is a setting of RM3; add `rm3`, or leave it out")
         systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
         if len(systems) > 1:
             raise InvalidRequest(f"one system at a time: `{systems[0]}` or `{systems[1]}`, not both")
@@ -444,19 +436,21 @@ class EvaluationOptions:
 
     def searching(self) -> SearchOptions:
         """How an index is searched. Raises UnknownName, InvalidRequest."""
-        shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *OF_RM3, *KNOBS)}
+        shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *KNOBS)}
         return SearchOptions(**shared, group=False)
 
     def check_mode(self) -> None:
         """Raise InvalidRequest for a setting of a half of hybrid search that the mode, or the system, does not have."""
         elsewhere = next((name for name in ("embeddings", "scores") if getattr(self, name) is not None), None)
-        given = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(self, name) not in (None, False)]
+        given = [name for name in (*OF_BOTH_HALVES, *OF_WORDS, "rm3") if getattr(self, name) not in (None, False)]
         if elsewhere is not None and given:
             raise InvalidRequest(f"`{given[0]}` says how an index is searched, so it does not go with `{elsewhere}`; leave out one of them")
         if self.mode != "hybrid" and (of_both := [name for name in OF_BOTH_HALVES if getattr(self, name) is not None]):
             raise InvalidRequest(
                 f"`{of_both[0]}` says how hybrid search joins its halves, and this is `mode={self.mode!r}`; leave out one of them"
             )
+        if self.mode == "dense" and self.rm3:
+            raise InvalidRequest("`rm3` expands words, which `mode='dense'` does without; leave out one of them")
         self.searching().check_words(self.mode)
 
     @property

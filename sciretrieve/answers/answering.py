@@ -275,7 +275,7 @@ def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Ex
     probes = index.reader.probes(
         [request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike
     )
-    return explain_rows(index, index.reader.expanded([_answerable(index, request, probes[0])], options, index.searcher)[0], ranking.rows)
+    return explain_rows(index, _answerable(index, request, probes[0]), ranking.rows)
 
 
 def _answerable(index: Index, request: Request, probe: Probe) -> Probe:

@@ -14,7 +14,7 @@ import typer
 
 from ..choices import Format, Help, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
-from ..options import OF_RM3, Rerank, SearchOptions
+from ..options import Rerank, SearchOptions
 from ..wording import counted, in_words, printable
 from . import completing
 from .bibliography import cited
@@ -133,7 +133,7 @@ def similar(
     ] = None,
     text: Annotated[str | None, Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")] = None,
     k: Count = 10,
-    options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b", "rm3", *OF_RM3)] = SEARCHING,
+    options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b")] = SEARCHING,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,

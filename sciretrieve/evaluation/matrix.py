@@ -118,7 +118,7 @@ def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[s
 
 def _name(system: str, request: EvaluationRequest) -> str:
     """What a system is called in one of its modes: plain BM25 is the same for all encoders, unless its answers are reranked."""
-    is_plain = request.mode == "bm25" and request.index is None and request.rerank is None and not settings_of(request.searching())
+    is_plain = request.mode == "bm25" and request.index is None and request.rerank is None and not settings_of(request)
     return "bm25" if is_plain else f"{system}-{request.mode}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ..choices import Mode
 from ..errors import InvalidRequest
 from ..lifecycle.distributed import RayWorkers
-from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, SearchOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, EvaluationOptions
 from ..progress import shown
 from ..protocols import Progress
 from ..query.opening import open_index
@@ -104,7 +104,7 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
                 f"all modes are those of an encoder or an index, by their own scores; leave out `{name}`, or name one mode"
             )
     request = make_request(benchmark, data, {**options, "mode": "hybrid"})  # the mode that has all settings
-    usual = SearchOptions()
+    usual = EvaluationOptions()
     of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *OF_RM3)))
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
     dense = replace(request, mode="dense", **of_both, **of_words)

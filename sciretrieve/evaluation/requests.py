@@ -24,13 +24,14 @@ from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
-from ..options import BuildSettings, EvaluationKeywords, SearchOptions
+from ..options import BuildSettings, EvaluationKeywords, EvaluationOptions
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
 from ..query.index import Index
 from ..query.opening import open_index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
+from ..query.relevance_models import Rm3, expanding
 from ..storage.manifest import MANIFEST
 from ..wording import counted
 from . import scoring, sides
@@ -301,11 +302,14 @@ def _system(
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
         name += f", {request.knob} {getattr(request, request.knob):g}"
-    usual = SearchOptions()
-    settings = {key: value for key, value in settings_of(request.searching()).items() if value != getattr(usual, key)}
-    name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in settings.items())
+    usual, settings = EvaluationOptions(), settings_of(request)
+    others = {key: value for key, value in settings.items() if value != getattr(usual, key)}
+    name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in others.items())
     index.snapshot.effort(request.searching())  # what the index does not have is refused before queries are encoded
-    return IndexSearch(name, index, request.searching(), times)
+    if request.rm3:
+        rm3 = Rm3(request.fb_docs, request.fb_terms, request.original_weight)
+        index = expanding(index, rm3) if shared is None else shared.expanding(index, rm3)
+    return IndexSearch(name, index, request.searching(), settings, times)
 
 
 def _device(request: EvaluationRequest) -> str | None:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from ..choices import Filter, Mode
 from ..matching.search import Candidates, Probe, Searcher
-from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
 from ..query.reading.reader import Reader
+from ..query.relevance_models import Rm3, expanding
 from ..types import Query, Rows, Vectors
 from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark
@@ -30,6 +30,7 @@ class SharedWork:
     def __init__(self) -> None:
         self._read: tuple[Benchmark, list[Material]] | None = None
         self._indexes: dict[Path, Index] = {}
+        self._expanding: dict[tuple[Path, Rm3], Index] = {}
 
     def read(self, request: EvaluationRequest) -> tuple[Benchmark, list[Material]]:
         """The benchmark, and its files as read once. Raises as `read_for`."""
@@ -44,6 +45,10 @@ class SharedWork:
         elif index is not known:
             index.close()
         return known
+
+    def expanding(self, index: Index, rm3: Rm3) -> Index:
+        """One of these indexes, whose queries are expanded, each once."""
+        return self._expanding.setdefault((index.path, rm3), expanding(index, rm3, {}))
 
     def known_index(self, folder: Path) -> Index | None:
         """The index in a folder, if one of the requests has had it."""
@@ -104,12 +109,6 @@ class RememberingReader(Reader):
             return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike, among=among)
         key = "probes", mode, late, tuple(map(id, queries))
         return self._memory.get(queries, key, lambda: Reader.probes(self, queries, mode, filter, vectors, late))
-
-    def expanded(self, probes: Sequence[Probe], options: SearchOptions, searcher: Searcher) -> Sequence[Probe]:
-        """See `Reader.expanded`."""
-        settings = tuple(getattr(options, name) for name in (*OF_WORDS, *OF_RM3))
-        key = "expanded", settings, tuple(map(id, probes))
-        return self._memory.get(probes, key, lambda: Reader.expanded(self, probes, options, searcher))
 
 
 def remembering(index: Index) -> Index:

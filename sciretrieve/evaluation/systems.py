@@ -20,7 +20,7 @@ from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
 from ..metrics.judgements import RunScores, check_ids, read_pair_scores, read_scores
-from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, SearchOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, EvaluationOptions, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import scores_of, stacked_scores
@@ -170,13 +170,13 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
 
 
 class IndexSearch(System):
-    """An index's own search. The options name its mode."""
+    """An index's own search. The options name its mode, and `settings` is what else is set, see `settings_of`."""
 
     index: Index
     times: Times
 
-    def __init__(self, name: str, index: Index, options: SearchOptions, times: Times) -> None:
-        self.name, self.index, self.options, self.times = name, index, options, times
+    def __init__(self, name: str, index: Index, options: SearchOptions, settings: Mapping[str, Any], times: Times) -> None:
+        self.name, self.index, self.options, self.settings, self.times = name, index, options, settings, times
 
     @cached_property
     def _known(self) -> set[str]:
@@ -199,8 +199,7 @@ class IndexSearch(System):
         options = self.options
         effort = {name: value for name in KNOBS if (value := getattr(options, name)) is not None}
         facts = {"index": str(self.index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
-        settings = settings_of(options)
-        return facts | ({"effort": effort} if effort else {}) | ({"settings": settings} if settings else {})
+        return facts | ({"effort": effort} if effort else {}) | ({"settings": self.settings} if self.settings else {})
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
@@ -233,9 +232,9 @@ class IndexSearch(System):
             yield (query.id, ids, scores) if task.groups is None else _best_groups(query.id, names, task.groups, ids, scores)
 
 
-def settings_of(options: SearchOptions) -> dict[str, Any]:
+def settings_of(options: EvaluationOptions) -> dict[str, Any]:
     """What is set of hybrid search and of BM25, but for the fusion's method; of RM3 all or nothing."""
-    names = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(options, name) not in (None, False) and name != "fusion"]
+    names = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(options, name) is not None and name != "fusion"]
     return {name: getattr(options, name) for name in (*names, *(OF_RM3 if options.rm3 else ()))}
 
 

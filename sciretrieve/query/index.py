@@ -183,18 +183,13 @@ class Index:
         """
         chosen = changed(options, changes)
         queries, mode = _listed(query), self._checked(k, chosen)
-        if chosen.rm3 and (like or unlike):
-            raise InvalidRequest("`rm3` guesses which papers are relevant, and these are named; leave out `rm3`, or `like` and `unlike`")
         probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
             probes = [self.reader.without_copies(probes[0], like, unlike)]
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
-        searcher = self._searching(chosen)
-        if chosen.rm3:
-            probes = list(self.reader.expanded(probes, chosen, searcher))
-        return self._answered(searcher, probes, k, chosen)
+        return self._answered(self._searching(chosen), probes, k, chosen)
 
     def similar(
         self,
@@ -228,8 +223,6 @@ class Index:
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode = self._checked(k, chosen)
-        if chosen.rm3:
-            raise InvalidRequest("`rm3` expands what a query says, and papers to be like say enough; leave it out")
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
         if by == "citations":
@@ -292,9 +285,9 @@ class Index:
         mode = self._checked(1, chosen)
         if not ids:
             return np.empty(0)
-        rows, searcher = self.snapshot.rows(ids), self._searching(chosen)
+        rows = self.snapshot.rows(ids)
         probe = self.reader.probe(query, mode, vector, self.snapshot.scope.among(rows))
-        (ranking,) = searcher.search(self.reader.expanded([probe], chosen, searcher), len(ids))
+        (ranking,) = self._searching(chosen).search([probe], len(ids))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])

@@ -99,10 +99,8 @@ def asked(chance: random.Random, papers: Rows) -> tuple[Callable[[Index, int], R
     }
     if mode == "hybrid":
         options |= {"depth": chance.choice([3, 8, None]), "fusion": chance.choice([None, None, "rrf"])}
-    way = chance.choice(["search", "search", "search", "rerank", "rm3", "feedback", "similar", "citations"])
+    way = chance.choice(["search", "search", "search", "rerank", "feedback", "similar", "citations"])
     given_ids = {"like": paper["id"], "unlike": [other["id"]]}
-    if way == "rm3" and mode != "dense":
-        options["rm3"] = True
     if way == "rerank":
         options |= {"reranker": Letters(), "rerank_depth": chance.choice([2, 6, 200])}
     facts = {"text": text, "way": way, **options}

@@ -23,7 +23,6 @@ from ...matching.lexical.spelling import Speller
 from ...matching.scope import Scope
 from ...matching.search import Liked, Probe, Searcher
 from ...once import once
-from ...options import SearchOptions
 from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
 from ...wording import listed
 from ..lookup import NAMES
@@ -32,7 +31,6 @@ from ..narrowing.combining import leaves
 from ..narrowing.demands import Demand, Words, wanted
 from ..narrowing.operators import TypedQuery
 from ..snapshot import Snapshot, as_ids
-from .relevance_models import expanded
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
@@ -187,18 +185,6 @@ class Reader:
             return ""
         language = language_of(text)
         return "" if language in reads else language
-
-    def expanded(self, probes: Sequence[Probe], options: SearchOptions, searcher: Searcher) -> Sequence[Probe]:
-        """Probes with the terms that RM3 adds, see `query.reading.relevance_models`, if the options ask for it.
-
-        The papers that may answer a probe are those that its terms are taken from.
-        """
-        if not options.rm3:
-            return probes
-        asked = [replace(probe, named=NO_MATCH, mode="bm25") for probe in probes]
-        rankings = searcher.search(asked, options.fb_docs)
-        pairs = zip(probes, rankings, strict=True)
-        return [probe if probe.listing else expanded(self.snapshot, probe, ranking, options) for probe, ranking in pairs]
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""

@@ -60,8 +60,6 @@ OPTIONS = {
     "filtered": SearchOptions(filter="year >= 2010"),
     "few pass": SearchOptions(filter="year == 2012", group=False),
     "other parameters": SearchOptions("bm25", k1=0.4, b=0.2),
-    "expanded": SearchOptions("bm25", rm3=True, k1=2.0),
-    "expanded and fused": SearchOptions(rm3=True, depth=50),
     "bm25 as before": SearchOptions("bm25"),
     "filtered by words": SearchOptions("bm25", filter="year >= 2010"),
 }

@@ -1,8 +1,7 @@
-"""RM3 and BM25's parameters as options of a search, against plain Python over the papers' words."""
+"""RM3, and BM25's parameters as options, against plain Python over the papers' words."""
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
@@ -15,6 +14,8 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.options import EvaluationOptions
+from sciretrieve.query.relevance_models import Rm3, expanding
 from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
 
@@ -102,9 +103,9 @@ def test_rm3_is_what_plain_python_computes(made: Path, name: str, docs: int, cou
     plain = Plain(made_up())
     changed = 0
     with sr.open(made / name) as index:
-        options = sr.SearchOptions(mode="bm25", group=False, rm3=True, fb_docs=docs, fb_terms=count, original_weight=own)
+        with_rm3 = expanding(index, Rm3(docs, count, own))
         for text in QUERIES:
-            ranking = index.search(sr.Query("q", text), PAPERS, options)[0]
+            ranking = with_rm3.search(sr.Query("q", text), PAPERS, mode="bm25", group=False)[0]
             expected = plain.rm3(text, docs, count, own)
             assert list(ranking.ids) == [id for id, _ in expected], text
             ratio = ranking.scores[0] / expected[0][1]  # the query's own terms keep their weights
@@ -117,15 +118,16 @@ def test_terms_are_taken_from_papers_that_may_answer(made: Path) -> None:
     passing = {paper["id"] for paper in made_up() if paper["year"] >= 2010}
     with sr.open(made / "words") as index:
         for text in QUERIES:
-            run = index.search(sr.Query("q", text), PAPERS, mode="bm25", group=False, rm3=True, since=2010)
+            run = expanding(index, Rm3()).search(sr.Query("q", text), PAPERS, mode="bm25", group=False, since=2010)
             assert list(run[0].ids) == [id for id, _ in Plain(made_up()).rm3(text, 10, 10, 0.5, passing)]
 
 
 def test_the_words_half_of_hybrid_is_expanded_and_the_query_stays_as_long_as_it_was(made: Path) -> None:
     with sr.open(made / "both") as index:
+        with_rm3 = expanding(index, Rm3(), {})
         for text in QUERIES[:3]:
-            hybrid = index.search(text, PAPERS, rm3=True, group=False)[0]
-            by_words = index.search(text, PAPERS, mode="bm25", rm3=True, group=False)[0]
+            hybrid = with_rm3.search(text, PAPERS, group=False)[0]
+            by_words = with_rm3.search(text, PAPERS, mode="bm25", group=False)[0]
             expected = dict(zip(by_words.ids, by_words.scores.tolist(), strict=True))
             found = {id: score for id, score in zip(hybrid.ids, hybrid.parts["bm25"].tolist(), strict=True) if not math.isnan(score)}
             assert found == pytest.approx(expected)
@@ -137,7 +139,7 @@ def test_the_words_half_of_hybrid_is_expanded_and_the_query_stays_as_long_as_it_
 def test_candidates_are_scored_as_a_search_over_them_scores(made: Path) -> None:
     ids = [f"p{number:02d}" for number in range(0, PAPERS, 2)]
     with sr.open(made / "words") as index:
-        scores = index.score(sr.Query("q", "lorba merda"), ids, mode="bm25", rm3=True, fb_docs=4)
+        scores = expanding(index, Rm3(4)).score(sr.Query("q", "lorba merda"), ids, mode="bm25")
         expected = Plain(made_up()).rm3("lorba merda", 4, 10, 0.5, set(ids))
         order = sorted((id for id, score in zip(ids, scores, strict=True) if score > 0), key=lambda id: (-scores[ids.index(id)], id))
         assert order == [id for id, _ in expected]
@@ -145,10 +147,11 @@ def test_candidates_are_scored_as_a_search_over_them_scores(made: Path) -> None:
 
 def test_nothing_found_and_nothing_telling_adds_nothing(made: Path) -> None:
     with sr.open(made / "words") as index:
-        assert len(index.search("unheardof", rm3=True)[0]) == 0
-        few = index.search(COMMON, PAPERS, rm3=True, fb_terms=1, fb_docs=1, group=False)[0]
+        with_rm3 = expanding(index, Rm3())
+        assert len(with_rm3.search("unheardof")[0]) == 0
+        few = expanding(index, Rm3(1, 1)).search(COMMON, PAPERS, group=False)[0]
         assert len(few) >= len(index.search(COMMON, PAPERS, group=False)[0])
-        listed = index.search("year:2005", rm3=True)[0]
+        listed = with_rm3.search("year:2005")[0]
         assert listed.ids == index.search("year:2005")[0].ids
 
 
@@ -177,11 +180,7 @@ def test_each_half_proposes_as_many_papers_as_depth_says(made: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"rm3": True, "mode": "dense"}, "`rm3` is a setting of BM25"),
         ({"k1": 0.9, "mode": "dense"}, "`k1` is a setting of BM25"),
-        ({"rm3": True, "like": "p01"}, "`rm3` guesses which papers are relevant"),
-        ({"fb_docs": 3}, "`fb_docs` is a setting of RM3; add `rm3`"),
-        ({"rm3": True, "original_weight": 0.0}, "`original_weight`, the share of the query's own words, lies above 0"),
         ({"fusion": "rrf", "alpha": 0.3}, "leave out `alpha`"),
     ],
 )
@@ -191,29 +190,20 @@ def test_what_makes_no_sense_is_refused(made: Path, options: dict[str, Any], sai
     assert said in str(error.value)
 
 
-def test_papers_to_be_like_are_not_expanded(made: Path) -> None:
-    with sr.open(made / "both") as index, pytest.raises(InvalidRequest, match="leave it out"):
-        index.similar("p01", rm3=True)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rm3": True, "mode": "dense"}, "`rm3` expands words, which `mode='dense'` does without"),
+        ({"fb_docs": 3}, "`fb_docs` is a setting of RM3; add `rm3`"),
+        ({"rm3": True, "original_weight": 0.0}, "`original_weight`, the share of the query's own words, lies above 0"),
+    ],
+)
+def test_settings_of_an_evaluation_that_make_no_sense_are_refused(made: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        EvaluationOptions(**options).check_mode()
+    assert said in str(error.value)
 
 
-def test_commands_have_it(made: Path) -> None:
-    with sr.open(made / "words") as index:
-        expected = index.search("lorba merda", 5, rm3=True, fb_terms=4)[0].ids
-    found = answer("search", "lorba merda", "-i", made / "words", "-k", "5", "--rm3", "--fb-terms", "4", "--format", "trec")
-    assert [line.split()[2] for line in found.splitlines()] == list(expected)
-    queries = made / "queries.txt"
-    queries.write_text("lorba merda\n")
-    assert answer("batch", queries, "-i", made / "words", "-k", "5", "--rm3", "--k1", "0.9") != answer(
-        "batch", queries, "-i", made / "words", "-k", "5"
-    )
-    words = [
-        {
-            word
-            for hit in json.loads(answer("search", "lorba merda", "-i", made / "words", "--explain", "--format", "json", *more))["hits"]
-            for word in hit["explanation"]["words"]
-        }
-        for more in ((), ("--rm3",))
-    ]
-    assert words[0] <= {"lorba", "merda"} < words[1]
-    refused = sciretrieve("search", "lorba", "-i", made / "words", "--fb-docs", "3")
-    assert (refused.returncode, refused.stderr) == (2, "sciretrieve: --fb-docs is a setting of RM3; add --rm3, or leave it out\n")
+def test_only_an_evaluation_has_it(made: Path) -> None:
+    assert sciretrieve("search", "lorba", "-i", made / "words", "--rm3").returncode == 2
+    assert "--rm3" in answer("evaluate", "--help-all")
