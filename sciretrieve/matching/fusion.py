@@ -5,13 +5,14 @@ Both halves score the same candidates, the union of their proposals, so that no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..choices import FUSION_METHODS, FusionMethod, check_choice
-from ..errors import InvalidRequest, UnknownName
+from ..errors import InvalidRequest
 from ..types import Rows, Scores
 
 RRF_K = 60
@@ -26,34 +27,6 @@ def unit(scores: Scores, low: float | None = None) -> Scores:
     if high <= low:
         return np.where(np.isfinite(scores), 1.0, 0.0) if 0 < high < np.inf else np.zeros(len(scores))
     return np.clip((scores - low) / (high - low), 0.0, 1.0)
-
-
-def _min_max(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """BM25 from its least possible value, 0; the dense scores from the candidates' least."""
-    return unit(dense), unit(lexical, 0.0)
-
-
-def _theoretical(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """Both from their least possible values, as the paper advises for cosines, which are never below -1."""
-    return unit(dense, min(-1.0, float(dense.min(initial=0.0)))), unit(lexical, 0.0)
-
-
-def _standard(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """Each less its mean over the candidates, divided by its standard deviation; papers with no word of the query count as 0."""
-    scaled_scores = []
-    for scores in (dense, np.where(np.isfinite(lexical), lexical, 0.0)):
-        spread = float(scores.std()) if len(scores) else 0.0
-        scaled_scores.append((scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores)))
-    return scaled_scores[0], scaled_scores[1]
-
-
-NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] = {
-    "min-max": _min_max,
-    "theoretical": _theoretical,
-    "z-score": _standard,
-}
-"""Ways to make both halves' scores comparable (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
-Retrieval", TOIS 2023, section 3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +61,11 @@ class Fusion:
     """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
 
     Attributes:
-        method: "convex", a convex combination of the normalised scores, where late interaction is the third part if the index has
+        method: "convex", a convex combination of the scores, each half's from 0 to 1 (Bruch, Gai and Ingber, "An Analysis of Fusion
+            Functions for Hybrid Retrieval", TOIS 2023), where late interaction is the third part if the index has
             token vectors; or "rrf".
         alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's, in "convex"; None for one that
             grows with the query's length.
-        normalisation: one of `NORMALISATIONS`.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10, and those of any
             longer answer: what deeper proposals bring follows.
         tokens: the share of late interaction in "convex", taken from alpha; None for one that falls with the length of the query.
@@ -101,19 +74,21 @@ class Fusion:
 
     method: FusionMethod = "convex"
     alpha: float | None = None
-    normalisation: str = "min-max"
     depth: int = 1000
     tokens: float | None = None
     token_depth: int = 100
 
     def __post_init__(self) -> None:
         check_choice("fusion", self.method, FUSION_METHODS)
-        if self.normalisation not in NORMALISATIONS:
-            raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1 or self.depth < 1:
             raise InvalidRequest("a fusion needs tokens between 0 and 1, token_depth >= 1 and depth >= 1")
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Fusion:
+        """What a manifest says; those of 2026-11-25 and before also say how scores were normalised, which was in one way."""
+        return cls(**{name: value for name, value in fields.items() if name != "normalisation"})
 
     @property
     def takes_tokens(self) -> bool:
@@ -141,8 +116,8 @@ class Fusion:
         if self.method == "rrf":
             return rrf(dense, lexical)
         dense_share, lexical_share, token_share = self.shares(terms, token_scores is not None)
-        dense_part, lexical_part = NORMALISATIONS[self.normalisation](dense, lexical)
-        scores = dense_share * dense_part + lexical_share * lexical_part
+        # BM25 from its least possible value, 0; the dense scores from the candidates' least
+        scores = dense_share * unit(dense) + lexical_share * unit(lexical, 0.0)
         return scores if token_scores is None else scores + token_share * unit(token_scores)
 
 

@@ -50,7 +50,7 @@ class Generation(Snapshot):
         self.encoder, self.metric, self.checksum = manifest.encoder, manifest.metric, manifest.checksum
         self.late, self.parameters = manifest.late is not None, manifest.bm25
         self.statistics = None if manifest.lexical is None else Statistics(**manifest.lexical["statistics"])
-        self.fusion = Fusion(**manifest.fusion) if manifest.fusion else Fusion()
+        self.fusion = Fusion.of(manifest.fusion) if manifest.fusion else Fusion()
         self.usual_effort = manifest.trial.effort if manifest.trial else USUAL
 
     @property

@@ -433,7 +433,7 @@ def _check_values(manifest: Manifest) -> None:
         needed |= {"postings.arrow", "lengths.arrow", "fields.arrow"}
         texts.append(lexical["variant"])
     if manifest.fusion is not None:
-        texts += [manifest.fusion["method"], manifest.fusion["normalisation"]]
+        texts.append(manifest.fusion["method"])
     if not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers) or not all(type(text) is str for text in texts):
         raise ValueError("a number or a text")
     if any(not needed <= set(shard.files) for shard in manifest.shards):
@@ -441,4 +441,4 @@ def _check_values(manifest: Manifest) -> None:
     if lexical is not None and (len(lexical["statistics"]) != 3 or "analyzer" not in lexical or manifest.bm25 is None):
         raise ValueError("statistics")
     if manifest.fusion is not None:
-        Fusion(**manifest.fusion)
+        Fusion.of(manifest.fusion)

@@ -206,7 +206,7 @@ class _Repair:
         manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
         if analyzed_otherwise:
             manifest = manifest.analyzed_by(Analyzer())
-        fusion = Fusion(**self.old.fusion) if self.old.fusion else None
+        fusion = Fusion.of(self.old.fusion) if self.old.fusion else None
         commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair", work=work), self.progress, fusion=fusion)
         return True
 

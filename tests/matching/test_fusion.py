@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.matching.fusion import NORMALISATIONS, Fusion, lifted, rrf, unit
+from sciretrieve.matching.fusion import Fusion, lifted, rrf, unit
 
 dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
@@ -25,8 +25,8 @@ def halves(pairs: Sequence[tuple[float, ...]]) -> Any:
     return np.array(pairs, np.float64).T
 
 
-def convex(dense: Any, lexical: Any, *, alpha: float, normalisation: str = "min-max") -> Any:
-    return Fusion("convex", alpha, normalisation).join(dense, lexical)
+def convex(dense: Any, lexical: Any, *, alpha: float) -> Any:
+    return Fusion("convex", alpha).join(dense, lexical)
 
 
 def slow_rrf(pairs: Sequence[tuple[float, ...]]) -> list[float]:
@@ -49,25 +49,13 @@ def stretched(values: list[float], low: float) -> list[float]:
     return [(value - low) / (high - low) if value > -math.inf else 0.0 for value in values]
 
 
-def standard(values: list[float]) -> list[float]:
-    mean, spread = statistics.fmean(values), statistics.pstdev(values)
-    return [(value - mean) / spread for value in values]
-
-
-SLOW: dict[str, Callable[[list[float], list[float]], tuple[list[float], list[float]]]] = {
-    "min-max": lambda dense, lexical: (stretched(dense, min(dense)), stretched(lexical, 0.0)),
-    "theoretical": lambda dense, lexical: (stretched(dense, min(-1.0, *dense)), stretched(lexical, 0.0)),
-    "z-score": lambda dense, lexical: (standard(dense), standard([max(value, 0.0) for value in lexical])),
-}
-
-
 def tell_apart(pairs: Sequence[tuple[float, ...]]) -> bool:
     """Whether both halves have scores that differ: where one has not, there is no spread to divide by."""
     return all(len({max(pair[half], 0.0) if half else pair[0] for pair in pairs}) > 1 for half in (0, 1))
 
 
-def slow_convex(pairs: Sequence[tuple[float, ...]], alpha: float, normalisation: str) -> list[float]:
-    dense, lexical = SLOW[normalisation]([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+def slow_convex(pairs: Sequence[tuple[float, ...]], alpha: float) -> list[float]:
+    dense, lexical = stretched([pair[0] for pair in pairs], min(pair[0] for pair in pairs)), stretched([pair[1] for pair in pairs], 0.0)
     return [alpha * d + (1 - alpha) * s for d, s in zip(dense, lexical, strict=True)]
 
 
@@ -76,24 +64,17 @@ def test_reciprocal_rank_fusion(pairs: Pairs) -> None:
     np.testing.assert_allclose(rrf(*halves(pairs)), slow_rrf(pairs), rtol=1e-12)
 
 
-@given(candidates, st.floats(0, 1), st.sampled_from(sorted(NORMALISATIONS)))
-def test_convex_combination(pairs: Pairs, alpha: float, normalisation: str) -> None:
-    if normalisation != "z-score" or tell_apart(pairs):
-        ours = convex(*halves(pairs), alpha=alpha, normalisation=normalisation)
-        np.testing.assert_allclose(ours, slow_convex(pairs, alpha, normalisation), rtol=1e-7, atol=1e-9)
+@given(candidates, st.floats(0, 1))
+def test_convex_combination(pairs: Pairs, alpha: float) -> None:
+    np.testing.assert_allclose(convex(*halves(pairs), alpha=alpha), slow_convex(pairs, alpha), rtol=1e-7, atol=1e-9)
 
 
-def test_every_normalisation_has_its_slow_form() -> None:
-    assert SLOW.keys() == NORMALISATIONS.keys()
-
-
-@pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_halves_without_a_difference_rank_nothing(normalisation: str) -> None:
+def test_halves_without_a_difference_rank_nothing() -> None:
     for lexical in ([-np.inf] * 3, [2.0] * 3):
-        ours = convex(np.full(3, 0.1), np.array(lexical), alpha=0.4, normalisation=normalisation)
+        ours = convex(np.full(3, 0.1), np.array(lexical), alpha=0.4)
         assert np.isfinite(ours).all()
         assert len(set(ours.tolist())) == 1
-    assert convex(np.empty(0), np.empty(0), alpha=0.4, normalisation=normalisation).shape == (0,)
+    assert convex(np.empty(0), np.empty(0), alpha=0.4).shape == (0,)
 
 
 @given(st.lists(lexical_scores | dense_scores, max_size=15), st.none() | st.floats(-20, 20).map(lambda value: round(value, 2)))
@@ -122,22 +103,20 @@ def test_the_scale_of_the_halves_does_not_matter(pairs: Pairs, shift: float, sca
     fuses: list[Callable[[Any, Any], Any]] = [
         rrf,
         lambda d, s: convex(d, s, alpha=0.55),
-        lambda d, s: convex(d, s, alpha=0.55, normalisation="z-score"),
     ]
     for fuse in fuses:
         np.testing.assert_allclose(fuse(dense * scale + shift, lexical * scale), fuse(dense, lexical), atol=1e-7)
 
 
-def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
-    dense, lexical = np.array([0.5, 0.75]), np.array([-np.inf, -np.inf])
-    assert convex(dense, lexical, alpha=1).tolist() == [0, 1]
-    assert convex(dense, lexical, alpha=1, normalisation="theoretical").tolist() == pytest.approx([1.5 / 1.75, 1])
+def test_what_an_index_was_tuned_to_is_read() -> None:
+    for fusion in (Fusion(), Fusion("rrf", depth=7), Fusion(alpha=0.3, tokens=0.2)):
+        assert Fusion.of(asdict(fusion)) == Fusion.of({**asdict(fusion), "normalisation": "min-max"}) == fusion
 
 
 @given(candidates, st.integers(0, 40))
 def test_shares_follow_the_length_of_the_query(pairs: Pairs, terms: int) -> None:
     """Without late interaction, dense has 0.3 to 0.6 between two and eight terms."""
-    expected = slow_convex(pairs, 0.3 + 0.3 * min(max(terms - 2, 0), 6) / 6, "min-max")
+    expected = slow_convex(pairs, 0.3 + 0.3 * min(max(terms - 2, 0), 6) / 6)
     dense, lexical = halves(pairs)
     np.testing.assert_allclose(Fusion().join(dense, lexical, terms), expected, rtol=1e-7, atol=1e-9)
     assert sum(Fusion().shares(terms, True)) == pytest.approx(1)
@@ -149,7 +128,7 @@ def test_late_interaction_is_a_part_of_its_own(pairs: Pairs, terms: int, data: s
     token_scores = np.array(data.draw(st.lists(st.just(-np.inf) | st.floats(0, 1), min_size=len(pairs), max_size=len(pairs))))
     x = min(max(terms - 2, 0), 6) / 6
     shares = 0.1 + 0.4 * x, 0.6 - 0.2 * x, 0.3 - 0.2 * x
-    parts = slow_convex(pairs, 1.0, "min-max"), slow_convex(pairs, 0.0, "min-max"), unit(token_scores)
+    parts = slow_convex(pairs, 1.0), slow_convex(pairs, 0.0), unit(token_scores)
     expected = sum(share * np.array(part) for share, part in zip(shares, parts, strict=True))
     dense, lexical = halves(pairs)
     np.testing.assert_allclose(Fusion().join(dense, lexical, terms, token_scores), expected, rtol=1e-7, atol=1e-9)
@@ -174,7 +153,6 @@ def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:
         ({"token_depth": 0}, InvalidRequest, "token_depth >= 1"),
         ({"method": "rff"}, UnknownName, "did you mean 'rrf'"),
         ({"method": ""}, UnknownName, "fusion"),
-        ({"normalisation": "minmax"}, UnknownName, "did you mean 'min-max'"),
         ({"alpha": -0.01}, InvalidRequest, "between 0 and 1, not -0.01"),
         ({"alpha": 1.01}, InvalidRequest, "between 0 and 1, not 1.01"),
         ({"alpha": math.nan}, InvalidRequest, "between 0 and 1"),

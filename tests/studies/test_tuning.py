@@ -134,7 +134,6 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     assert tuned.snapshot.manifest.fusion == {
         "method": "convex",
         "alpha": result.after.fusion.alpha,
-        "normalisation": "min-max",
         "depth": result.after.fusion.depth,
         "tokens": None,
         "token_depth": 100,
