@@ -71,28 +71,32 @@ OWNED = {
 }
 """The folders and modules of the root that may import a heavy library."""
 
-ROOT_NAMES = 31
-ARROWS = 224
+ROOT_NAMES = (31, "each name in the root is a word that people who look for something meet first")
+ARROWS = (224, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
-    "answers": 2940,
-    "commands": 5620,
-    "encoders": 6100,
-    "evaluation": 9680,
-    "files": 1810,  # all tables are written here
-    "lifecycle": 3720,
-    "matching": 5460,
-    "metrics": 700,
-    "papers": 5630,
-    "query": 6840,  # an index's parts stand apart, and each of its names has an example
-    "screening": 2380,
-    "service": 6980,
-    "storage": 2850,
-    "strategies": 1840,
-    "studies": 2040,
-    "training": 5780,
+    "answers": (
+        2_950,
+        "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
+    ),
+    "commands": (5_420, "a function for each command, whose arguments are its options; help, pager and hints"),
+    "encoders": (5_950, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
+    "evaluation": (8_340, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
+    "files": (1_830, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
+    "integrations": (170, "a retriever for each of three libraries"),
+    "lifecycle": (3_470, "build, add, sync, merge, reindex, parts, a cluster: each can be interrupted anywhere"),
+    "matching": (5_410, "three ways to score: words and names, vectors with FAISS, tokens"),
+    "metrics": (690, "measures as their authors compute them, significance"),
+    "papers": (5_580, "a reader for each of some twenty formats of files, and citations in three"),
+    "query": (6_930, "operators, filters, phrases and names as people type them; the steps of a ranking"),
+    "screening": (2_370, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
+    "service": (7_020, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "storage": (2_850, "shards, commits, and all that verify checks and repair makes anew"),
+    "strategies": (1_800, "strategies of named lines, PubMed's and Ovid's translated, logs"),
+    "studies": (2_060, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
+    "training": (5_810, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
-"""How large the house may be: names in the root, pairs of these of which one imports the other, and lines a folder. Who needs more,
-writes more here, so that growth is a decision."""
+"""How large the house may be: names in the root, arrows between them, and lines a folder, which are a hundredth more than there were when
+it was last drawn; each with what takes the room. Who raises one says so, and why, in a line of the changelog."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
@@ -158,9 +162,9 @@ def test_the_house_is_no_larger_than_was_decided() -> None:
     for path in MODULES:
         if len(path.relative_to(PACKAGE).parts) > 1:
             lines[_home(path)] += len(path.read_text(encoding="utf-8").splitlines())
-    assert len(LEVEL) <= ROOT_NAMES
-    assert len(arrows) <= ARROWS
-    assert {folder: count for folder, count in lines.items() if count > LINES.get(folder, 300)} == {}
+    assert len(LEVEL) <= ROOT_NAMES[0]
+    assert len(arrows) <= ARROWS[0]
+    assert {folder: count for folder, count in lines.items() if count > LINES.get(folder, (100, "a new one"))[0]} == {}
 
 
 def test_only_commands_print() -> None:
