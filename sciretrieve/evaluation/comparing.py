@@ -48,10 +48,6 @@ class RunComparison:
     variances: dict[str, Variance]
     unequal: str
 
-    def as_good_as_the_best(self, measure: str) -> list[str]:
-        """The best run and those that Tukey's test does not tell from it, the best first; empty for two runs."""
-        return as_good_as_the_best(self.variances[measure], self.names, self.means_of(measure)) if measure in self.variances else []
-
     def means_of(self, measure: str) -> list[float]:
         """One measure's mean of each run."""
         return [row[measure] for row in self.means]

@@ -63,6 +63,12 @@ def made(folder: Path, vectors: str = "random", name: str = "index", **settings:
     return sr.build(papers, folder / name, encoder=f"vectors:{file}", shard_size=40, **settings), queries, qrels
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """An index that nothing is written to."""
+    return made(tmp_path_factory.mktemp("whole"))
+
+
 @pytest.fixture
 def few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """A grid that can be searched with one by one."""
@@ -203,8 +209,8 @@ def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("few_settings")
-def test_a_dry_run_only_says(tmp_path: Path) -> None:
-    index, queries, qrels = made(tmp_path)
+def test_a_dry_run_only_says(whole: Made, tmp_path: Path) -> None:
+    index, queries, qrels = whole
     before = {file: file.read_bytes() for file in index.path.rglob("*") if file.is_file()}
     result = tune(index, queries, qrels, write=False)
     assert not result.written
@@ -214,8 +220,8 @@ def test_a_dry_run_only_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_settings")
-def test_only_judged_queries_count(tmp_path: Path) -> None:
-    index, queries, qrels = made(tmp_path)
+def test_only_judged_queries_count(whole: Made) -> None:
+    index, queries, qrels = whole
     more = [*queries, Query("stranger", "filler1")]
     result: list[TuningResult] = [tune(index, judged, qrels | {"unasked": {"p000": 1}}, write=False) for judged in (queries, more)]
     assert result[0] == result[1]
@@ -249,20 +255,7 @@ def test_an_index_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     assert tune(index, queries, qrels, write=False).queries == QUERIES
 
 
-@pytest.mark.parametrize("depth", [1, 3, 10, 40, 150])
-@pytest.mark.parametrize("filter", [None, "impact > 5"])
-def test_shallower_candidates_are_those_of_a_shallower_search(index: sr.Index, depth: int, filter: str | None) -> None:
-    """The candidates of the deepest fusion, cut, give the ranking of a search that proposes only so many."""
-    probes = index.reader.probes(["graph networks", "star", "vaccine trial dose of a virus", "welfare"], "hybrid", filter)
-    fusion = Fusion(alpha=0.4, depth=depth)
-    for probe, deep in zip(probes, index.searcher.candidates(probes, 150), strict=True):
-        ours = index.searcher.fused(tuning._within(deep, depth), depth, fusion)
-        expected = replace(index.searcher, fusion=fusion).search([probe], depth)[0]
-        assert list(ours.ids) == list(expected.ids)
-        np.testing.assert_allclose(ours.scores, expected.scores, atol=1e-12)
-
-
-def test_progress_is_told(tmp_path: Path, few_settings: None) -> None:
+def test_progress_is_told(whole: Made, few_settings: None) -> None:
     class Heard(Silent):
         total, done = 0, 0
 
@@ -275,14 +268,14 @@ def test_progress_is_told(tmp_path: Path, few_settings: None) -> None:
         def note(self, text: str) -> None:
             raise AssertionError(text)
 
-    index, queries, qrels = made(tmp_path)
+    index, queries, qrels = whole
     heard = Heard()
     tune(index, queries, qrels, write=False, progress=heard)
     assert heard.done == heard.total == 3 * QUERIES
 
 
-def test_an_unknown_measure_is_refused(tmp_path: Path) -> None:
-    index, queries, qrels = made(tmp_path)
+def test_an_unknown_measure_is_refused(whole: Made) -> None:
+    index, queries, qrels = whole
 
     with pytest.raises(InvalidRequest, match="unknown measure 'ndgc@10'"):
         tune(index, queries, qrels, measure="ndgc@10")
