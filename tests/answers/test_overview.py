@@ -25,7 +25,7 @@ from tests.made_up import write_jsonl
 def scaled(index: sr.Index) -> sr.Index:
     """The index with a scale of nearness, which its papers, four kinds of much the same, do not give."""
     opened = sr.open(index.path)
-    vars(opened)["scale"] = Scale(0.6, 0.95, np.arange(300))
+    vars(opened.snapshot)["scale"] = Scale(0.6, 0.95, np.arange(300))
     return opened
 
 
