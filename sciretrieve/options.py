@@ -625,3 +625,50 @@ def changed(options: Options, changes: Any) -> Options:
     for name in changes:
         check_choice("option", name, names)
     return replace(options, **changes) if changes else options  # which was checked when it was made
+
+
+QUERIES, QUERIES_IN_FIELD = 1000, 200
+"""How many papers are queries by default: as in SciDocs' tasks, and, in each field, as in MDCR's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CiteSettings:
+    """How a benchmark is made from citations.
+
+    Attributes:
+        references: the corpus's column with the ids that a paper cites; by default recognised by name.
+        citations: a table of citing and cited ids, in place of a column.
+        field: the corpus's column with each paper's field; by default recognised by name, and one field if there is none.
+        queries: how many papers are queries, in each field if there are several; None for 1,000, or 200 in each field.
+        cited: how many papers of the corpus a query cites at least; None for 5 in `build_cite`, and for 1 elsewhere.
+        cocited: how many papers cite two papers together at least, for these to count as co-cited; None for 10 in `build_cite`, and for 1
+            elsewhere.
+        indexes: indexes of the corpus, whose encoders choose hard negatives.
+        seed: the random seed.
+
+    Raises:
+        InvalidRequest: a number is too small, or citations are named twice.
+    """
+
+    references: Annotated[str | None, Help("The column with the ids that a paper cites; default: recognised by name.", "COLUMN")] = None
+    citations: Annotated[Path | None, Help("A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column.", "FILE")] = None
+    field: Annotated[str | None, Help("The column with the papers' fields; default: recognised by name.", "COLUMN")] = None
+    queries: Annotated[int | None, Help("Papers as queries; default: 1,000, or 200 in each field; to train on, all.", "N", least=1)] = None
+    cited: Annotated[int | None, Help("A query cites at least N papers of the corpus; default: 1, cite 5.", "N", least=1)] = None
+    cocited: Annotated[int | None, Help("Papers that at least N others cite together are co-cited; default: 1, cite 10.", "N", least=1)] = (
+        None
+    )
+    indexes: tuple[Path, ...] = ()
+    seed: Annotated[int, Help("Random seed.", "N", advanced=True)] = 0
+
+    def __post_init__(self) -> None:
+        for name in ("queries", "cited", "cocited"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidRequest(f"`{name}` must be at least 1, not {value}")
+        if self.references is not None and self.citations is not None:
+            raise InvalidRequest("citations come from one place: a column (`references`) or a file (`citations`), not both")
+
+    def query_count(self, has_fields: bool) -> int:
+        """How many papers are queries, of the corpus or of each field."""
+        return self.queries or (QUERIES_IN_FIELD if has_fields else QUERIES)

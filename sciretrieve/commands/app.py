@@ -77,6 +77,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "benchmarks leakage": ("training.leakage", "data/triplets --test scidocs-cite --data data/scidocs"),
         "benchmarks robustness": ("perturbing.robustness", "papers.parquet --encoder specter2 -o report"),
         "train": ("training.train", "data/triplets -o encoders/mine"),
+        "train build": ("making.build_set", "triplets --recipe specter --from papers.parquet --to data/triplets"),
     },
     "Encoders and settings": {
         "encode": ("encoding.encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
@@ -146,7 +147,7 @@ class _Root(Group):
         commands: Any = _Commands()
         self.commands = commands
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """As usual, with the program's own options taken from wherever they stand."""
         ctx.meta[WHOLE] = asked_whole(args)
         end = args.index("--") if "--" in args else len(args)

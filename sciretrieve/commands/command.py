@@ -80,6 +80,10 @@ class Failure(Exception):
 class _Common:
     """What a command and a group have in common: settings as defaults, help screens, and errors that name options."""
 
+    name: Any
+    params: Any
+    make_parser: Any
+
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
         if keys := () if extra.get("resilient_parsing") else DEFAULTS.get(info_name or "", ()):
@@ -89,24 +93,9 @@ class _Common:
         command: Any = super()
         return command.make_context(info_name, args, parent, **extra)
 
-    def invoke(self, ctx: Any) -> Any:
-        """As usual. Raises Failure for an error of the library."""
-        command: Any = super()
-        try:
-            return command.invoke(ctx)
-        except SciretrieveError as error:
-            raise Failure(error, as_typed(str(error), ctx.command.params)) from error
-
-    def get_help(self, ctx: Any) -> str:
-        """The help screen."""
-        return screen(self, ctx)
-
-
-class Command(_Common, TyperCommand):
-    """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
+        command: Any = super()
         if not ctx.resilient_parsing:
             try:
                 _, _, options = self.make_parser(ctx).parse_args(args=list(args))
@@ -117,7 +106,7 @@ class Command(_Common, TyperCommand):
                 raise
             _check_given_once(options)
         try:
-            return super().parse_args(ctx, args)
+            return command.parse_args(ctx, args)
         except Exception as error:
             if hasattr(error, "message"):
                 error.message = error.message.removeprefix("Value error, ")  # how pydantic, which checks choices for typer, begins
@@ -136,15 +125,25 @@ class Command(_Common, TyperCommand):
                 query = f"sciretrieve {self.name} -- {shlex.quote(text)}"
                 raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
 
+    def invoke(self, ctx: Any) -> Any:
+        """As usual. Raises Failure for an error of the library."""
+        command: Any = super()
+        try:
+            return command.invoke(ctx)
+        except SciretrieveError as error:
+            raise Failure(error, as_typed(str(error), ctx.command.params)) from error
+
+    def get_help(self, ctx: Any) -> str:
+        """The help screen."""
+        return screen(self, ctx)
+
+
+class Command(_Common, TyperCommand):
+    """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
+
 
 class Group(_Common, TyperGroup):
     """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As usual, if no option is repeated. Raises InvalidRequest."""
-        if not ctx.resilient_parsing:
-            _check_given_once(self.make_parser(ctx).parse_args(args=list(args))[2])
-        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see

@@ -1,57 +1,44 @@
-"""`sciretrieve benchmarks build`: a benchmark of one's own papers, or a published one anew."""
+"""`sciretrieve benchmarks build` and `train build`: benchmarks and training sets of one's own papers, and published benchmarks anew."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest
-from ..options import ColumnMap
+from ..options import CiteSettings, ColumnMap
 from ..wording import in_bytes
 from .console import Console, interruptible
-from .making_sets import FORMS, RANKS, Asked, build_set
 from .parameters import ANY_COLUMNS, chosen_index
+from .signatures import Without
+
+if TYPE_CHECKING:
+    from ..training import Mining
+
+Source: TypeAlias = Annotated[
+    list[str],
+    Help("The corpus, as for `index`, or the folder with the published files; may be given more than once.", "SOURCE", name="from"),
+]
+Target: TypeAlias = Annotated[Path, Help("A new folder for what is made.", "DIR")]
+RANKS = "1-100"
+CITED = CiteSettings()
 
 
 def build(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME",
-            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search; or, to train on, triplets, pairs, labels or "
-            "targets.",
-        ),
+        typer.Argument(metavar="NAME", help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search."),
     ],
-    source: Annotated[
-        list[str],
-        Help("The corpus, as for `index`, or the folder with the published files; may be given more than once.", "SOURCE", name="from"),
-    ],
-    to: Annotated[Path, Help("A new folder for the benchmark.", "DIR")],
-    references: Annotated[
-        str | None,
-        Help("The column with the ids that a paper cites; default: recognised by name.", "COLUMN"),
-    ] = None,
-    citations: Annotated[
-        Path | None,
-        Help("A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column.", "FILE"),
-    ] = None,
-    field: Annotated[str | None, Help("The column with the papers' fields; default: recognised by name.", "COLUMN")] = None,
-    queries: Annotated[
-        int | None,
-        Help("Papers as queries; default: 1,000, or 200 in each field; to train on, all.", "N", least=1),
-    ] = None,
-    cited: Annotated[
-        int | None,
-        Help("A query cites at least N papers of the corpus; default: 5, multi-scidocs and to train on 1.", "N", least=1),
-    ] = None,
-    cocited: Annotated[
-        int | None,
-        Help("Papers that at least N others cite together are co-cited; default: 10, or 1.", "N", least=1),
-    ] = None,
+    source: Source,
+    to: Target,
+    settings: Annotated[CiteSettings, Without("indexes")] = CITED,
     indexes: Annotated[
         list[Path] | None,
         Help(
@@ -62,31 +49,9 @@ def build(
             name="index",
         ),
     ] = None,
-    recipe: Annotated[
-        str | None,
-        Help("Of what, and how, a training set is drawn: see above.", "NAME"),
-    ] = None,
-    column: Annotated[
-        str | None,
-        Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN"),
-    ] = None,
-    shares: Annotated[
-        str | None,
-        Help("Spread a training set's queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES"),
-    ] = None,
-    mine: Annotated[
-        str | None,
-        Help("Take negatives from what an index of the corpus, or bm25, answers to the query.", "INDEX"),
-    ] = None,
-    ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B")] = RANKS,
-    without: Annotated[
-        list[str] | None,
-        Help("Leave out of a training set the queries of beir:DIR or cite:DIR; may be given more than once.", "BENCHMARK"),
-    ] = None,
-    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", advanced=True)] = 0,
     columns: ColumnMap = ANY_COLUMNS,
 ) -> None:
-    """Make a benchmark or a training set from a corpus whose papers cite each other, or rebuild a published benchmark from its sources.
+    """Make a benchmark from a corpus whose papers cite each other, or rebuild a published one from its sources.
 
     cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
     `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
@@ -96,7 +61,50 @@ def build(
     scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
     and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
-    triplets: a training set, of papers, others that they cite, and others that they do not. --recipe specter, specter2, scimult, s2orc.
+    The same corpus, options and seed give the same files. The folder appears when all is written.
+    """
+    from ..evaluation.builders import build_cite, build_published, build_scidocs_like
+
+    settings = replace(settings, indexes=tuple(map(chosen_index, indexes or ())))
+    with _made(to) as console:
+        if name == "cite":
+            build_cite(source, to, settings, columns=columns, progress=console)
+        elif name == "multi-scidocs":
+            if indexes:
+                raise InvalidRequest("negatives of multi-scidocs are drawn by chance: leave out --index")
+            build_scidocs_like(source, to, settings, columns=columns, progress=console)
+        else:
+            if settings != CITED or columns != ANY_COLUMNS:
+                raise InvalidRequest(
+                    f"{name} is built as it was published: besides --from and --to, options are for cite and multi-scidocs"
+                )
+            build_published(name, source, to, console)
+
+
+def build_set(
+    form: Annotated[
+        Literal["triplets", "pairs", "labels", "targets"], typer.Argument(metavar="FORM", help="triplets, pairs, labels or targets.")
+    ],
+    source: Source,
+    to: Target,
+    recipe: Annotated[str | None, Help("Of what, and how, the set is drawn: see above.", "NAME")] = None,
+    settings: Annotated[CiteSettings, Without("cocited", "indexes")] = CITED,
+    column: Annotated[
+        str | None, Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN")
+    ] = None,
+    shares: Annotated[
+        str | None, Help("Spread queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES")
+    ] = None,
+    mine: Annotated[str | None, Help("Take negatives from what an index of the corpus, or bm25, answers to the query.", "INDEX")] = None,
+    ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B")] = RANKS,
+    without: Annotated[
+        list[str] | None, Help("Leave out the queries of beir:DIR or cite:DIR; may be given more than once.", "BENCHMARK")
+    ] = None,
+    columns: ColumnMap = ANY_COLUMNS,
+) -> None:
+    """Make a set to train on from a corpus.
+
+    triplets: of papers, others that they cite, and others that they do not. --recipe specter, specter2, scimult, s2orc.
 
     pairs: of queries and papers. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file
     of SciRepEval's searches), scimult-labels, label-papers.
@@ -105,38 +113,55 @@ def build(
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
-    from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
+    from .. import training
 
-    console = Console()
-    settings = replace(
-        ANY if name == "multi-scidocs" or name in FORMS else CiteSettings(),
-        references=references,
-        citations=citations,
-        field=field,
-        queries=queries,
-        indexes=tuple(map(chosen_index, indexes or ())),
-        seed=seed,
-    )
-    settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
-    with interruptible(console, "nothing was written"):
-        if name in FORMS:
-            if indexes or cocited:
-                raise InvalidRequest("training sets are drawn by who cites whom, and by texts: leave out --index and --cocited")
-            build_set(name, source, to, Asked(recipe, column, shares, mine, ranks), settings, without or (), columns, console)
-        elif any((recipe, column, shares, mine, without)) or ranks != RANKS:
-            raise InvalidRequest(f"{name} is no training set: leave out --recipe, --column, --shares, --mine, --ranks and --without")
-        elif name == "cite":
-            build_cite(source, to, settings, columns=columns, progress=console)
-        elif name == "multi-scidocs":
-            if settings.indexes:
-                raise InvalidRequest("negatives of multi-scidocs are drawn by chance: leave out --index")
-            build_scidocs_like(source, to, settings, columns=columns, progress=console)
+    recipes = {
+        "triplets": training.RECIPES,
+        "pairs": training.PAIR_RECIPES,
+        "labels": training.LABEL_RECIPES,
+        "targets": training.TARGET_RECIPES,
+    }
+    if recipe is None:
+        raise InvalidRequest(f"name how {form} are drawn with --recipe: {', '.join(recipes[form])}")
+    if shares and form != "triplets":
+        raise InvalidRequest("--shares is for triplets, whose queries have fields")
+    if column and form == "triplets":
+        raise InvalidRequest("--column is for pairs, labels and targets; the fields of triplets are named with --field")
+    if (mine or ranks != RANKS) and form in ("labels", "targets"):
+        raise InvalidRequest(f"{form} have no negatives: leave out --mine and --ranks")
+    mining = _mining(mine, ranks)
+    with _made(to) as console:
+        how: dict[str, Any] = {"without": without or (), "columns": columns, "progress": console}
+        if form == "triplets":
+            training.build_triplets(source, to, recipe, settings, shares=shares, mining=mining, **how)
+        elif form == "pairs":
+            training.build_pairs(source, to, recipe, settings, column=column, mining=mining, **how)
         else:
-            if settings != CiteSettings() or columns != ANY_COLUMNS:
-                raise InvalidRequest(
-                    f"{name} is built as it was published: besides --from and --to, options are for cite and multi-scidocs"
-                )
-            build_published(name, source, to, console)
+            make = training.build_labels if form == "labels" else training.build_targets
+            make(source, to, recipe, settings, column=column, **how)
+
+
+@contextmanager
+def _made(to: Path) -> Iterator[Console]:
+    """The making of a folder, whose files are told in the end."""
+    console = Console()
+    with interruptible(console, "nothing was written"):
+        yield console
     for path in sorted(to.rglob("*")):
         if path.is_file():
             console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
+
+
+def _mining(mine: str | None, ranks: str) -> Mining | None:
+    """How negatives are mined; None if they are not. Raises InvalidRequest for ranks that are none."""
+    from ..training import Mining
+
+    if mine is None:
+        if ranks != RANKS:
+            raise InvalidRequest("--ranks is for --mine")
+        return None
+    match = re.fullmatch(r"(\d{1,6})-(\d{1,6})", ranks)
+    if match is None:
+        raise InvalidRequest(f"--ranks takes the first and the last rank, such as 10-100, not {ranks!r}")
+    by = mine if mine == "bm25" else chosen_index(Path(mine))
+    return Mining(by, int(match[1]), int(match[2]))

@@ -25,7 +25,7 @@ def train(
         list[Path] | None,
         typer.Argument(
             metavar="DATA",
-            help="Training sets, each a task: folders of `benchmarks build`, SciRepEval's files; or a .toml file of a training or a study.",
+            help="Training sets, each a task: folders of `train build`, SciRepEval's files; or a .toml file of a training or a study.",
         ),
     ] = None,
     output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
@@ -132,7 +132,7 @@ def leakage(
         list[Path],
         typer.Argument(
             metavar="TRAINING",
-            help="A folder that `benchmarks build` made to train on, or a file in the format of SciRepEval's training data; or several.",
+            help="A folder that `train build` made, or a file in the format of SciRepEval's training data; or several.",
         ),
     ],
     benchmark: Annotated[

@@ -27,7 +27,7 @@ HEADERS: Mapping[SetTask, tuple[str, ...]] = {
 """What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
 LABEL = "label:"
 """What the id of a label begins with where a label is in a pair as papers are."""
-MAKE = "make one with `sciretrieve benchmarks build triplets`, pairs, labels or targets"
+MAKE = "make one with `sciretrieve train build triplets`, pairs, labels or targets"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progr
     for recipe in ("titles", "sentences"):
         target = folder / recipe
         try:
-            build_pairs(corpus, target, recipe, CiteSettings(cited=1, seed=seed), progress=False)
+            build_pairs(corpus, target, recipe, CiteSettings(seed=seed), progress=False)
         except InvalidRequest as error:  # abstracts of one sentence, say
             if not is_measured:
                 progress.note(f"no pairs of {recipe}: {error}")

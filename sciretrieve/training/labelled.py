@@ -11,9 +11,9 @@ from random import Random
 from typing import Any, Literal
 
 from ..errors import InvalidRequest, UnknownName
-from ..evaluation.builders import ANY, CiteSettings
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.folders import new_folder
+from ..options import CiteSettings
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress
@@ -48,7 +48,7 @@ def build_labels(
     corpus: Sources | Corpus,
     to: str | Path,
     recipe: str,
-    settings: CiteSettings = ANY,
+    settings: CiteSettings = CiteSettings(),
     *,
     column: str | None = None,
     without: Sequence[str] = (),
@@ -92,7 +92,7 @@ def build_targets(
     corpus: Sources | Corpus,
     to: str | Path,
     recipe: str,
-    settings: CiteSettings = ANY,
+    settings: CiteSettings = CiteSettings(),
     *,
     column: str | None = None,
     without: Sequence[str] = (),

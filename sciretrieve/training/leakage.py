@@ -43,7 +43,7 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
     """Find what a benchmark tests in a training set: papers by id, or by a title of four words and more; texts by their words.
 
     Args:
-        training: a folder that `benchmarks build` made to train on, or a file in the format of SciRepEval's training data.
+        training: a folder that `train build` made to train on, or a file in the format of SciRepEval's training data.
         benchmark, data: as for `evaluate`: a name and the folder with its files, or beir:DIR, cite:DIR.
 
     Raises:

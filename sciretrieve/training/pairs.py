@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InvalidRequest, UnknownName
-from ..evaluation.builders import ANY, CiteSettings
 from ..evaluation.builders.folders import new_folder
+from ..options import CiteSettings
 from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
@@ -28,7 +28,7 @@ def build_pairs(
     source: Sources | Corpus,
     to: str | Path,
     recipe: str,
-    settings: CiteSettings = ANY,
+    settings: CiteSettings = CiteSettings(),
     *,
     column: str | None = None,
     without: Sequence[str] = (),

@@ -79,7 +79,7 @@ def train(
     options = replace(options or TrainingOptions(), **changes)
     plan = plan_of(options)
     if not data:
-        raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve benchmarks build triplets` makes")
+        raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve train build triplets` makes")
     check_target(to, overwrite=overwrite)
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
     for name, format in (formats or {}).items():

@@ -1,4 +1,4 @@
-"""Reading a training set: a folder that `sciretrieve benchmarks build` made, or a file in the format of SciRepEval's training data."""
+"""Reading a training set: a folder that `sciretrieve train build` made, or a file in the format of SciRepEval's training data."""
 
 from __future__ import annotations
 

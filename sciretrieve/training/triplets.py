@@ -10,9 +10,9 @@ from random import Random
 import numpy as np
 
 from ..errors import InvalidRequest, UnknownName
-from ..evaluation.builders import ANY, CiteSettings
 from ..evaluation.builders.cited_corpus import Collection, read_collection
 from ..evaluation.builders.folders import new_folder
+from ..options import CiteSettings
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress
@@ -29,7 +29,7 @@ def build_triplets(
     corpus: Sources | Corpus,
     to: str | Path,
     recipe: str,
-    settings: CiteSettings = ANY,
+    settings: CiteSettings = CiteSettings(),
     *,
     without: Sequence[str] = (),
     shares: str | None = None,
@@ -122,7 +122,7 @@ def _queries(
     citations: Citations, collection: Collection, recipe: Recipe, settings: CiteSettings, shares: str | None, progress: Progress
 ) -> list[int]:
     """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
-    rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= settings.cited)).tolist()
+    rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= (settings.cited or 1))).tolist()
     fields = collection.fields
     if (recipe.needs_field or shares) and fields is None:
         raise InvalidRequest("queries are drawn by their fields, and the corpus has no column of fields; name it with `field`")

@@ -1,4 +1,4 @@
-"""`benchmarks build labels` and `targets`: what they hold, by plain loops over a thousand made-up papers."""
+"""`train build labels` and `targets`: what they hold, by plain loops over a thousand made-up papers."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_no_test_query_is_ever_there_and_the_seed_alone_decides(tmp_path: Path, 
 
 def test_the_commands_make_them(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library())
-    build = ("benchmarks", "build")
+    build = ("train", "build")
     made = sciretrieve(*build, "labels", "--recipe", "venue", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "labels")
     assert "papers with 3 of 3 labels, read from 'venue'" in made.stderr
     made = sciretrieve(
@@ -137,7 +137,7 @@ def test_the_commands_make_them(tmp_path: Path) -> None:
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     write_jsonl(tmp_path / "papers.jsonl", [row | {"same": 3} for row in library()[:100]])
-    result = sciretrieve("benchmarks", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
+    result = sciretrieve("train", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
     assert result.returncode == 2
     assert message in result.stderr
     assert not (tmp_path / "set").exists()

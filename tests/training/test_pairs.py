@@ -1,4 +1,4 @@
-"""`benchmarks build pairs`: every constraint of every recipe, by plain loops over a thousand made-up papers."""
+"""`train build pairs`: every constraint of every recipe, by plain loops over a thousand made-up papers."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def test_a_paper_may_not_have_the_id_of_a_changed_text(tmp_path: Path) -> None:
 def test_the_command_makes_pairs(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library())
     result = sciretrieve(
-        *("benchmarks", "build", "pairs", "--recipe", "label-papers", "--column", "fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
+        *("train", "build", "pairs", "--recipe", "label-papers", "--column", "fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
         *("--to", tmp_path / "set", "--seed", "3"),
     )
     assert result.returncode == 0, result.stderr
@@ -350,13 +350,12 @@ def test_the_command_makes_pairs(tmp_path: Path) -> None:
         (["pairs", "--recipe", "titles", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
         (["pairs", "--recipe", "queries"], "has no qrels/train.tsv"),
         (["pairs", "--recipe", "scimult-search"], "query 1: 'candidates' is no list"),
-        (["cite", "--column", "x"], "cite is no training set: leave out --recipe, --column"),
     ],
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library()[:200])
     source = tmp_path if "queries" in arguments else tmp_path / "papers.jsonl"
-    result = sciretrieve("benchmarks", "build", *arguments, "--from", source, "--to", tmp_path / "set")
+    result = sciretrieve("train", "build", *arguments, "--from", source, "--to", tmp_path / "set")
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()[-1]) < 400

@@ -1,4 +1,4 @@
-"""`benchmarks build triplets`: every constraint of every recipe, by plain loops over a thousand made-up papers."""
+"""`train build triplets`: every constraint of every recipe, by plain loops over a thousand made-up papers."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
         "benchmarks", "build", "cite", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "tests", "--queries", "50", "--quiet"
     )
     made_set = sciretrieve(
-        *("benchmarks", "build", "triplets", "--recipe", "specter2", "--from", tmp_path / "papers.jsonl"),
+        *("train", "build", "triplets", "--recipe", "specter2", "--from", tmp_path / "papers.jsonl"),
         *("--without", f"beir:{tmp_path / 'tests'}", "--to", tmp_path / "set"),
     )
     assert "papers of the corpus are test queries, and are left out" in made_set.stderr
@@ -258,8 +258,6 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
     [
         (["triplets"], "name how triplets are drawn with --recipe: specter, specter2, scimult, s2orc"),
         (["triplets", "--recipe", "spectre"], "unknown recipe 'spectre'; did you mean"),
-        (["triplets", "--recipe", "specter", "--cocited", "3"], "leave out --index and --cocited"),
-        (["cite", "--recipe", "specter"], "cite is no training set: leave out --recipe"),
         (["triplets", "--recipe", "specter", "--cited", "500"], "the recipe specter makes no triplet"),
         (["triplets", "--recipe", "specter", "--without", "beir:nowhere"], "nowhere"),
         (["triplets", "--recipe", "specter", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
@@ -267,7 +265,7 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     write_jsonl(tmp_path / "papers.jsonl", columns(papers()[:200]))
-    result = sciretrieve("benchmarks", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
+    result = sciretrieve("train", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
     assert result.returncode == 2
     assert message in result.stderr
     assert not (tmp_path / "set").exists()

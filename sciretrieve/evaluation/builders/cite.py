@@ -15,7 +15,7 @@ from ...errors import InvalidRequest
 from ...files.csv_files import tsv_rows
 from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
 from ...lifecycle import build
-from ...options import BuildSettings
+from ...options import BuildSettings, CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources
 from ...protocols import Progress
 from ...query.index import Index
@@ -24,10 +24,13 @@ from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
 from .cited_corpus import Collection, building
 from .negatives import NEGATIVES, Negatives
-from .settings import CiteSettings
 
 FEWEST = 10
 """Queries without which a field is left out: its mean would be chance, and weigh as much as any other's."""
+
+
+CITED, COCITED = 5, 10
+"""How many papers a query cites, and how many cite two papers together, at least, where nothing is said."""
 
 
 def build_cite(
@@ -69,7 +72,9 @@ def build_cite(
         if cocited:
             _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
         else:
-            listener.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
+            listener.note(
+                f"no co-citations: no two papers are cited together by {settings.cocited or COCITED} others; lower that with --cocited"
+            )
         index = build(opened, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
         negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
         _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, listener)
@@ -83,8 +88,8 @@ def build_cite(
             "queries": {field: len(rows) for field, rows in queries_of_field.items()},
             "cocite_queries": len(cocited),
             "kinds": [*negatives.kinds, TRUE],
-            "cited": settings.cited,
-            "cocited": settings.cocited,
+            "cited": settings.cited or CITED,
+            "cocited": settings.cocited or COCITED,
             "seed": settings.seed,
         }
         write_json(folder / "benchmark.json", facts)
@@ -110,7 +115,8 @@ def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[I
 
 def _sampled(collection: Collection, settings: CiteSettings, progress: Progress) -> dict[str, list[int]]:
     """The rows of the queries of each field, rising: papers with title and abstract that cite enough others."""
-    is_eligible = collection.full & (collection.graph.cites_counts >= settings.cited)
+    cited = settings.cited or CITED
+    is_eligible = collection.full & (collection.graph.cites_counts >= cited)
     eligible_rows = np.flatnonzero(is_eligible).tolist()
     rows_of_field: dict[str, list[int]] = {} if collection.fields is not None else {ALL: eligible_rows}
     if collection.fields is not None:
@@ -119,15 +125,13 @@ def _sampled(collection: Collection, settings: CiteSettings, progress: Progress)
                 rows_of_field.setdefault(collection.fields[row], []).append(row)
         if too_small := sorted(field for field, rows in rows_of_field.items() if len(rows) < FEWEST):
             progress.note(
-                f"{len(too_small)} fields are left out, which have fewer than {FEWEST} papers that cite {settings.cited} others: "
+                f"{len(too_small)} fields are left out, which have fewer than {FEWEST} papers that cite {cited} others: "
                 f"{', '.join(too_small[:5])}{' …' * (len(too_small) > 5)}"
             )
         rows_of_field = {field: rows_of_field[field] for field in sorted(rows_of_field) if field not in too_small}
     if not any(rows_of_field.values()):
         where = f" in a field with {FEWEST} of them" if collection.fields is not None else ""
-        raise InvalidRequest(
-            f"no paper with a title and an abstract{where} cites {settings.cited} others of the corpus; lower that with `cited`"
-        )
+        raise InvalidRequest(f"no paper with a title and an abstract{where} cites {cited} others of the corpus; lower that with `cited`")
     count = settings.query_count(collection.fields is not None)
     return {
         field: sorted(Random(f"{settings.seed} cite {field}").sample(rows, min(count, len(rows)))) for field, rows in rows_of_field.items()
@@ -136,14 +140,15 @@ def _sampled(collection: Collection, settings: CiteSettings, progress: Progress)
 
 def _cocited(collection: Collection, settings: CiteSettings) -> dict[int, list[int]]:
     """Papers drawn by chance from those that are co-cited with any, and those that they are co-cited with, by rising row."""
+    cocited = settings.cocited or COCITED
     graph = collection.graph
-    rows = np.flatnonzero(collection.full & (graph.cited_counts >= settings.cocited)).tolist()
+    rows = np.flatnonzero(collection.full & (graph.cited_counts >= cocited)).tolist()
     Random(f"{settings.seed} cocite").shuffle(rows)
     rows_of: dict[int, list[int]] = {}
     for row in rows:
         if len(rows_of) == settings.query_count(has_fields=False):
             break
-        others = graph.cocited(row, settings.cocited).tolist()
+        others = graph.cocited(row, cocited).tolist()
         if others:
             rows_of[row] = others
     return dict(sorted(rows_of.items()))

@@ -17,6 +17,7 @@ from ...errors import InvalidRequest, NotFound, UnknownName
 from ...files.schema import letters
 from ...files.streams import bare_name
 from ...once import once
+from ...options import CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
 from ...papers.corpora.formats import format_of
 from ...progress import shown
@@ -24,7 +25,6 @@ from ...protocols import Progress
 from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
 from ...types import Rows
 from .folders import new_folder
-from .settings import CiteSettings
 
 FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")
 """Columns with a paper's fields, by their letters, best first; OpenAlex names the field within a topic."""

@@ -12,23 +12,21 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...files.writing import make_folder, write_lines, write_whole
+from ...options import CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources
 from ...protocols import Progress
 from .cited_corpus import Collection, building
 from .negatives import shuffled
-from .settings import CiteSettings
 
 POSITIVES, NEGATIVES = 5, 500
 """Papers for a query: related ones at most, and others by chance (Seoh et al. 2023)."""
 SPLITS = ("test", "val")
-ANY = CiteSettings(cited=1, cocited=1)
-"""A query cites a paper at least, and papers are co-cited that one cites both: the paper states no more than that."""
 
 
 def build_scidocs_like(
     corpus: Sources | Corpus,
     to: str | Path,
-    settings: CiteSettings = ANY,
+    settings: CiteSettings = CiteSettings(),
     *,
     columns: ColumnMap | None = None,
     progress: Progress | bool = True,
@@ -43,9 +41,11 @@ def build_scidocs_like(
         if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
             raise InvalidRequest(f"SciDocs' layout separates ids by blanks, so it cannot hold an id with a blank, such as {spaced!r}")
         graph = collection.graph
+        # the paper states no more than that a query cites a paper, and that co-cited ones are both cited by one
+        cited, cocited = settings.cited or 1, settings.cocited or 1
         related: dict[str, Callable[[int], list[int]]] = {
-            "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= settings.cited else [],
-            "cocite": lambda row: graph.cocited(row, settings.cocited).tolist(),
+            "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= cited else [],
+            "cocite": lambda row: graph.cocited(row, cocited).tolist(),
         }
         named: set[int] = set()
         for task, of in related.items():
