@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.commands.app import ROWS
 
 PACKAGE = Path(sr.__file__).parent
 
@@ -22,6 +23,28 @@ def test_all_is_sorted_and_resolves() -> None:
         assert getattr(sr, name).__module__.startswith("sciretrieve.")
     with pytest.raises(AttributeError, match="nonsense"):
         _ = sr.nonsense
+
+
+def test_what_python_does_a_command_does_under_the_same_name() -> None:
+    commands = {name.replace("-", "_").replace(" ", "_") for name in ROWS} | {name.split()[-1] for name in ROWS}
+    elsewhere = {
+        *("build", "build_part", "estimate"),  # index, its --part and --dry-run
+        *("answer", "profile", "citations_of", "explain", "health"),  # what search, show and info print
+        *("save_search", "saved_search", "saved_searches"),  # search --save and news --list
+        "repair",  # verify --repair
+        *(
+            "field",
+            "load_encoder",
+            "open",
+            "open_corpus",
+            "open_many",
+            "open_reranker",
+            "schema",
+            "__version__",
+        ),  # what commands do by themselves
+    }
+    verbs = {name for name in sr.__all__ if name == name.lower()}
+    assert sorted(verbs - elsewhere - commands) == []
 
 
 def test_an_index_has_few_names_and_the_documents_say_what_each_is(tmp_path: Path) -> None:
