@@ -102,6 +102,7 @@ def indexed(folder: Path, factory: str, metric: Metric) -> list[VectorShard]:
     return shards
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("factory", "metric", "floor"),
     [(factory, metric, floor) for factory, floors in RECALLS.items() for metric, floor in zip(METRICS, floors, strict=True) if floor],
