@@ -14,7 +14,6 @@ from ..matching.search import Searcher
 from ..protocols import AnyEncoder, Encoder
 from .generation import Generation
 from .index import Index
-from .joint import JointSnapshots
 from .reading.reader import Reader
 
 
@@ -96,6 +95,8 @@ def _one(snapshot: Generation, given: Encoder | None, known: QueryEncoder | None
 
 def _several(members: Sequence[Index]) -> Index:
     """Indexes as one; they are its own."""
+    from .joint import JointSnapshots  # one index, which most open, needs none of it
+
     snapshot = JointSnapshots([member.snapshot for member in members])
 
     def query_encoder() -> QueryEncoder:
