@@ -206,7 +206,7 @@ def test_the_catalogue_is_listed_and_shown() -> None:
     listing = call("benchmarks").stdout
     for name in (*CATALOGUE, *SUITES, "beir:DIR"):
         assert name in listing
-    rows: list[dict[str, Any]] = json.loads(call("benchmarks", "list", "--format", "json").stdout)
+    rows: list[dict[str, Any]] = json.loads(call("benchmarks", "--format", "json").stdout)
     assert {row["name"] for row in rows} == {*CATALOGUE, *SUITES}
     for row in rows:
         if row["name"] in SUITES:

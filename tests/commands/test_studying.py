@@ -65,7 +65,7 @@ def test_near_duplicates_are_one_unless_told_otherwise(twins: sr.Index) -> None:
     assert all(hit["also"] == [other_of(hit["id"])] for hit in grouped["hits"] if hit["id"] != "alone")
     assert any(other_of(id) in ids(apart) for id in ids(apart))
     assert not any(hit["also"] for hit in apart["hits"])
-    assert answer(*query).count("  also: ") == 12
+    assert answer(*query).count(" · also ") == 12
 
 
 def other_of(id: str) -> str:
