@@ -32,7 +32,7 @@ import sciretrieve as sr
 from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, interval
-from sciretrieve.query.citations import CitationGraph, Graph, Names, citation_graph
+from sciretrieve.query.citations import CitationGraph, Graph, WorkNames, citation_graph
 from sciretrieve.query.ranking import linking
 from sciretrieve.query.ranking.linking import DEPTH, LinkedPapers
 from sciretrieve.runs import Ranking
@@ -55,7 +55,7 @@ class Task:
 
 def graph_of(papers: int, whole: Graph, pairs: Rows) -> CitationGraph:
     """The graph of some of the citations of a whole one, pairs of citing and cited rows, (n, 2)."""
-    return CitationGraph(papers, papers, Names([]), Graph.of(whole.size, pairs))
+    return CitationGraph(papers, papers, WorkNames([]), Graph.of(whole.size, pairs))
 
 
 def pairs_of(whole: Graph) -> Rows:

@@ -31,7 +31,7 @@ from sciretrieve.matching.dense.vectors import score_rows
 from sciretrieve.matching.effort import EXACT, Effort, Knob, knob
 from sciretrieve.matching.scope import Scope
 from sciretrieve.studies.dense_plot import plot
-from sciretrieve.studies.dense_types import Bench, Row
+from sciretrieve.studies.dense_types import Bench, TypeMeasured
 from sciretrieve.types import Rows, Vectors
 
 PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")
@@ -43,7 +43,7 @@ class Contender:
     """One index with one effort.
 
     Attributes:
-        name, knob, value: as in `Row`.
+        name, knob, value: as in `TypeMeasured`.
         turn: asks it all queries.
         found: what it then found: for each query the rows of the best, and their scores.
         bytes: of the index.
@@ -181,12 +181,12 @@ class Sides:
             self.built[factory] = path, time.perf_counter() - start
         return self.built[factory]
 
-    def row(self, contender: Contender, seconds: float) -> Row:
+    def row(self, contender: Contender, seconds: float) -> TypeMeasured:
         """What a contender gave whose turn took so long."""
         recall = self.questions.recall(contender.found())
         milliseconds = 1000 * seconds / len(self.queries)
         size = contender.bytes / len(self.papers)
-        return Row(contender.name, contender.knob, contender.value, recall, milliseconds, size, contender.seconds)
+        return TypeMeasured(contender.name, contender.knob, contender.value, recall, milliseconds, size, contender.seconds)
 
 
 def hidden(count: int, dim: int) -> Vectors:

@@ -18,7 +18,7 @@ TICK = 1.0
 """Seconds after which a bar is drawn again, also where nothing was done meanwhile."""
 
 
-class Bar:
+class ProgressBar:
     """Progress as a bar, with notes above it, on stderr.
 
     The time left goes by the mean rate until now, and moves while a long step says nothing: a rate of the last steps would stand still.
@@ -66,7 +66,7 @@ def _draw_on(bar: Any, ended: Event) -> None:
                 bar.refresh(nolock=True)
 
 
-class Told:
+class ToldListener:
     """Tells a listener that was handed over, with all three arguments of `start` by position, so that it may have them without defaults."""
 
     def __init__(self, listener: Progress) -> None:
@@ -108,9 +108,9 @@ def shown(progress: Progress | bool) -> Iterator[Progress]:
     if not isinstance(progress, bool):
         if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):
             raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} has not")
-        yield Told(progress)
+        yield ToldListener(progress)
     elif progress and _is_watched():
-        bar = Bar()
+        bar = ProgressBar()
         try:
             yield bar
         finally:

@@ -20,7 +20,7 @@ def unheard(papers: int) -> None:
     """An `Advance` that nobody hears."""
 
 
-class Counted:
+class AdvanceCounter:
     """An `Advance` that counts what it passes on."""
 
     def __init__(self, advance: Advance) -> None:

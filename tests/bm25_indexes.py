@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Fields, FieldsBuilder, LexicalShard, Postings, PostingsBuilder
+from sciretrieve.matching.lexical import (
+    Analyzer,
+    Bm25,
+    Bm25Parameters,
+    FieldPostings,
+    FieldsBuilder,
+    LexicalShard,
+    Postings,
+    PostingsBuilder,
+)
 from sciretrieve.matching.lexical.corpus_statistics import frequencies, statistics
 from sciretrieve.matching.lexical.lexical_shard import RememberedWeights
 from sciretrieve.matching.scope import Scope
@@ -33,7 +42,7 @@ def joined(postings: Sequence[Postings], parameters: Bm25Parameters, scope: Scop
     parts = [(part, None if everything.mask is None else live.places) for part, live in zip(postings, scopes, strict=True)]
     sums, remembered = statistics(parts), RememberedWeights()
     shards = [
-        LexicalShard(part, Fields(part.folder, part.papers), counts, live, first, sums, parameters, remembered)
+        LexicalShard(part, FieldPostings(part.folder, part.papers), counts, live, first, sums, parameters, remembered)
         for part, counts, live, first in zip(postings, frequencies(parts), scopes, firsts, strict=True)
     ]
     return Bm25(shards, sums, parameters)

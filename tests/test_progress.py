@@ -118,7 +118,7 @@ def test_the_time_left_moves_while_a_long_step_says_nothing(monkeypatch: pytest.
     monkeypatch.setattr(progress, "TICK", 0.01)
     now = time.time()
     monkeypatch.setattr(tqdm.std, "time", lambda: now)
-    bar = progress.Bar()
+    bar = progress.ProgressBar()
     bar.start(10)
     now += 60
     bar.advance(1)

@@ -15,7 +15,7 @@ from ..papers.references import name_of
 from ..papers.retractions import retracted, retracted_by_notices, retraction_columns
 from ..progress import shown
 from ..protocols import Progress
-from ..query.citations import Names, identified, names_of, references_from
+from ..query.citations import WorkNames, identified, names_of, references_from
 from ..query.index import Index
 from ..query.snapshot import Snapshot
 from ..types import Mask, Paper, Rows
@@ -181,7 +181,7 @@ def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
     return rows
 
 
-def _references(snapshot: Snapshot, names: Names, progress: Progress) -> tuple[ReferenceCounts, Rows]:
+def _references(snapshot: Snapshot, names: WorkNames, progress: Progress) -> tuple[ReferenceCounts, Rows]:
     """Where references lead, and the rows of the papers with one that leads nowhere."""
     progress.start(None, unit="references")
     total = in_index = elsewhere = 0

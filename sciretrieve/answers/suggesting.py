@@ -65,12 +65,12 @@ def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
 
 
 @once_for_each
-def titles_of(index: Index) -> Titles:
+def titles_of(index: Index) -> TitleWords:
     """The titles of an index's papers. The first call reads one column of all papers."""
-    return Titles(index)
+    return TitleWords(index)
 
 
-class Titles:
+class TitleWords:
     """Titles as words in plain letters, "graph neural networks", found by these words."""
 
     def __init__(self, index: Index) -> None:

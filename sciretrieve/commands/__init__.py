@@ -18,7 +18,7 @@ from typing import NoReturn
 from ..errors import SciretrieveError, Unavailable
 from ..wording import printable
 from .app import app
-from .command import Failure
+from .command import CommandFailure
 
 LONGEST_ERROR = 2000
 """Characters of an error that are printed."""
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
         app(list(arguments), prog_name="sciretrieve")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except Failure as failure:
+    except CommandFailure as failure:
         _tell(str(failure), arguments)
         return failure.exit_code
     except SciretrieveError as error:  # of the command line itself, before a command runs

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidRequest
-from .command import CONTEXT, Group, made
+from .command import CONTEXT, CommandGroup, made
 from .console import Console
 from .help import WHOLE, asked_whole
 
@@ -139,7 +139,7 @@ EVERYWHERE = {"-q", "--quiet", "--debug"}
 """Options of the program, which may stand behind a command, too."""
 
 
-class _Root(Group):
+class _Root(CommandGroup):
     """The group of all commands."""
 
     def __init__(self, **settings: Any) -> None:

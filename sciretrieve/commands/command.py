@@ -69,7 +69,7 @@ CONTEXT = {"help_option_names": ["-h", "--help", "--help-all"]}
 """How a group of commands, and those in it, ask for help."""
 
 
-class Failure(Exception):
+class CommandFailure(Exception):
     """An error of the library, in the words of the command line."""
 
     def __init__(self, error: SciretrieveError, message: str) -> None:
@@ -126,12 +126,12 @@ class _Common:
                 raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
 
     def invoke(self, ctx: Any) -> Any:
-        """As usual. Raises Failure for an error of the library."""
+        """As usual. Raises CommandFailure for an error of the library."""
         command: Any = super()
         try:
             return command.invoke(ctx)
         except SciretrieveError as error:
-            raise Failure(error, as_typed(str(error), ctx.command.params)) from error
+            raise CommandFailure(error, as_typed(str(error), ctx.command.params)) from error
 
     def get_help(self, ctx: Any) -> str:
         """The help screen."""
@@ -142,7 +142,7 @@ class Command(_Common, TyperCommand):
     """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
 
-class Group(_Common, TyperGroup):
+class CommandGroup(_Common, TyperGroup):
     """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -169,7 +169,7 @@ def made(run: Callable[..., None], name: str, epilog: str, members: Mapping[str,
         app.command(name, cls=Command, epilog=epilog)(takes_options(run))
         return get_command(app)
     is_group = not signature(run).parameters
-    app.callback(cls=Group, invoke_without_command=not is_group, no_args_is_help=is_group, epilog=epilog)(takes_options(run))
+    app.callback(cls=CommandGroup, invoke_without_command=not is_group, no_args_is_help=is_group, epilog=epilog)(takes_options(run))
     group: Any = get_command(app)
     group.name, group.commands = name, members
     # options may stand behind the arguments of a command, as everywhere

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import typer
 
-from ..progress import Bar
+from ..progress import ProgressBar
 from ..wording import in_words, printable, without_controls
 
 BETWEEN_LINES = 30.0
@@ -89,7 +89,7 @@ class Console:
         if not self.is_quiet:
             logging.basicConfig(format="%(message)s")
             logging.getLogger("sciretrieve").setLevel(logging.INFO)
-        self._bar = Bar()
+        self._bar = ProgressBar()
         self._log: _ProgressLog | None = None
         self.done = 0
 

@@ -13,7 +13,7 @@ from .console import say
 from .parameters import PlainFormatOption
 
 if TYPE_CHECKING:
-    from ..storage.finding import Listed
+    from ..storage.finding import FoundIndex
 
 
 def indexes(format: PlainFormatOption = "table") -> None:
@@ -49,11 +49,11 @@ def _is(path: Path, default: Path | None) -> bool:
     return path.resolve() == default
 
 
-def _cells(row: Listed) -> tuple[str, ...]:
+def _cells(row: FoundIndex) -> tuple[str, ...]:
     if row.papers is None or row.bytes is None or row.built is None:
         return row.name, row.state, "", "", "", ""
     return row.name, counted(row.papers, "paper"), row.encoder or "", ", ".join(row.modes), row.built[:10], in_bytes(row.bytes)
 
 
-def _where(row: Listed) -> str:
+def _where(row: FoundIndex) -> str:
     return f"{row.path}: {row.fault}" if row.fault else str(row.path)

@@ -17,7 +17,7 @@ LIMIT = 24_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedEncoder:
     """One compiled encoder, or its remembered vectors: the folder, its size in bytes, and when it was last used, in epoch seconds."""
 
     folder: Path
@@ -40,12 +40,12 @@ def vectors_directory() -> Path:
     return cache_directory() / "vectors"
 
 
-def entries() -> list[Entry]:
+def entries() -> list[CachedEncoder]:
     """The cache's entries, the most recently used first."""
     return sorted((entry for folder in _folders() if (entry := _entry(folder)) is not None), key=lambda entry: -entry.used)
 
 
-def clear(name: str = "") -> list[Entry]:
+def clear(name: str = "") -> list[CachedEncoder]:
     """Remove all entries, or those whose folder begins with `name`. Returns what was removed."""
     removed = [entry for entry in entries() if entry.folder.name.startswith(name)]
     for entry in removed:
@@ -71,7 +71,7 @@ def _folders() -> Iterator[Path]:
             yield from (folder for folder in directory.iterdir() if folder.is_dir())
 
 
-def _entry(folder: Path) -> Entry | None:
+def _entry(folder: Path) -> CachedEncoder | None:
     """An entry as it is now, without files that others remove meanwhile; None if its folder is gone."""
     files: list[os.stat_result] = []
     try:
@@ -82,4 +82,4 @@ def _entry(folder: Path) -> Entry | None:
         for name in names:
             with suppress(FileNotFoundError):
                 files.append(Path(place, name).stat())
-    return Entry(folder, sum(file.st_size for file in files), max([used, *(file.st_mtime for file in files)]))
+    return CachedEncoder(folder, sum(file.st_size for file in files), max([used, *(file.st_mtime for file in files)]))

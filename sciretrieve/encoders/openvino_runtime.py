@@ -19,7 +19,7 @@ from ..types import Vectors
 from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .openvino_library import load_openvino
-from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
+from .tokens import BUDGET, TokenBatch, TokenReader, Tokens, ignored
 
 HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
 """OpenVINO's names."""
@@ -72,7 +72,7 @@ class OpenVinoRuntime:
         compiled, own = self._compiled, local()
         self._check_files()
 
-        def infer(batch: Batch) -> Sequence[Vectors]:
+        def infer(batch: TokenBatch) -> Sequence[Vectors]:
             # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
             if not hasattr(own, "request"):
                 own.request = compiled.create_infer_request()

@@ -25,7 +25,7 @@ Text: TypeAlias = str | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TokenBatch:
     """Token ids and attention mask, both (texts, length), and the positions of the texts."""
 
     ids: Ids
@@ -52,7 +52,7 @@ class Tokens:
     """A list of texts as batches, longest first. `truncated` counts the texts of which the model reads only the beginning."""
 
     texts: int
-    batches: tuple[Batch, ...]
+    batches: tuple[TokenBatch, ...]
     truncated: int
 
 
@@ -78,7 +78,7 @@ def tokenise(tokenizer: Tokenizer, texts: Sequence[Text], *, budget: int = BUDGE
     return Tokens(len(texts), tuple(_batches(encodings, longest, budget, padding)), cut)
 
 
-def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: int) -> Iterator[Batch]:
+def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: int) -> Iterator[TokenBatch]:
     lengths = np.array([len(item) for item in encodings], np.intp)
     order = np.argsort(-lengths, kind="stable")
     start = 0
@@ -88,5 +88,5 @@ def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: 
         mask = (np.arange(width) < lengths[places, None]).astype(np.int64)
         ids = np.full((len(places), width), padding, np.int64)
         ids[mask == 1] = np.concatenate([encodings[place].ids for place in places])
-        yield Batch(ids, mask, places)
+        yield TokenBatch(ids, mask, places)
         start += len(places)

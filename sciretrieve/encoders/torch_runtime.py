@@ -20,7 +20,7 @@ from ..types import Vectors
 from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
-from .tokens import Batch, TokenReader, Tokens, ignored
+from .tokens import TokenBatch, TokenReader, Tokens, ignored
 
 CPU_BUDGET = 4096
 """Tokens a batch on a CPU, padding included, measured with AMX."""
@@ -136,7 +136,7 @@ class TorchRuntime:
             vectors[places] = torch.cat(parts).cpu().numpy()
         return vectors, readings
 
-    def _to_device(self, batch: Batch) -> tuple[Any, Any]:
+    def _to_device(self, batch: TokenBatch) -> tuple[Any, Any]:
         """A batch on the device. Because its pages are pinned, the host does not wait for the copy, which follows the previous batch."""
         import torch
 

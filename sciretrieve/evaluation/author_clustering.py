@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidRequest
-from .material import Clustering, Labelled
+from .material import Clustering, LabelledPapers
 from .predicting import Predicted, with_vectors
 from .spaces import Space
 
@@ -58,7 +58,7 @@ def b_cubed(truth: Array, clusters: Array) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _known(blocks: Sequence[Labelled], space: Space) -> list[tuple[Array, Array]]:
+def _known(blocks: Sequence[LabelledPapers], space: Space) -> list[tuple[Array, Array]]:
     """Unit vectors (n, dim) and authors of each block's mentions that have a vector, without empty blocks."""
     result = []
     for vectors, authors in filter(None, (with_vectors(block, space) for block in blocks)):

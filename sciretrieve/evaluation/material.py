@@ -102,7 +102,7 @@ class FewShot:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledPapers:
     """Papers with a label each: the ids, and an array (n,) of classes or numbers or (n, classes) of 0 and 1."""
 
     ids: tuple[str, ...]
@@ -137,8 +137,8 @@ class Prediction(Learning):
 
     label: Label
     measure: str
-    train: Labelled
-    test: Labelled
+    train: LabelledPapers
+    test: LabelledPapers
     few_shot: FewShot | None = None
     solver: Solver = "scirepeval"
 
@@ -160,8 +160,8 @@ class Clustering(Learning):
     """
 
     measure: str
-    dev: tuple[Labelled, ...]
-    test: tuple[Labelled, ...]
+    dev: tuple[LabelledPapers, ...]
+    test: tuple[LabelledPapers, ...]
 
 
 @dataclass(frozen=True, slots=True)

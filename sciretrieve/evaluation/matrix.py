@@ -30,7 +30,7 @@ from .requests import measure
 from .shared_work import SharedWork
 from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
-from .sweeps import Point, Sweep, combinations, name_of
+from .sweeps import Sweep, SweepPoint, combinations, name_of
 from .systems import settings_of
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -162,10 +162,10 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
 
 def sweeps_of(plan: Plan, standings: Standings) -> list[Sweep]:
     """The systems of a plan whose settings have several values, with those cells of them that could be run."""
-    points: dict[tuple[str, str], list[Point]] = {}
+    points: dict[tuple[str, str], list[SweepPoint]] = {}
     for (benchmark, system), planned in plan.items():
         if planned.settings and (cell := standings.cells.get((benchmark, system))):
-            points.setdefault((benchmark, planned.row), []).append(Point(planned.settings, cell))
+            points.setdefault((benchmark, planned.row), []).append(SweepPoint(planned.settings, cell))
     return [Sweep(benchmark, row, of_row) for (benchmark, row), of_row in points.items()]
 
 

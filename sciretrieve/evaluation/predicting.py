@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidRequest, MissingExtra
 from ..metrics.significance import interval_of_f1, interval_of_tau
-from .material import FewShot, Labelled, Prediction
+from .material import FewShot, LabelledPapers, Prediction
 from .spaces import Space
 
 SEED = 42
@@ -119,7 +119,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     )
 
 
-def with_vectors(labelled: Labelled, space: Space) -> tuple[Array, Array] | None:
+def with_vectors(labelled: LabelledPapers, space: Space) -> tuple[Array, Array] | None:
     """Vectors (n, dim) and labels of the papers that have a vector; None if none has.
 
     Raises:
@@ -136,7 +136,7 @@ def with_vectors(labelled: Labelled, space: Space) -> tuple[Array, Array] | None
     return np.asarray(vectors), labelled.labels[flags]
 
 
-def _known(labelled: Labelled, space: Space, prediction: Prediction) -> tuple[Array, Array]:
+def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
     """The same, of papers of which some must have a vector; those without one take zeros, if the task's authors do so."""
     known = with_vectors(labelled, space)
     if known is None:

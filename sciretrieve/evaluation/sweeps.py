@@ -47,7 +47,7 @@ def name_of(system: str, settings: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One combination: the settings that vary, and what it gave."""
 
     settings: Mapping[str, Any]
@@ -65,7 +65,7 @@ class Sweep:
 
     benchmark: str
     system: str
-    points: Sequence[Point]
+    points: Sequence[SweepPoint]
 
     @property
     def name(self) -> str:

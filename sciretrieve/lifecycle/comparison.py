@@ -80,7 +80,7 @@ def _hashes(ids: Iterable[str]) -> npt.NDArray[np.int64]:
     return np.fromiter(map(hash, ids), np.int64)
 
 
-class Comparison:
+class CorpusComparison:
     """Is given a corpus batch by batch, and says what an index would have to do to have its papers.
 
     Attributes:

@@ -25,7 +25,7 @@ from ..matching.lexical import Analyzer
 from ..options import BuildKeywords, BuildSettings, changed
 from ..papers.corpora import ColumnMap, Corpus, Reading, Sources, open_corpus
 from ..papers.corpora.papers import Batch
-from ..papers.corpora.sampling import Sample, sampled
+from ..papers.corpora.sampling import CorpusSample, sampled
 from ..progress import shown
 from ..protocols import Encoder, Progress, unheard
 from ..storage.shards import cut_shard, fill
@@ -131,7 +131,7 @@ class _Trial:
         return sum(self.files.values())
 
 
-def _estimated(sample: Sample, settings: BuildSettings, components: BuildComponents, progress: Progress) -> Estimate:
+def _estimated(sample: CorpusSample, settings: BuildSettings, components: BuildComponents, progress: Progress) -> Estimate:
     papers, encoder, packing = sample.expected, components.encoder, None
     dim = encoder.dim if encoder else None
     dense = chosen_dense(settings.dense, dim, papers, settings.memory, settings.lexical is not None, progress)
@@ -168,7 +168,7 @@ def _estimated(sample: Sample, settings: BuildSettings, components: BuildCompone
     )
 
 
-def _trials(sample: Sample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
+def _trials(sample: CorpusSample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
     """The two largest shards that were made of papers of the sample, of rising size until it takes long enough to tell the speed."""
     with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
 

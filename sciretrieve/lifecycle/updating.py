@@ -39,7 +39,7 @@ from ..storage.sweeping import sweep
 from ..types import Rows
 from ..wording import counted, listed
 from .building import LIBRARIES
-from .comparison import Comparison, IdTable
+from .comparison import CorpusComparison, IdTable
 from .ingest import Ingest, first_rejected, probed, publish_rejections, ran_in, shards_of
 from .merging import tidied
 
@@ -173,7 +173,7 @@ def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress
         old = snapshot.manifest
         if corpus.fingerprint() == old.whole and not old.is_limited:
             return _up_to_date(snapshot, corpus)
-        comparison, rejections = Comparison(snapshot), Tally(strict=strict)
+        comparison, rejections = CorpusComparison(snapshot), Tally(strict=strict)
         listener.start(corpus.count(), unit="papers read")
         for batch in corpus.batches():
             rejections(batch.rejected)
@@ -388,9 +388,9 @@ class _Update:
         return self.corpus.fingerprint()
 
     @once
-    def comparison(self) -> Comparison:
+    def comparison(self) -> CorpusComparison:
         """The corpus beside the index."""
-        return Comparison(self.snapshot)
+        return CorpusComparison(self.snapshot)
 
     @property
     def plan(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ..files.schema import texts_of
 from ..files.writing import read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries, warn_of
 from ..progress import shown
-from ..protocols import AnyEncoder, Counted, Encoder, Progress
+from ..protocols import AdvanceCounter, AnyEncoder, Encoder, Progress
 from ..types import Paper, Query, Vectors
 
 Like = Literal["scidocs", "scirepeval"]
@@ -157,7 +157,7 @@ class _Run:
         count = sum(1 for _ in islice(items, self.done))
         windows = iter(lambda: list(islice(items, self.encoder.window)), [])
         for window, tokens in make_ahead(windows, self._tokens):
-            counted = Counted(progress.advance)
+            counted = AdvanceCounter(progress.advance)
             vectors = self.encoder.encode_queries(window) if tokens is None else self.encoder.encode(tokens, counted)
             for path, data in (
                 (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),

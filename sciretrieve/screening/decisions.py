@@ -54,7 +54,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RandomSample:
     """A random sample of what was unread: its seed, after how many decisions it began, and when."""
 
     seed: int
@@ -67,7 +67,7 @@ class _Said:
     """What the lines say, beside how the session began."""
 
     decisions: list[Decision] = field(default_factory=list)
-    sample: Sample | None = None
+    sample: RandomSample | None = None
     votes: dict[str, Mapping[str, Verdict]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     noted: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class DecisionFile:
         return self._said.decisions
 
     @property
-    def sample(self) -> Sample | None:
+    def sample(self) -> RandomSample | None:
         """The random sample; None before it begins."""
         return self._said.sample
 
@@ -200,7 +200,7 @@ class DecisionFile:
             case {"id": str(id), "note": str()}:
                 pass
             case {"seed": int(seed)} if said.sample is None:
-                said.sample = Sample(seed, len(said.decisions), time)
+                said.sample = RandomSample(seed, len(said.decisions), time)
             case {"reasons": list(reasons)} if all(isinstance(one, str) for one in reasons):
                 said.reasons += [one for one in reasons if one not in said.reasons]
             case {"criteria": str(criteria)}:

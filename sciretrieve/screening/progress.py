@@ -14,7 +14,7 @@ from .decisions import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRecall:
     """What is known of the recall; the fields are those of `Status`."""
 
     sampled: int
@@ -27,7 +27,7 @@ class Known:
 
 def recall_of(
     verdicts: Mapping[str, Verdict | None], sample: Sequence[str], sampled: Sequence[str], papers: int, target: float, confidence: float
-) -> Known:
+) -> KnownRecall:
     """What decisions say of the recall.
 
     Let F be the relevant papers that are found and O those that are open. The bound from the sample on how many are relevant never falls
@@ -63,7 +63,7 @@ def recall_of(
     if len(verdicts) == papers:
         recall = low = _share(len(found), len(perhaps))
         high, p_value = 1.0, 0.0 if found == perhaps else 1.0
-    return Known(len(sampled), len(sure_places), recall, low, high, p_value)
+    return KnownRecall(len(sampled), len(sure_places), recall, low, high, p_value)
 
 
 def _share(count: int, total: float) -> float:

@@ -23,7 +23,7 @@ LINE = re.compile(r"(?P<name>\S+)\s+(?P<hash>[0-9a-f]{64})")
 NAME = re.compile(r"[\w.@-]{1,64}")
 
 
-class Tokens:
+class AccessTokens:
     """The tokens of those who may ask. A token is long and random, so that its hash, SHA-256, tells nothing of it."""
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class Tokens:
         return names[0] if names else None
 
 
-def reread_at_hangup(tokens: Tokens | None) -> None:
+def reread_at_hangup(tokens: AccessTokens | None) -> None:
     """From now on SIGHUP has the tokens read again, where there are any, and does not end the process."""
     signal.signal(signal.SIGHUP, lambda *_: tokens.reload() if tokens is not None else None)
 
@@ -61,7 +61,7 @@ def new_token(path: Path, name: str) -> str:
     one, or is none."""
     if not NAME.fullmatch(name):
         raise InvalidRequest(f"{name!r} cannot name a token; use up to 64 letters, digits, dots and dashes")
-    if path.exists() and name in Tokens(path)._hashes:
+    if path.exists() and name in AccessTokens(path)._hashes:
         raise InvalidRequest(f"{path} has a token of {name}; remove its line first, or choose another name")
     token = secrets.token_urlsafe(32)
     text = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from ..errors import SciretrieveError
 from ..protocols import Reranker
 from . import own, pages, scholar, watching
-from .access import Tokens
+from .access import AccessTokens
 from .desk import Desk
 from .failures import ClientGone, Refused, told
 from .guards import Gate, Ledger
@@ -74,7 +74,7 @@ def make_app(
     describe(app, needs_token=settings.token_file is not None)
     for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
-    tokens = Tokens(settings.token_file) if settings.token_file else None
+    tokens = AccessTokens(settings.token_file) if settings.token_file else None
     rates = Rates(settings.rate, counts) if settings.rate else None
     app.state.tokens = tokens
     app.add_middleware(Gate, settings=settings, tokens=tokens, rates=rates)

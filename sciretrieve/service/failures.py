@@ -63,7 +63,7 @@ class Failure(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldError:
     """What a client is told of an error."""
 
     status: int
@@ -83,33 +83,33 @@ class Told:
         return JSONResponse(value.model_dump(), self.status, {**(self.headers or {}), **headers})
 
 
-def told(error: Exception) -> Told:
+def told(error: Exception) -> ToldError:
     """What a client is told of an error; one that is ours is written to the log, and told without its text."""
     if isinstance(error, Refused):
-        return Told(error.status, error.error, error.hint)
+        return ToldError(error.status, error.error, error.hint)
     if isinstance(error, ClientGone):
-        return Told(GONE, "nobody waits for the answer", "")
+        return ToldError(GONE, "nobody waits for the answer", "")
     if isinstance(error, RequestValidationError):
-        return Told(400, _invalid(error), "see /docs for what this address takes")
+        return ToldError(400, _invalid(error), "see /docs for what this address takes")
     if isinstance(error, HTTPException):  # which stands for what went wrong while a body was read
         return told(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
     for kind, status in KINDS:
         if isinstance(error, kind):
             what, _, hint = str(error).partition("; ")
-            return Told(status, what, "" if COMMAND in hint else hint)
+            return ToldError(status, what, "" if COMMAND in hint else hint)
     is_ours = isinstance(error, SciretrieveError)
     LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)
     _, what, hint = INSIDE
-    return Told(500, what, hint)
+    return ToldError(500, what, hint)
 
 
-def _http(error: HTTPException) -> Told:
+def _http(error: HTTPException) -> ToldError:
     status = STATUSES.get(error.status_code, error.status_code)
     if status == HTTPStatus.NOT_FOUND:
-        return Told(404, "there is nothing at this address", "see /docs for the addresses that there are")
+        return ToldError(404, "there is nothing at this address", "see /docs for the addresses that there are")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return Told(405, "this address does not take that method", "see /docs for the methods that it takes")
-    return Told(status, str(error.detail), "")
+        return ToldError(405, "this address does not take that method", "see /docs for the methods that it takes")
+    return ToldError(status, str(error.detail), "")
 
 
 def _invalid(error: RequestValidationError) -> str:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .access import Tokens, token_of
+from .access import AccessTokens, token_of
 from .failures import GONE, Refused, told
 from .measuring import OTHER, Measures, method_of
 from .rates import Rates
@@ -93,7 +93,7 @@ class Ledger:
 class Gate:
     """Refuses whoever may not ask, asks too often, or sends too much or too slowly."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: Tokens | None, rates: Rates | None) -> None:
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: AccessTokens | None, rates: Rates | None) -> None:
         self._app, self._settings, self._tokens, self._rates = app, settings, tokens, rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -16,7 +16,7 @@ from ..errors import InvalidRequest, UnknownName
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownParameters:
     """What routes depend on that take no other parameters.
 
     Attributes:

@@ -39,7 +39,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class FoundIndex:
     """An index that was found, as far as its manifest can be read.
 
     Attributes:
@@ -116,21 +116,21 @@ def found() -> list[Path]:
     return list(distinct.values())
 
 
-def listing(path: Path) -> Listed:
+def listing(path: Path) -> FoundIndex:
     """What is known of an index without opening it."""
     name = path.resolve().name
     try:
         manifest = read_manifest(path)
         check_sizes(path, manifest)
     except NotFound:
-        return Listed(name, path, "unfinished")
+        return FoundIndex(name, path, "unfinished")
     except (CorruptData, OSError) as error:
-        return Listed(name, path, "damaged", fault=str(error))
+        return FoundIndex(name, path, "damaged", fault=str(error))
     has = {"dense": manifest.encoder is not None, "bm25": manifest.lexical is not None}
     has["hybrid"] = all(has.values())
     encoder = manifest.encoder["name"] if manifest.encoder else None
     modes = tuple(mode for mode in MODES if has[mode])
-    return Listed(name, path, "ready", manifest.papers, encoder, modes, manifest.created, manifest.bytes)
+    return FoundIndex(name, path, "ready", manifest.papers, encoder, modes, manifest.created, manifest.bytes)
 
 
 def is_index(path: Path) -> bool:

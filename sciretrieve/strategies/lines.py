@@ -43,27 +43,27 @@ PRECEDENCE: tuple[OperatorName, ...] = ("OR", "AND")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TypedWords:
     """A typed query."""
 
     query: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class LineReference:
     """Another line, by its name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unavailable:
+class UnavailableText:
     """An operand that has no counterpart here, as it was written."""
 
     text: str
 
 
-Expression: TypeAlias = Tree[Words | Reference | Unavailable]
+Expression: TypeAlias = Tree[TypedWords | LineReference | UnavailableText]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class _Reading:
             if pasted is not None and not pasted.is_quotation and (said := [*pasted.signs, *(f'"{one}"' for one in pasted.quotations)]):
                 advice = "join its parts by AND, OR and NOT, and put those that are a phrase in quotes"
                 raise self._refused(f"it reads as a sentence, in which {said[0]} would demand nothing", advice)
-            return Words(text)
+            return TypedWords(text)
         depth = min(token.depth for token in tokens)
         for operator in PRECEDENCE:
             if len(parts := self._split(tokens, depth, operator)) > 1:
@@ -137,7 +137,7 @@ class _Reading:
         if first.text == "NOT" and first.depth == depth:
             return Combination("NOT", (self._expression(tokens[1:]),))
         if len(tokens) == 1:
-            return Reference(first.reference) if first.reference is not None else Unavailable(first.unavailable or "")
+            return LineReference(first.reference) if first.reference is not None else UnavailableText(first.unavailable or "")
         if first.text == "(" and last.text == ")" and all(token.depth > depth for token in tokens[1:-1]):
             return self._expression(tokens[1:-1])
         apart = next(token for token in tokens if token.is_apart)

@@ -33,14 +33,14 @@ class RunOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class FoundCounts:
     """The papers of a result, and the duplicates that were removed."""
 
     papers: int
     duplicates: int
 
 
-def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: Counts, translated: Mapping[str, Any] | None) -> dict[str, Any]:
+def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: FoundCounts, translated: Mapping[str, Any] | None) -> dict[str, Any]:
     """The log of a run that ends now."""
     lines = [
         {

@@ -12,15 +12,15 @@ from collections.abc import Collection
 from ..errors import InvalidRequest
 from ..query.narrowing.combining import combined, mapped
 from ..query.narrowing.operators import DEEPEST
-from .lines import Reference
+from .lines import LineReference
 from .terms import (
     MOST_WAYS,
     TEXT,
-    Nearby,
+    AnyText,
+    NearTexts,
     Notes,
     Operand,
     Term,
-    Text,
     Years,
     has_open_texts,
     in_columns,
@@ -115,10 +115,10 @@ class _Reading:
             raise self._refused(f"{part.strip()!r}, which is no line, and no range of lines")
         return [str(number) for number in range(int(first), int(last or first) + 1)]
 
-    def reference(self, number: str) -> Reference:
+    def reference(self, number: str) -> LineReference:
         if number not in self._lines:
             raise self._refused(f"the line {number}, and there is none")
-        return Reference(f"s{number}")
+        return LineReference(f"s{number}")
 
     def _expression(self) -> Term:
         """What stands side by side up to a closing parenthesis or the end."""
@@ -196,7 +196,7 @@ class _Reading:
             term = near(left, right, max(int(distance) - 1, 0), self._notes)
         elif (befores := ways_of(left)) and (afters := ways_of(right)):
             if len(befores) * len(afters) <= MOST_WAYS:
-                return Text(tuple(f"{before} {after}" for before in befores for after in afters))
+                return AnyText(tuple(f"{before} {after}" for before in befores for after in afters))
             self._notes.add(f"{_short(written)} is read as next to each other in either order, which finds a little more")
             term = near(left, right, 0, self._notes)
         return term or self._notes.gone(written, "adj joins words, phrases, and an OR of these alone")
@@ -221,9 +221,9 @@ class _Reading:
         return in_columns(term, columns, self._notes)
 
     def _year(self, operand: Operand) -> Term:
-        if not isinstance(operand, Text | Nearby):
+        if not isinstance(operand, AnyText | NearTexts):
             return operand
-        ways = operand.ways if isinstance(operand, Text) else ()
+        ways = operand.ways if isinstance(operand, AnyText) else ()
         years = [Years(way.replace(":", "-")) for way in ways if re.fullmatch(r"\d{4}([:-]\d{4})?", way)]
         if not years or len(years) < len(ways):
             return self._notes.gone(" or ".join(ways), "no year, and no range of years")

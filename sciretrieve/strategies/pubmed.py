@@ -13,8 +13,8 @@ from itertools import combinations
 from ..errors import InvalidRequest
 from ..query.narrowing.combining import OPERATORS, OperatorName, combined
 from ..query.narrowing.operators import DEEPEST
-from .lines import Reference, Unavailable
-from .terms import TEXT, Nearby, Notes, Term, Text, Years, in_columns, plain, spelled
+from .lines import LineReference, UnavailableText
+from .terms import TEXT, AnyText, NearTexts, Notes, Term, Years, in_columns, plain, spelled
 
 FIELDS = {
     **dict.fromkeys(("ti", "title"), ("title",)),
@@ -112,7 +112,7 @@ class _Reading:
             self._place += 1
             if token["line"] not in self._lines:
                 raise self._refused(f"#{token['line']}, and there is no such line")
-            return Reference(f"s{token['line']}")
+            return LineReference(f"s{token['line']}")
         return self._term()
 
     def _term(self) -> Term:
@@ -175,16 +175,16 @@ class _Reading:
                 return self._notes.gone(written, "stars in a proximity search, which PubMed has not either")
             distance = int(proximity["distance"])
             if len(words) == 2:
-                return Nearby((words[0],), (words[1],), distance)
+                return NearTexts((words[0],), (words[1],), distance)
             self._notes.add(f"{written} is read as each two of its words near each other, which finds a little more")
-            return combined("AND", [Nearby((one,), (other,), distance + len(words) - 2) for one, other in combinations(words, 2)])
+            return combined("AND", [NearTexts((one,), (other,), distance + len(words) - 2) for one, other in combinations(words, 2)])
         if is_phrase:
             return self._spelled(words, written)
         self._notes.add(f"{written} is read as words that must all be there; PubMed takes it for a phrase if it knows it as one")
         spoken = [word for word in words if re.search(r"[^\W_]", word)]
         return combined("AND", [self._spelled([word], written) for word in spoken]) if spoken else self._spelled(words, written)
 
-    def _spelled(self, words: Sequence[str], written: str) -> Text | Unavailable:
+    def _spelled(self, words: Sequence[str], written: str) -> AnyText | UnavailableText:
         if any(re.search(r"[?#$]", word) for word in words):
             words = [re.sub(r"[?#$]", " ", word) for word in words]  # PubMed reads such signs as blanks
             words = " ".join(words).split()

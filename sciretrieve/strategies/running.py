@@ -21,8 +21,8 @@ from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
 from ..query.opening import open_index
 from ..storage.finding import chosen, several
 from ..types import Paper, Rows
-from .lines import Expression, Reference, Unavailable, Words
-from .logs import Counts, RunOf, log_of
+from .lines import Expression, LineReference, TypedWords, UnavailableText
+from .logs import FoundCounts, RunOf, log_of
 from .strategy import Strategy
 from .translation import Translation
 
@@ -125,7 +125,7 @@ def run(
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)
-    return StrategyResult(log_of(strategy, runs, Counts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
+    return StrategyResult(log_of(strategy, runs, FoundCounts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
 
 
 def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
@@ -154,10 +154,10 @@ def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progre
 
 
 def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everything: Rows, rows: Mapping[str, Rows]) -> Rows:
-    def of_operand(operand: Words | Reference | Unavailable) -> Rows:
-        if isinstance(operand, Words):
+    def of_operand(operand: TypedWords | LineReference | UnavailableText) -> Rows:
+        if isinstance(operand, TypedWords):
             return index.matching(_grouped(operand.query), filters)
-        return rows[operand.name] if isinstance(operand, Reference) else NO_ROWS
+        return rows[operand.name] if isinstance(operand, LineReference) else NO_ROWS
 
     def joined(operator: OperatorName, parts: list[Rows]) -> Rows:
         if operator == "NOT":
@@ -189,9 +189,9 @@ def _with_words(strategy: Strategy) -> set[str]:
             continue
         seen.add(line)
         for operand in leaves(strategy.lines[line].expression, wanted=True):
-            if isinstance(operand, Words) and not operand.query.startswith("NOT "):
+            if isinstance(operand, TypedWords) and not operand.query.startswith("NOT "):
                 found.add(line)
-            elif isinstance(operand, Reference):
+            elif isinstance(operand, LineReference):
                 waiting.append(operand.name)
     return found
 

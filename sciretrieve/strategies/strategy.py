@@ -21,7 +21,7 @@ from typing import Any
 from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import SearchOptions
 from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
-from .lines import MOST_LINES, NAME, Line, Reference, Unavailable, Words, read_line
+from .lines import MOST_LINES, NAME, Line, LineReference, TypedWords, UnavailableText, read_line
 
 KEYS = ("indexes", "filter", "since", "until", "result", "lines")
 LARGEST = 1_000_000
@@ -90,7 +90,7 @@ def parse(text: str) -> Strategy:
             raise UnknownName("key of a strategy", key, KEYS)
     lines = _lines(values.get("lines"))
     try:
-        needed = {name: {leaf.name for leaf in leaves(line.expression) if isinstance(leaf, Reference)} for name, line in lines.items()}
+        needed = {name: {leaf.name for leaf in leaves(line.expression) if isinstance(leaf, LineReference)} for name, line in lines.items()}
         order = tuple(TopologicalSorter(needed).static_order())
     except CycleError as error:
         names = " → ".join(reversed(error.args[1]))
@@ -151,10 +151,10 @@ def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[
     InvalidRequest.
     """
 
-    def of_operand(operand: Words | Reference | Unavailable) -> tuple[bool, list[str]]:
-        if isinstance(operand, Reference):
+    def of_operand(operand: TypedWords | LineReference | UnavailableText) -> tuple[bool, list[str]]:
+        if isinstance(operand, LineReference):
             return voids[operand.name], list(without[operand.name])
-        return (True, [operand.text]) if isinstance(operand, Unavailable) else (False, [])
+        return (True, [operand.text]) if isinstance(operand, UnavailableText) else (False, [])
 
     def joined(operator: OperatorName, parts: list[tuple[bool, list[str]]]) -> tuple[bool, list[str]]:
         for is_void, texts in parts:

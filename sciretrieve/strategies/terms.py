@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeGuard
 
 from ..characters import typed
 from ..query.narrowing.combining import Combination, Tree, combined, leaves, mapped
-from .lines import Reference, Unavailable
+from .lines import LineReference, UnavailableText
 
 TEXT = ("title", "abstract")
 MOST_WAYS = 60
@@ -24,7 +24,7 @@ SLASH = re.compile(r"(?<=\w)/(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class AnyText:
     """One of some texts, word by word as they are, in one of some columns; None where the columns are not said yet."""
 
     ways: tuple[str, ...]
@@ -32,7 +32,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearby:
+class NearTexts:
     """One of some texts, and one of others, in either order with at most so many words between them."""
 
     left: tuple[str, ...]
@@ -48,7 +48,7 @@ class Years:
     text: str
 
 
-Operand: TypeAlias = Text | Nearby | Years | Reference | Unavailable
+Operand: TypeAlias = AnyText | NearTexts | Years | LineReference | UnavailableText
 Term: TypeAlias = Tree[Operand]
 
 
@@ -63,11 +63,11 @@ class Notes:
         if note not in self.texts:
             self.texts.append(note)
 
-    def gone(self, text: str, why: str) -> Unavailable:
+    def gone(self, text: str, why: str) -> UnavailableText:
         """An operand that has no counterpart, and a note that says why."""
         text = " ".join(text.replace('"', "").split())
         self.add(f"not available: {text} ({why})")
-        return Unavailable(text)
+        return UnavailableText(text)
 
 
 def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
@@ -78,11 +78,11 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
         if not _is_open(text):
             return text
         is_name = not set(columns) <= set(TEXT)
-        if isinstance(text, Nearby):
+        if isinstance(text, NearTexts):
             written = as_query(text)
             if is_name:
                 return notes.gone(written, "near is for words of title and abstract")
-            return Nearby(_without_slashes(text.left), _without_slashes(text.right), text.distance, columns)
+            return NearTexts(_without_slashes(text.left), _without_slashes(text.right), text.distance, columns)
         ways = text.ways
         if is_name:
             ways = tuple(INITIAL.sub(r"\1", way) for way in ways)
@@ -90,7 +90,7 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
                 return notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
         if any("*" in BARE.sub("", way) for way in ways):
             return notes.gone(text.ways[0], "a star needs two letters before it")
-        return Text(ways if is_name else _without_slashes(ways), columns)
+        return AnyText(ways if is_name else _without_slashes(ways), columns)
 
     return mapped(term, within)
 
@@ -105,13 +105,13 @@ def has_open_texts(term: Term) -> bool:
     return any(map(_is_open, leaves(term)))
 
 
-def _is_open(operand: Operand) -> TypeGuard[Text | Nearby]:
-    return isinstance(operand, Text | Nearby) and operand.columns is None
+def _is_open(operand: Operand) -> TypeGuard[AnyText | NearTexts]:
+    return isinstance(operand, AnyText | NearTexts) and operand.columns is None
 
 
 def ways_of(term: Term) -> tuple[str, ...] | None:
     """The texts of which a term is any, in columns that are not said; None if it is something else."""
-    if isinstance(term, Text) and term.columns is None:
+    if isinstance(term, AnyText) and term.columns is None:
         return term.ways
     if isinstance(term, Combination) and term.operator == "OR":
         parts = [ways_of(part) for part in term.parts]
@@ -126,14 +126,14 @@ def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
     right_ways = ways_of(right)
     if right_ways is None:
         return None
-    if isinstance(left, Nearby) and left.columns is None:
+    if isinstance(left, NearTexts) and left.columns is None:
         notes.add("three texts near each other are read as the third near one of the first two, which finds a little more")
-        return combined("AND", [left, Nearby((*left.left, *left.right), right_ways, distance)])
+        return combined("AND", [left, NearTexts((*left.left, *left.right), right_ways, distance)])
     left_ways = ways_of(left)
-    return None if left_ways is None else Nearby(left_ways, right_ways, distance)
+    return None if left_ways is None else NearTexts(left_ways, right_ways, distance)
 
 
-def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Unavailable:
+def spelled(words: Sequence[str], written: str, notes: Notes) -> AnyText | UnavailableText:
     """Words that follow each other, with the truncations and wildcards of Ovid: `*`, `$` and `:` at the end of a word, `$3` for up to three
     letters, `#` for a letter, `?` for one or none."""
     ways: list[list[str]] = []
@@ -154,7 +154,7 @@ def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Unavaila
     texts = tuple(" ".join(way) for way in product(*ways))
     if not all(re.search(r"[^\W_]", text) for text in texts):
         return notes.gone(written, "neither letters nor digits")
-    return Text(texts)
+    return AnyText(texts)
 
 
 def _without_star(word: str) -> tuple[str, str, str]:
@@ -187,25 +187,25 @@ def as_query(term: Term) -> str:
         return f"NOT {_within(term.parts[0])}"
     if isinstance(term, Years):
         return f"year:{term.text}"
-    if isinstance(term, Reference):
+    if isinstance(term, LineReference):
         return term.name
-    if isinstance(term, Unavailable):
+    if isinstance(term, UnavailableText):
         return f'unavailable:"{term.text}"'
     return " OR ".join(_in_columns(term))
 
 
 def _within(term: Term) -> str:
     query = as_query(term)
-    is_one = isinstance(term, Years | Reference | Unavailable) or (isinstance(term, Text) and query.count(" OR ") == 0)
+    is_one = isinstance(term, Years | LineReference | UnavailableText) or (isinstance(term, AnyText) and query.count(" OR ") == 0)
     return query if is_one else f"({query})"
 
 
-def _in_columns(term: Text | Nearby) -> Iterator[str]:
+def _in_columns(term: AnyText | NearTexts) -> Iterator[str]:
     """What is demanded of each column; title and abstract together are what a query looks in."""
     columns = term.columns or TEXT
     groups = [None, *(column for column in columns if column not in TEXT)] if set(TEXT) <= set(columns) else list(columns)
     for column in groups:
-        if isinstance(term, Nearby):
+        if isinstance(term, NearTexts):
             query = f"{_any(term.left)} NEAR/{term.distance} {_any(term.right)}"
             yield f"{column}:({query})" if column else query
         elif column is None:

@@ -35,7 +35,7 @@ CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TypeMeasured:
     """What one type of dense index gave with one effort.
 
     Attributes:
@@ -78,12 +78,12 @@ class Bench:
     k: int
     dim: int
     metric: Metric
-    rows: tuple[Row, ...]
+    rows: tuple[TypeMeasured, ...]
 
     @property
-    def front(self) -> list[Row]:
+    def front(self) -> list[TypeMeasured]:
         """The Pareto-optimal rows, by rising time: no other row finds as much in less time, or more in the same time."""
-        front: list[Row] = []
+        front: list[TypeMeasured] = []
         for row in sorted(self.rows, key=lambda row: (row.milliseconds, -row.recall)):
             if not front or row.recall > front[-1].recall:
                 front.append(row)
@@ -139,7 +139,7 @@ def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SI
             for dense in names:
                 if dense == "flat":
                     milliseconds, _ = questions.ask(shards, EXACT, TIMED)
-                    measured = [Row(dense, None, None, 1.0, milliseconds, 4.0 * dim, 0.0)]
+                    measured = [TypeMeasured(dense, None, None, 1.0, milliseconds, 4.0 * dim, 0.0)]
                 else:
                     measured = _measured(dense, shards, questions, listener)
                 result = replace(result, rows=(*result.rows, *measured))
@@ -168,7 +168,7 @@ def _copied(papers: Gathered, folder: Path, shard_size: int, metric: Metric) -> 
     return shards
 
 
-def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questions, progress: Progress) -> list[Row]:
+def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questions, progress: Progress) -> list[TypeMeasured]:
     """Build a type of FAISS index beside the vectors, in place of the one before it, and ask it."""
     progress.note(f"{dense}: building it")
     start = time.perf_counter()
@@ -187,4 +187,4 @@ def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questio
         steps.append(step)
         progress.advance(len(questions.vectors))
     papers = sum(shard.papers for shard in shards)
-    return [Row(dense, knob(dense), step.value, step.recall, step.milliseconds, size / papers, seconds) for step in steps]
+    return [TypeMeasured(dense, knob(dense), step.value, step.recall, step.milliseconds, size / papers, seconds) for step in steps]

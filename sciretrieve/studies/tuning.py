@@ -35,7 +35,7 @@ ANSWER_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FusionSetting:
     """One way to search: BM25's parameters and the fusion's."""
 
     bm25: Bm25Parameters
@@ -58,9 +58,9 @@ class TuningResult:
 
     measure: str
     queries: int
-    before: Setting
+    before: FusionSetting
     before_mean: float
-    after: Setting
+    after: FusionSetting
     held_out: float
     difference: Comparison
     written: bool
@@ -86,7 +86,7 @@ def tune(
     if not index.snapshot.find(list(dict.fromkeys(judged := [id for query in judged_queries for id in qrels[query.id]]))):
         known = next(iter(index.snapshot.live_ids()), None)
         raise InvalidRequest(f"{index.path} has none of the judged papers: it has {known!r}, and not {judged[0]!r}; correct the ids")
-    current = Setting(parameters, index.snapshot.fusion)
+    current = FusionSetting(parameters, index.snapshot.fusion)
     settings = _grid(current)
     with shown(progress) as listener:
         values = _values(index, judged_queries, qrels, settings, measure, listener)
@@ -109,16 +109,16 @@ def tune(
     )
 
 
-def _grid(current: Setting) -> list[Setting]:
+def _grid(current: FusionSetting) -> list[FusionSetting]:
     """All settings to try, the index's own first, since of equals the first is taken."""
     pairs = dict.fromkeys([(current.bm25.k1, current.bm25.b), *LENGTHS])
     depths = dict.fromkeys([current.fusion.depth, *DEPTHS])
     fusions = [current.fusion, *(replace(current.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
-    return [Setting(replace(current.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
+    return [FusionSetting(replace(current.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
 
 
 def _values(
-    index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[Setting], measure: str, progress: Progress
+    index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[FusionSetting], measure: str, progress: Progress
 ) -> npt.NDArray[np.float64]:
     """Each setting's value for each query, (settings, queries), from 0 to 1."""
     parsed_measure = parse_measure(measure)

@@ -33,7 +33,7 @@ CITED, AUTHOR, VENUE = "cited", "same author", "same venue"
 
 
 @dataclass(frozen=True)
-class Near:
+class Neighbours:
     """Who is near whom, by row: who cites whom, and rows by author and by venue."""
 
     graph: Graph | None
@@ -55,7 +55,7 @@ class Near:
             yield from ((other, kind) for other in islice(shuffled(sources[kind], chance), DRAWS) if other != row)
 
 
-def _read_near(corpus: Corpus, request: PairRequest) -> Near:
+def _read_near(corpus: Corpus, request: PairRequest) -> Neighbours:
     authors: list[tuple[str, ...]] = []
     venues: list[str] = []
     is_asked = request.settings.references is not None or request.settings.citations is not None
@@ -81,7 +81,7 @@ def _read_near(corpus: Corpus, request: PairRequest) -> Near:
             by_author.setdefault(name, []).append(row)
         by_venue.setdefault(venue, []).append(row)
     arrays = {venue: np.array(rows, np.int64) for venue, rows in by_venue.items()}
-    return Near(graph, authors, venues, by_author, arrays)
+    return Neighbours(graph, authors, venues, by_author, arrays)
 
 
 def _draw(request: PairRequest, *, to_labels: bool) -> Drawn:

@@ -40,7 +40,7 @@ class Triplet(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Citations:
+class CitationNetwork:
     """What triplets are drawn from.
 
     Attributes:
@@ -128,12 +128,12 @@ class Recipe:
     """
 
     source: str
-    sample: Callable[[Citations, int, Random], list[Triplet]]
+    sample: Callable[[CitationNetwork, int, Random], list[Triplet]]
     title_only: float = 0.0
     needs_field: bool = False
 
 
-def _specter(citations: Citations, query: int, chance: Random) -> list[Triplet]:
+def _specter(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
     """Five: two hard ones and three easy ones. A query without hard negatives makes none, as in the authors' code, whose margin
     between cited and further papers is nothing then."""
     cited = citations.cited(query)
@@ -147,7 +147,7 @@ def _specter(citations: Citations, query: int, chance: Random) -> list[Triplet]:
     return hard + [Triplet(query, chance.choice(cited), negative, EASY) for negative in easy]
 
 
-def _specter2(citations: Citations, query: int, chance: Random) -> list[Triplet]:
+def _specter2(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
     """Ten: four hard ones, and six easy ones of which two have the query's fields, two share one, and two have none of them; six by
     chance where fields are not known. Each negative gets the next of the papers that the query cites."""
     cited = citations.cited(query)
@@ -165,7 +165,7 @@ def _specter2(citations: Citations, query: int, chance: Random) -> list[Triplet]
     return [Triplet(query, positive, negative, kind) for positive, (negative, kind) in zip(cycle(cited), negatives.items(), strict=False)]
 
 
-def _scimult(citations: Citations, query: int, chance: Random) -> list[Triplet]:
+def _scimult(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
     """One for each paper that the query cites, with a negative that this very paper cites; by chance where there is none, as for
     three in five of the paper's own pairs."""
     triplets = []

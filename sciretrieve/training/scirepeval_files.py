@@ -75,7 +75,7 @@ def _candidates(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -
     return TrainingSet("pairs" if queries else "triplets", papers, triplets, queries)
 
 
-class Search(NamedTuple):
+class SearchLists(NamedTuple):
     """A query with candidates: its id, its text (None for a paper), and the ids of the candidates with a score and of the others."""
 
     id: str
@@ -84,14 +84,14 @@ class Search(NamedTuple):
     others: list[str]
 
 
-def read_searches(path: Path) -> tuple[list[Search], Mapping[str, Paper]]:
+def read_searches(path: Path) -> tuple[list[SearchLists], Mapping[str, Paper]]:
     """Read a file of queries with candidates, and all its papers, by id. Raises InvalidRequest if it is no such file."""
     papers: dict[str, Paper] = {}
     searches = list(_searches(path, _rows(path), papers))
     return searches, papers
 
 
-def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], papers: dict[str, Paper]) -> Iterator[Search]:
+def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], papers: dict[str, Paper]) -> Iterator[SearchLists]:
     """The queries with candidates; all their papers are put among those known."""
     for number, row in numbered:
         query, candidates = row.get("query"), row.get("candidates")
@@ -104,7 +104,7 @@ def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], pap
         for candidate in candidates:
             other = _known(papers, path, f"query {number}", "candidates", candidate)
             (scored if candidate.get("score") else others)[other] = None
-        yield Search(id, text, list(scored), [other for other in others if other not in scored])
+        yield SearchLists(id, text, list(scored), [other for other in others if other not in scored])
 
 
 def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:

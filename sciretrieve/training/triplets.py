@@ -21,7 +21,7 @@ from ..types import Mask, Paper, Query
 from .field_shares import drawn_by_shares, parsed_shares
 from .held_out import HeldOut
 from .mining import MINED, Mining, opened_miner
-from .recipes import HARD, RECIPES, Citations, Recipe, Triplet
+from .recipes import HARD, RECIPES, CitationNetwork, Recipe, Triplet
 from .set_folder import Doc, write_facts, write_papers, write_table
 
 
@@ -75,7 +75,7 @@ def build_triplets(
             is_tested = _tested(opened_corpus, len(collection.ids), held_out)
             if without:
                 progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
-            citations = Citations(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
+            citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
             queries = _queries(citations, collection, chosen, settings, shares, progress)
             progress.start(len(queries), unit="queries")
             triplets: list[Triplet] = []
@@ -119,7 +119,7 @@ def listed_counts(counts: Counter[str]) -> str:
 
 
 def _queries(
-    citations: Citations, collection: Collection, recipe: Recipe, settings: CiteSettings, shares: str | None, progress: Progress
+    citations: CitationNetwork, collection: Collection, recipe: Recipe, settings: CiteSettings, shares: str | None, progress: Progress
 ) -> list[int]:
     """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
     rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= (settings.cited or 1))).tolist()
@@ -160,7 +160,13 @@ def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
 
 
 def _mined(
-    triplets: Sequence[Triplet], mining: Mining, corpus: Corpus, citations: Citations, ids: Sequence[str], folder: Path, progress: Progress
+    triplets: Sequence[Triplet],
+    mining: Mining,
+    corpus: Corpus,
+    citations: CitationNetwork,
+    ids: Sequence[str],
+    folder: Path,
+    progress: Progress,
 ) -> list[Triplet]:
     """The same, with what the query finds in place of hard negatives, each once; these are no papers that the query cites."""
     row_of = {id: row for row, id in enumerate(ids)}

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.commands.app import app
-from sciretrieve.commands.command import Failure
+from sciretrieve.commands.command import CommandFailure
 from sciretrieve.evaluation import CATALOGUE, SUITES
 from sciretrieve.evaluation.pooling import Pool
 from sciretrieve.evaluation.published import PUBLISHED
@@ -192,7 +192,7 @@ def test_several_runs_are_told_apart_by_tukeys_test(beir: Path, tmp_path: Path) 
 def test_bad_requests(arguments: list[str], words: str) -> None:
     result = call(*arguments)
     assert result.exit_code == 1
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert result.exception.exit_code == 2
     assert any(word in str(result.exception) for word in words.split("|")), str(result.exception)
 

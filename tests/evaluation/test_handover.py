@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import sciretrieve as sr
 from sciretrieve.commands.app import app
-from sciretrieve.commands.command import Failure
+from sciretrieve.commands.command import CommandFailure
 from sciretrieve.errors import CorruptData, InvalidRequest, ResultAwaited
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from sciretrieve.evaluation.readers.s2and import DATASETS
@@ -142,7 +142,7 @@ def test_the_suite_says_what_to_run_and_averages_with_the_figure_afterwards(data
 
 def test_as_it_is_typed(data: Path) -> None:
     result = CliRunner().invoke(app, ["evaluate", "s2and", "--data", str(data), "--embeddings", str(data.parent / "v.jsonl")])
-    assert isinstance(result.exception, Failure)
+    assert isinstance(result.exception, CommandFailure)
     assert result.exception.exit_code == ResultAwaited.exit_code == 4
     assert "\n" not in str(result.exception)
     put(data, name_in(str(result.exception)), table())

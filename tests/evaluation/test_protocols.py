@@ -20,7 +20,7 @@ from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, replay, requests
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol
-from sciretrieve.evaluation.readers.label_names import Names
+from sciretrieve.evaluation.readers.label_names import LabelNames
 from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
@@ -848,7 +848,7 @@ def test_names_in_a_paper_agree_with_a_search_of_every_name() -> None:
     names = {f"l{at}": [" ".join(CHANCE.choice(words, CHANCE.integers(1, 4)))] for at in range(15)}
     for _ in range(50):
         text = " ".join(CHANCE.choice(words, 12))
-        assert Names(names.items()).within(text) == {label for label, (name,) in names.items() if f" {name} " in f" {text} "}
+        assert LabelNames(names.items()).within(text) == {label for label, (name,) in names.items() if f" {name} " in f" {text} "}
 
 
 def test_alternative_self_retrieval(tmp_path: Path) -> None:

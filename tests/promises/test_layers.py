@@ -179,6 +179,18 @@ def test_only_commands_print() -> None:
     assert faults == []
 
 
+def test_no_two_classes_have_one_name() -> None:
+    """But for what a service sends, which has the names of what it is made of, and the retrievers of two libraries."""
+    names = Counter(
+        node.name
+        for path in MODULES
+        if _home(path) not in ("service", "integrations")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_every_file_says_what_lives_there() -> None:
     silent = [path.name for path in MODULES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
     assert silent == []

@@ -16,7 +16,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.errors import Ambiguous, InvalidRequest, NotFound
-from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher, Groups
+from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher, NodeGroups
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking
 from tests.made_up import made_up_papers
@@ -479,7 +479,7 @@ def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> 
     with pytest.raises(NotFound, match="there is no index at"):
         sr.open_many([mine, folder / "none"])
     distributed = sr.open(mine)
-    distributed.searcher = ClusterSearcher(distributed.snapshot, groups=object.__new__(Groups))
+    distributed.searcher = ClusterSearcher(distributed.snapshot, groups=object.__new__(NodeGroups))
     with pytest.raises(InvalidRequest, match="cannot be one of several indexes"):
         sr.open_many([mine, distributed])
 

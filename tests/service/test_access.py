@@ -8,13 +8,13 @@ import pytest
 from starlette.datastructures import Headers
 
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.service.access import Tokens, new_token, token_of
+from sciretrieve.service.access import AccessTokens, new_token, token_of
 
 
 def test_a_new_token_is_known_by_its_name_and_kept_as_a_hash(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     first, second = new_token(path, "ada"), new_token(path, "alan@lab")
-    tokens = Tokens(path)
+    tokens = AccessTokens(path)
     assert (tokens.name_of(first), tokens.name_of(second), tokens.name_of(first[:-1]), tokens.name_of("")) == (
         "ada",
         "alan@lab",
@@ -30,7 +30,7 @@ def test_a_file_of_one_s_own_may_have_remarks_and_no_end(tmp_path: Path) -> None
     token = new_token(path, "ada")
     path.write_text(f"# who may ask\n\n{path.read_text().strip()}")
     other = new_token(path, "grace")
-    assert [Tokens(path).name_of(each) for each in (token, other)] == ["ada", "grace"]
+    assert [AccessTokens(path).name_of(each) for each in (token, other)] == ["ada", "grace"]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a\nb"])
@@ -49,12 +49,12 @@ def test_a_name_has_one_token(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "tokens").write_bytes(content)
     with pytest.raises(InvalidRequest, match=words):
-        Tokens(tmp_path / "tokens")
+        AccessTokens(tmp_path / "tokens")
 
 
 def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="--new-token"):
-        Tokens(tmp_path / "none")
+        AccessTokens(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_token_comes_in_any_of_the_usual_headers(headers: dict[str, str], toke
 def test_tokens_are_read_again_and_stay_where_the_file_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "tokens"
     ada, grace = new_token(path, "ada"), new_token(path, "grace")
-    tokens = Tokens(path)
+    tokens = AccessTokens(path)
     path.write_text(path.read_text().splitlines()[1])
     assert tokens.name_of(ada) == "ada"
     tokens.reload()

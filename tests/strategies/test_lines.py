@@ -6,18 +6,18 @@ import pytest
 
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.query.narrowing.combining import Combination
-from sciretrieve.strategies.lines import Expression, Reference, Unavailable, Words, read_line
+from sciretrieve.strategies.lines import Expression, LineReference, TypedWords, UnavailableText, read_line
 
 NAMES = ("s1", "s2", "s3", "Population")
 
 
 def shown(expression: Expression) -> str:
     """An expression with all of its parentheses."""
-    if isinstance(expression, Words):
+    if isinstance(expression, TypedWords):
         return f"<{expression.query}>"
-    if isinstance(expression, Reference):
+    if isinstance(expression, LineReference):
         return expression.name
-    if isinstance(expression, Unavailable):
+    if isinstance(expression, UnavailableText):
         return f"!{expression.text}!"
     assert isinstance(expression, Combination)
     if expression.operator == "NOT":

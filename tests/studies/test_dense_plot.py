@@ -12,14 +12,14 @@ import matplotlib.image
 import pytest
 
 from sciretrieve.studies.dense_plot import plot
-from sciretrieve.studies.dense_types import Bench, Row
+from sciretrieve.studies.dense_types import Bench, TypeMeasured
 from tests.command_line import sciretrieve
 
 ROWS = (
-    Row("flat", None, None, 1.0, 20.0, 1536.0, 0.0),
-    Row("hnsw", "ef", 48, 0.95, 0.5, 656.4, 7.0),
-    Row("hnsw", "ef", 96, 0.99, 0.9, 656.4, 7.0),
-    Row("IVF64,PQ48x4fsr", "nprobe", 8, 0.9, 0.7, 1043.0, 9.0),
+    TypeMeasured("flat", None, None, 1.0, 20.0, 1536.0, 0.0),
+    TypeMeasured("hnsw", "ef", 48, 0.95, 0.5, 656.4, 7.0),
+    TypeMeasured("hnsw", "ef", 96, 0.99, 0.9, 656.4, 7.0),
+    TypeMeasured("IVF64,PQ48x4fsr", "nprobe", 8, 0.9, 0.7, 1043.0, 9.0),
 )
 BENCH = Bench(30_000, 29_800, 200, 10, 384, "cosine", ROWS)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,7 +19,7 @@ from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import build_ann
 from sciretrieve.matching.dense.measuring import Questions
 from sciretrieve.studies import dense_types as dense_types_module
-from sciretrieve.studies.dense_types import Bench, Row, benches
+from sciretrieve.studies.dense_types import Bench, TypeMeasured, benches
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -119,8 +119,8 @@ def test_of_a_large_index_some_papers_are_taken_from_all_over_it(path: Path, mon
     assert len(set(places)) == 150  # no query is among the papers
 
 
-def a_row(recall: float, milliseconds: float) -> Row:
-    return Row("flat", None, None, recall, milliseconds, 0.0, 0.0)
+def a_row(recall: float, milliseconds: float) -> TypeMeasured:
+    return TypeMeasured("flat", None, None, recall, milliseconds, 0.0, 0.0)
 
 
 def test_the_front_has_what_nothing_beats() -> None:

@@ -22,7 +22,7 @@ from ...papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, wa
 from ...papers.corpora.formats import format_of
 from ...progress import shown
 from ...protocols import Progress
-from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
+from ...query.citations import REFERENCES, Graph, WorkNames, identifying_columns, read
 from ...types import Rows
 from .folders import new_folder
 
@@ -108,7 +108,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     if settings.citations is not None:
         pairs, note = _from_table(settings.citations, row_of)
     else:
-        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), Names(named), row_of)
+        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), WorkNames(named), row_of)
     notes.append(note)
     field_sets = None
     if filled := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
@@ -134,7 +134,7 @@ def _references_column(settings: CiteSettings, columns: list[str]) -> str:
     return ranked[0][1]
 
 
-def _from_column(corpus: Corpus, column: str, names: Names, row_of: Mapping[str, int]) -> tuple[Rows, str]:
+def _from_column(corpus: Corpus, column: str, names: WorkNames, row_of: Mapping[str, int]) -> tuple[Rows, str]:
     """Pairs of citing and cited rows, (n, 2), by a column of the corpus, and a note on it."""
     pairs = array("q")
     total = first = 0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 WORDS = re.compile(r"\w+")
 
 
-class Names:
+class LabelNames:
     """Which labels are named in a text: all words of one of a label's names, one after the other, whatever their case.
 
     The authors' code (yuzhimanhua/MAPLE, OAGBERT/match.py and match_mesh.py) looks for the words between spaces, in texts that are in

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import json_of, objects_by_id
-from ..material import Clustering, Handover, Labelled, Material
+from ..material import Clustering, Handover, LabelledPapers, Material
 from .benchmark_files import find, fingerprint, paper_of
 
 DATASETS = ("arnetminer", "inspire", "kisti", "pubmed", "qian", "zbmath")
 FILES = ("signatures", "clusters", "papers")
-Splits = Mapping[str, tuple[Labelled, ...]]
+Splits = Mapping[str, tuple[LabelledPapers, ...]]
 """A split's name -> its blocks: for each mention of an author the paper's id and the true author."""
 
 
@@ -82,7 +82,7 @@ def _material(name: str, paths: Mapping[str, Path], task: Clustering | Handover,
     )
 
 
-def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[str, list[tuple[str, str]]]) -> tuple[Labelled, ...]:
+def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[str, list[tuple[str, str]]]) -> tuple[LabelledPapers, ...]:
     """The blocks of a split that have mentions; the split is a list of blocks' names, or an object with these as its keys."""
     names = splits.get(name)
     if not isinstance(names, (list, dict)):
@@ -90,4 +90,4 @@ def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[st
     known_blocks = [blocks[str(block)] for block in names if str(block) in blocks]
     if not known_blocks:
         raise InvalidRequest(f"{path}: none of the blocks of {name!r} has a signature with a known author")
-    return tuple(Labelled(tuple(id for id, _ in rows), np.array([author for _, author in rows])) for rows in known_blocks)
+    return tuple(LabelledPapers(tuple(id for id, _ in rows), np.array([author for _, author in rows])) for rows in known_blocks)

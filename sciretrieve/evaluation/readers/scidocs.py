@@ -13,7 +13,7 @@ from ...errors import InvalidRequest
 from ...files.streams import read_text
 from ...metrics.judgements import json_of, objects_by_id, read_qrels
 from ...types import Paper, Query
-from ..material import Click, Clicks, Labelled, LinkedPaper, Material, Prediction, Task
+from ..material import Click, Clicks, LabelledPapers, LinkedPaper, Material, Prediction, Task
 from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
@@ -123,7 +123,7 @@ def _linked(row: Mapping[str, Any]) -> LinkedPaper:
     return LinkedPaper(str(row.get("title") or ""), authors, cited_by, references, year)
 
 
-def _labelled(path: Path) -> Labelled:
+def _labelled(path: Path) -> LabelledPapers:
     """Papers and their classes: after a line of names, an id and a class in each."""
     ids, labels = [], []
     for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
@@ -134,7 +134,7 @@ def _labelled(path: Path) -> Labelled:
             labels.append(row[1])
     if not ids:
         raise InvalidRequest(f"{path} has no labelled papers")
-    return Labelled(tuple(ids), as_classes(labels))
+    return LabelledPapers(tuple(ids), as_classes(labels))
 
 
 def _papers(path: Path) -> dict[str, Paper]:

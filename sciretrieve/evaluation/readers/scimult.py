@@ -15,7 +15,7 @@ from ...types import Paper, Query
 from ...wording import counted
 from ..material import Material, Task
 from .benchmark_files import corpus_of, find, fingerprint, found, paper_of, present, rows, text_of
-from .label_names import Names
+from .label_names import LabelNames
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 LINKS, SEARCH = "link_prediction_retrieval", "search"
@@ -134,7 +134,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
         try:
             first = _matches(find(folder, f"{field}_matched.json", benchmark=benchmark), papers, labels, queries)
         except NotFound:
-            names = Names((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
+            names = LabelNames((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
             first = {id: names.within(query.words) for id, query in queries.items()}
             notes.append(
                 f"{field}: there is no {field}_matched.json, so labels' names were looked for in the papers anew; figures may differ"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ...files.streams import read_text
-from ..material import FewShot, Label, Labelled, Material, Prediction
+from ..material import FewShot, Label, LabelledPapers, Material, Prediction
 from .benchmark_files import as_classes, fingerprint, found, rows, text_of
 from .scirepeval import TEXTS, needed, read_papers
 
@@ -57,7 +57,7 @@ def load(
     return Material(papers.values, (), texts, fingerprint(text_files), notes, predictions=predictions)
 
 
-def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:
+def _labelled(paths: Sequence[Path], label: Label, measure: str) -> LabelledPapers:
     ids: list[str] = []
     labels: list[Any] = []
     for path in paths:
@@ -71,7 +71,7 @@ def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:
     array = np.array(labels) if label != "class" else as_classes(labels)
     if measure == "F1" and not set(array.tolist()) <= {0, 1}:
         raise InvalidRequest(f"{paths[0]}: the classes must be 0 and 1, and {sorted(set(map(str, array)))[-1]!r} is among them")
-    return Labelled(tuple(ids), array)
+    return LabelledPapers(tuple(ids), array)
 
 
 def _table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

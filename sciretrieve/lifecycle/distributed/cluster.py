@@ -68,7 +68,7 @@ def _greets(connection: socket.socket) -> bool:
     return len(answer) == 4 and answer[3] == SETTINGS
 
 
-class Cluster:
+class RayCluster:
     """A Ray cluster that this process is connected to."""
 
     def __init__(self, address: str | None) -> None:

@@ -32,7 +32,7 @@ from ...options import Bm25Parameters
 from ...query.generation import Generation
 from ...storage.manifest import generation_file
 from ...types import Rows, Scores, Vectors
-from .cluster import Cluster, cause_of
+from .cluster import RayCluster, cause_of
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ Call: TypeAlias = tuple[str, tuple[Any, ...]]
 class ClusterSearcher(Searcher):
     """A `Searcher` whose shards are asked where they are; its answers are the same."""
 
-    groups: Groups
+    groups: NodeGroups
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
         """See `Searcher.near`."""
@@ -133,10 +133,10 @@ class _Words:
     others: Rows
 
 
-class Groups:
+class NodeGroups:
     """An index's shards in as many groups as there are nodes, and the processes that answer for them."""
 
-    def __init__(self, cluster: Cluster, generation: Generation) -> None:
+    def __init__(self, cluster: RayCluster, generation: Generation) -> None:
         self._cluster, manifest, scope = cluster, generation.manifest, generation.scope
         self._place = str(generation.path.absolute()), manifest.generation, manifest.checksum
         file = generation_file(generation.path, manifest.generation)

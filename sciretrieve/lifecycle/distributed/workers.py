@@ -17,8 +17,8 @@ from ...errors import Unavailable
 from ...protocols import Advance, Result, Task
 from ...query.generation import Generation
 from ...storage.manifest import MANIFEST, PENDING
-from .cluster import Cluster, Node, cause_of
-from .cluster_search import ClusterSearcher, Groups
+from .cluster import Node, RayCluster, cause_of
+from .cluster_search import ClusterSearcher, NodeGroups
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class RayWorkers:
             MissingExtra: Ray is not installed.
             Unavailable: there is no cluster at that address, or it has another version of Ray or Python.
         """
-        self.cluster = Cluster(address)
+        self.cluster = RayCluster(address)
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +58,7 @@ class RayWorkers:
 
     def searcher(self, generation: Generation) -> ClusterSearcher:
         """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
-        return ClusterSearcher(generation, generation.usual_effort, generation.fusion, groups=Groups(self.cluster, generation))
+        return ClusterSearcher(generation, generation.usual_effort, generation.fusion, groups=NodeGroups(self.cluster, generation))
 
     def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.
@@ -129,7 +129,7 @@ class _Worker:
 class _Crew:
     """The workers that live, and what they do."""
 
-    cluster: Cluster
+    cluster: RayCluster
     directory: Path
     advance: Advance
     workers: list[_Worker] = field(default_factory=list)

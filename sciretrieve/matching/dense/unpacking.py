@@ -30,7 +30,7 @@ Numbers = npt.NDArray[np.int64]
 Blocks = Iterator[npt.NDArray[np.float32]]
 
 
-class Refused(Exception):
+class RefusedIndex(Exception):
     """Why there are no vectors to be had, in words that follow the file's name."""
 
 
@@ -42,7 +42,7 @@ def main() -> None:
             resource.setrlimit(limit, (most, most))
     try:
         facts = _unpack(path, descriptor)
-    except Refused as refusal:
+    except RefusedIndex as refusal:
         facts = {"refused": str(refusal)}
     except MemoryError:
         facts = {"refused": f"needs more than {memory / 1e9:.1f} GB of memory to be read, which a file of its size does not; it is damaged"}
@@ -69,11 +69,11 @@ def _unpack(path: str, descriptor: int) -> dict[str, Any]:
     positions = _ivf_numbers(index) if is_ivf else np.arange(index.ntotal)
     count, dim = len(positions), whole.d
     if not count or dim < 1:
-        raise Refused("holds no vectors")
+        raise RefusedIndex("holds no vectors")
     in_order = bool(np.array_equal(np.sort(positions), np.arange(count)))
     if id_map is not None:
         if len(id_map) != count or not in_order:
-            raise Refused(f"is damaged: it maps {len(id_map):,} ids to {count:,} vectors")
+            raise RefusedIndex(f"is damaged: it maps {len(id_map):,} ids to {count:,} vectors")
         numbers = id_map[positions]
     else:
         numbers = positions
@@ -81,7 +81,7 @@ def _unpack(path: str, descriptor: int) -> dict[str, Any]:
     size, free = count * (8 + 4 * dim), folder.f_bavail * folder.f_frsize
     if size > free:
         sizes = f"{size / 1e9:,.1f} GB of vectors, and the folder for temporary files has {free / 1e9:,.1f} GB left"
-        raise Refused(f"gives {sizes}; set TMPDIR to another folder")
+        raise RefusedIndex(f"gives {sizes}; set TMPDIR to another folder")
     with os.fdopen(descriptor, "wb", closefd=False) as file:
         file.write(np.ascontiguousarray(numbers, np.int64).tobytes())
         for block in _reversed(transforms, _ivf_vectors(index) if is_ivf else _vectors(index)):
@@ -108,7 +108,7 @@ def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
             part = index.index
         elif isinstance(index, faiss.IndexIDMap):
             if id_map is not None:
-                raise Refused("maps ids to ids, so that a vector has several; write it with one IndexIDMap")
+                raise RefusedIndex("maps ids to ids, so that a vector has several; write it with one IndexIDMap")
             id_map, part = faiss.vector_to_array(index.id_map), index.index
         elif isinstance(index, faiss.IndexRefine):
             part = index.refine_index
@@ -124,7 +124,9 @@ def _lists(index: Any) -> Iterator[tuple[int, int]]:
     import faiss
 
     if isinstance(faiss.downcast_InvertedLists(index.invlists), faiss.OnDiskInvertedLists):
-        raise Refused("keeps its vectors in another file; read it with FAISS, and write it as one: index.replace_invlists, write_index")
+        raise RefusedIndex(
+            "keeps its vectors in another file; read it with FAISS, and write it as one: index.replace_invlists, write_index"
+        )
     return ((number, index.invlists.list_size(number)) for number in range(index.nlist))
 
 

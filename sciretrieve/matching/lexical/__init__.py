@@ -4,7 +4,7 @@ from ...options import Bm25Parameters
 from .analysis import Analyzer
 from .bm25 import Bm25
 from .corpus_statistics import Statistics
-from .fields import FIELDS_FILE, Fields, FieldsBuilder
+from .fields import FIELDS_FILE, FieldPostings, FieldsBuilder
 from .lexical_shard import LexicalShard
 from .postings import Postings, PostingsBuilder
 
@@ -13,7 +13,7 @@ __all__ = [
     "Analyzer",
     "Bm25",
     "Bm25Parameters",
-    "Fields",
+    "FieldPostings",
     "FieldsBuilder",
     "LexicalShard",
     "Postings",

@@ -128,7 +128,7 @@ class FieldsBuilder:
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldPostings:
     """A shard's fields, opened: flat arrays, of which the postings of word i are at `offsets[i]:offsets[i + 1]`."""
 
     folder: Path

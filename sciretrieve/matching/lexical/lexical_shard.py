@@ -18,7 +18,7 @@ from ...options import Bm25Parameters
 from ...types import Mask, Rows
 from ..scope import Scope, places_among
 from .corpus_statistics import Frequencies, Statistics
-from .fields import FIELD_END, Fields
+from .fields import FIELD_END, FieldPostings
 from .postings import Postings
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
@@ -91,7 +91,7 @@ class LexicalShard:
     """
 
     postings: Postings
-    fields: Fields
+    fields: FieldPostings
     frequencies: Frequencies
     scope: Scope
     first: int

@@ -28,7 +28,7 @@ PLACES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CorpusSample:
     """Some papers of a corpus, in its order, and what is known of all.
 
     Attributes:
@@ -48,7 +48,7 @@ class Sample:
     first_rejected: Rejected | None
 
 
-def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batch], None]) -> Sample:
+def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batch], None]) -> CorpusSample:
     """Take a sample of at most `most` papers of a corpus, of its first `limit` papers if there is a limit.
 
     `listen` is called with each batch of papers that is read.
@@ -76,7 +76,7 @@ def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batc
     sample = concat(tables).combine_chunks() if tables else pa.table({})
     times = rows / max(read, 1)
     first = rejected[0] if rejected else None
-    return Sample(sample, rows, round(seen * times), (time.perf_counter() - start) * times, len(rejected), first)
+    return CorpusSample(sample, rows, round(seen * times), (time.perf_counter() - start) * times, len(rejected), first)
 
 
 def _beginnings(corpus: Corpus) -> Iterator[RawBatch]:

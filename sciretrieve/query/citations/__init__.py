@@ -2,7 +2,7 @@
 
 from ...papers.references import REFERENCES, Reference, read, reference_columns, references_in, references_of
 from .citation_graph import CitationGraph, Link, names_of, references_from
-from .cited_works import Names, identified, identifying_columns
+from .cited_works import WorkNames, identified, identifying_columns
 from .graph import Graph
 
 __all__ = [
@@ -10,8 +10,8 @@ __all__ = [
     "CitationGraph",
     "Graph",
     "Link",
-    "Names",
     "Reference",
+    "WorkNames",
     "identified",
     "identifying_columns",
     "names_of",

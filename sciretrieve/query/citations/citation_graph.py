@@ -12,7 +12,7 @@ from ...once import once
 from ...papers.references import PUBMED, References, read, reference_columns
 from ...storage.shards import Shard
 from ...types import Rows, Scores
-from .cited_works import Names, identifying_columns
+from .cited_works import WorkNames, identifying_columns
 from .graph import Graph, distinct
 
 UNKNOWN = 20
@@ -50,7 +50,7 @@ class CitationGraph:
         graph: the citations. Works that are cited and not in the library have the rows from `papers` on; they cite nothing.
     """
 
-    def __init__(self, papers: int, live: int, names: Names, graph: Graph) -> None:
+    def __init__(self, papers: int, live: int, names: WorkNames, graph: Graph) -> None:
         """`live` is how many of the papers are not deleted."""
         self.papers = papers
         self.names = names
@@ -139,9 +139,9 @@ class CitationGraph:
         )
 
 
-def names_of(shards: Sequence[Shard]) -> Names:
+def names_of(shards: Sequence[Shard]) -> WorkNames:
     """What finds the papers of an index that are not deleted by their names."""
-    return Names(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
+    return WorkNames(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
 
 
 def references_from(shards: Sequence[Shard]) -> Iterator[tuple[Rows, References]]:

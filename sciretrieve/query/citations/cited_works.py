@@ -26,7 +26,7 @@ def _is_objects(field: pa.Field) -> bool:
     return letters(field.name) in OBJECTS and pa.types.is_struct(field.type)
 
 
-class Names:
+class WorkNames:
     """Finds the row of a paper by one of its names. If several papers share a name, the paper with the least id gets it."""
 
     def __init__(self, tables: Iterable[tuple[Rows, pa.Table]]) -> None:

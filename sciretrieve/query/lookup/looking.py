@@ -26,7 +26,7 @@ from ...storage.shards import Shard
 from ...types import NO_MATCH, Match, Paper, Rows
 from ..opened import Opened
 from .identifying import identified, with_ids_like
-from .texts import LEAST_WORDS, Typed
+from .texts import LEAST_WORDS, TypedText
 from .typed_authors import typed_names
 
 TITLE, BEGINNING, MISSPELT = "title", "beginning of a title", "misspelt title"
@@ -175,7 +175,7 @@ class Lookup:
     def _look(self, text: str, scope: Scope) -> _Look | None:
         """A look for papers by their words; None without BM25, and for a text that is too long."""
         bm25 = self.index.bm25
-        return None if bm25 is None or len(text) > LONGEST else _Look(self.index.shards, self.index.analyzer, bm25, Typed(text), scope)
+        return None if bm25 is None or len(text) > LONGEST else _Look(self.index.shards, self.index.analyzer, bm25, TypedText(text), scope)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _Look:
     shards: Sequence[Shard]
     analyzer: Analyzer
     bm25: Bm25
-    typed: Typed
+    typed: TypedText
     scope: Scope
 
     @once
@@ -260,7 +260,7 @@ class _Look:
         titles = titles.where((titles.others == 0) & (titles.sizes > 1))
         rows = np.sort(self._first(titles.rows, titles.sizes, MOST_READ))
         lengths = {
-            row: len(Typed(paper.title).letters)
+            row: len(TypedText(paper.title).letters)
             for row, paper in self._papers(rows, "authors", "year")
             if self.typed.cites(paper.title, paper.authors, paper.year)
         }

@@ -30,7 +30,7 @@ RUN = 5
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedText:
     """A typed text, with the forms in which it is compared."""
 
     text: str

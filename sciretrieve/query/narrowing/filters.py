@@ -245,7 +245,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedCondition:
     """The text after a column's name and a colon. It is read in the type of each shard's own column, see `matching`.
 
     Attributes:
@@ -277,7 +277,7 @@ class Typed:
         return matching(self.column, self.text, pa.float64() if self.as_numbers and is_text(kind) else kind)
 
 
-Expression: TypeAlias = Tree[Condition | Typed]
+Expression: TypeAlias = Tree[Condition | TypedCondition]
 
 
 def written(expression: Expression) -> str:

@@ -82,7 +82,7 @@ class Narrower:
             met = self._with_name(demand.column, typed, among)
             return _others(among, met) if demand.absent else met
         are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
-        wanted = filters.Typed(demand.column, demand.text, are_numbers)
+        wanted = filters.TypedCondition(demand.column, demand.text, are_numbers)
         passes, undecided = self.judge(Combination("NOT", (wanted,)) if demand.absent else wanted)
         return among.passing(passes, undecided[among.has(undecided)])
 

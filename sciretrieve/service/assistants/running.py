@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
-from ..access import Tokens, reread_at_hangup, token_of
+from ..access import AccessTokens, reread_at_hangup, token_of
 from ..discretion import be_discreet
 from ..library import Library
 from ..listening import open_socket, reason
@@ -64,9 +64,9 @@ def run_http(
         host, port: where it listens; port 0 stands for any that is free.
         note: what is done with each line that the person at the terminal should read.
 
-    Raises as `Library` and `Tokens`; Unavailable if the port is taken.
+    Raises as `Library` and `AccessTokens`; Unavailable if the port is taken.
     """
-    tokens = Tokens(settings.token_file) if settings.token_file else None
+    tokens = AccessTokens(settings.token_file) if settings.token_file else None
     security = _security(host, settings.address)
     server = _opened(paths, settings, encoder)
     app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security, max_request_body_size=settings.body)
@@ -92,7 +92,7 @@ def run_http(
 class Door:
     """Lets those in who have a token."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+    def __init__(self, app: ASGIApp, tokens: AccessTokens) -> None:
         self._app, self._tokens = app, tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

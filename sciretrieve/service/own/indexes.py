@@ -13,12 +13,12 @@ from ... import strategies
 from ...answers.health import health
 from ...errors import UnknownName
 from ...query.index import Index
-from ..parameters import Known
+from ..parameters import KnownParameters
 from ..service import Service, service_of
 from .forms import Json
 from .schemas import returns
 
-router = APIRouter(prefix="/v1", tags=["indexes"], dependencies=[Depends(Known())])
+router = APIRouter(prefix="/v1", tags=["indexes"], dependencies=[Depends(KnownParameters())])
 
 
 class IndexFacts(BaseModel):

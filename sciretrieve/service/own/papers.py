@@ -16,7 +16,7 @@ from ...query.index import Index
 from ...types import Hit
 from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
-from ..parameters import Known
+from ..parameters import KnownParameters
 from ..service import service_of
 from .forms import MOST_NAMED, IndexName, Json, Names, Text
 from .schemas import returns
@@ -25,7 +25,7 @@ ITEMS = {"type": "array", "items": {"type": "object"}}
 FORMATS = {kind: {"schema": ITEMS if kind.endswith("+json") else {"type": "string"}} for kind, _ in FILES.values()}
 TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The papers in that format.", "content": FORMATS}}
 
-router = APIRouter(prefix="/v1", tags=["papers"], dependencies=[Depends(Known())])
+router = APIRouter(prefix="/v1", tags=["papers"], dependencies=[Depends(KnownParameters())])
 
 
 class Export(BaseModel):

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from ...answers import outputs, overview
 from ...answers.answering import Request
 from ...answers.explaining import why_not
-from ..parameters import Known
+from ..parameters import KnownParameters
 from ..service import service_of
 from .forms import Counted, Faceted, Json, Search, Similar, WhyNot, check_count, check_query, filters
 from .schemas import returns
 
-router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(Known())])
+router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())])
 
 
 @router.get("/search", responses=returns("answer"))

@@ -19,7 +19,7 @@ LONGEST_SPAN = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class FacetBar:
     """A value, how many papers have it, and how long its bar is, of 100."""
 
     value: str
@@ -35,11 +35,11 @@ class Histogram:
 
     first: int
     last: int
-    bars: Sequence[Bar]
+    bars: Sequence[FacetBar]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MapPoint:
     """A paper on a map, and the number of its group."""
 
     hit: Hit
@@ -54,7 +54,7 @@ class MapGroup:
 
     number: int
     label: str
-    points: Sequence[Point]
+    points: Sequence[MapPoint]
     x: float
     y: float
 
@@ -64,12 +64,12 @@ class MapGroup:
         return " · ".join(self.label.split(" · ")[:2])
 
 
-def bars(facet: Facet, chosen: Sequence[str]) -> list[Bar]:
+def bars(facet: Facet, chosen: Sequence[str]) -> list[FacetBar]:
     """A facet's values as bars; none where every value is that of one paper, which narrows nothing down."""
     most = max((papers for _, papers in facet.values), default=0)
     if most < 2 and not chosen:
         return []
-    return [Bar(str(value), papers, round(100 * papers / most, 1), str(value) in chosen) for value, papers in facet.values]
+    return [FacetBar(str(value), papers, round(100 * papers / most, 1), str(value) in chosen) for value, papers in facet.values]
 
 
 def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram | None:
@@ -90,14 +90,16 @@ def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram |
     return Histogram(
         first,
         last,
-        [Bar(values[year], papers, round(100 * papers / most, 1), since <= year <= until) for year, papers in papers_of.items()],
+        [FacetBar(values[year], papers, round(100 * papers / most, 1), since <= year <= until) for year, papers in papers_of.items()],
     )
 
 
 def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
     """The groups of a map with their points."""
     points = [
-        Point(hit, round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1), round(MAP_MARGIN + y * (MAP_HEIGHT - 2 * MAP_MARGIN), 1), group)
+        MapPoint(
+            hit, round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1), round(MAP_MARGIN + y * (MAP_HEIGHT - 2 * MAP_MARGIN), 1), group
+        )
         for hit, (x, y), group in zip(answer_map.answer.hits, answer_map.points.tolist(), answer_map.groups, strict=True)
     ]
     groups = []

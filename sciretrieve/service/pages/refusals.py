@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ..failures import Told
+from ..failures import ToldError
 from ..guards import APIS
 from .rendering import page
 from .state import State
@@ -19,7 +19,7 @@ def wants_page(http: HttpRequest) -> bool:
     return "text/html" in http.headers.get("accept", "") and not http.url.path.startswith(APIS)
 
 
-def failed(http: HttpRequest, failure: Told, state: State | None = None) -> Response:
+def failed(http: HttpRequest, failure: ToldError, state: State | None = None) -> Response:
     """A failure as a page, with what was asked in its box."""
     asked = state or State(http.query_params.get("q", ""))
     response = page(http, "refused.html", state=asked, status=failure.status, error=failure.error, hint=failure.hint)

@@ -23,7 +23,7 @@ from ..failures import told
 from ..service import Service, address_of, service_of
 from .asking import index_of, state_of
 from .cards import cards_of_answer
-from .charts import MAP_HEIGHT, MAP_WIDTH, Bar, Histogram, bars, histogram, map_groups
+from .charts import MAP_HEIGHT, MAP_WIDTH, FacetBar, Histogram, bars, histogram, map_groups
 from .refusals import failed
 from .rendering import ANEW, page
 from .state import SHOWN, State, author_path, paper_path
@@ -42,7 +42,7 @@ class Narrowing:
     that a filter may ask for."""
 
     years: Histogram | None
-    bars: Sequence[tuple[str, str, Sequence[Bar]]]
+    bars: Sequence[tuple[str, str, Sequence[FacetBar]]]
     columns: Sequence[str]
 
 

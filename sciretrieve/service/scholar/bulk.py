@@ -29,7 +29,7 @@ ORDERS = rf"^({'|'.join(FIELDS)})(:(asc|desc)?)?$|^$"
 
 
 @dataclass(frozen=True, slots=True)
-class BulkPage:
+class BulkRows:
     """The rows of a page's papers; how many papers there are in all; and what asks for the next page, None if there is none."""
 
     rows: Rows
@@ -37,7 +37,7 @@ class BulkPage:
     token: str | None
 
 
-def page_of(index: Index, query: str, among: Rows | None, sort: str | None, token: str | None) -> BulkPage:
+def page_of(index: Index, query: str, among: Rows | None, sort: str | None, token: str | None) -> BulkRows:
     """A page of the papers that meet a query, among the given rows. A token names the last paper before the page, so that pages do not
     overlap where papers are added meanwhile.
 
@@ -57,7 +57,7 @@ def page_of(index: Index, query: str, among: Rows | None, sort: str | None, toke
         first = int(np.flatnonzero(places == before)[0]) + 1
     page = places[first : first + AT_ONCE]
     is_last = first + AT_ONCE >= len(rows)
-    return BulkPage(rows[page], len(rows), None if is_last else _token(names[int(page[-1])].as_py()))
+    return BulkRows(rows[page], len(rows), None if is_last else _token(names[int(page[-1])].as_py()))
 
 
 def _order(sort: str | None) -> tuple[str, str]:

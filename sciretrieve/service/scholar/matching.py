@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import NotFound
 from ...query.index import Index
-from ...query.lookup.texts import Typed
+from ...query.lookup.texts import TypedText
 from ...types import Rows
 from .ranking import ranked
 
@@ -24,7 +24,7 @@ def best_match(index: Index, text: str, among: Rows | None) -> tuple[int, float]
     meant = index.snapshot.lookup.meant(text, scope)
     is_title = meant.by in TITLES
     rows = meant.rows if is_title else ranked(index, text, among, LOOKED_AT).rows
-    typed = Typed(text)
+    typed = TypedText(text)
     likeness = [typed.likeness(paper.title) for paper in index.snapshot.papers_at(rows, ("id", "title"))]
     best = int(np.argmax(likeness)) if likeness else -1
     if best < 0 or not (is_title or likeness[best] >= NEAR):

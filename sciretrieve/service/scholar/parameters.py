@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fastapi import Depends
 
-from ..parameters import Known
+from ..parameters import KnownParameters
 
 NAMES = frozenset(
     {
@@ -17,7 +17,7 @@ NAMES = frozenset(
 )
 """All of its parameters."""
 KNOWN_ALONE = Depends(
-    Known(
+    KnownParameters(
         refused={"insertedBefore": "an index does not keep when each paper was added"},
         left_out={f"/graph/v1/paper/search/{kind}": ("offset", "limit") for kind in ("bulk", "match")},  # its client always sends them
         strict=NAMES,  # its client escapes no &

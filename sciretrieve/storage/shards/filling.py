@@ -29,7 +29,7 @@ from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
-from ...protocols import Advance, Counted, Encoder, unheard
+from ...protocols import Advance, AdvanceCounter, Encoder, unheard
 from ...types import Paper, Vectors
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
@@ -77,7 +77,7 @@ def _filled(
             postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
             fields.add(window)
         rows += window.num_rows
-        counted = Counted(advance)
+        counted = AdvanceCounter(advance)
         if encoder is not None and encoded is not None:
             too_long = encoder.truncated(tokens)
             truncated = None if too_long is None else (truncated or 0) + too_long

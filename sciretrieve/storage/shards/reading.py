@@ -20,7 +20,7 @@ from ...files.verified import Verified
 from ...files.writing import read_array, write_array
 from ...matching.dense import VectorShard
 from ...matching.late import Packing, TokenShard
-from ...matching.lexical import FIELDS_FILE, Fields, Postings
+from ...matching.lexical import FIELDS_FILE, FieldPostings, Postings
 from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
 from ...once import once
@@ -81,9 +81,9 @@ class Shard:
         return Postings(path.parent, self.papers)
 
     @once
-    def fields(self) -> Fields:
+    def fields(self) -> FieldPostings:
         """The words of its papers' authors, venues and keywords. Only for an index with BM25."""
-        return Fields(self.file(FIELDS_FILE).parent, self.papers)
+        return FieldPostings(self.file(FIELDS_FILE).parent, self.papers)
 
     def vectors(self, dim: int, metric: Metric) -> VectorShard:
         """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .antonyms import antonym
-from .tagged_texts import Kind, Text, Token, joined
+from .tagged_texts import Kind, TaggedText, Token, joined
 
 DELETED_WORDS = 0.3
 """The share of its words that an abstract loses at random."""
@@ -34,27 +34,27 @@ class Draft:
         top_phrases: the better half of the corpus's noun phrases, see `top_phrases`.
     """
 
-    title: Text
-    abstract: Text
+    title: TaggedText
+    abstract: TaggedText
     chance: random.Random
     top_phrases: Set[str]
 
 
-Change: TypeAlias = Callable[[Text, Draft], str]
+Change: TypeAlias = Callable[[TaggedText, Draft], str]
 
 
-def empty(text: Text, draft: Draft) -> str:
+def empty(text: TaggedText, draft: Draft) -> str:
     """Nothing is left."""
     return ""
 
 
-def rotate(text: Text, draft: Draft) -> str:
+def rotate(text: TaggedText, draft: Draft) -> str:
     """The second half of the sentences before the first."""
     middle = len(text.sentences) // 2
     return " ".join([*text.sentences[middle:], *text.sentences[:middle]])
 
 
-def shuffle(text: Text, draft: Draft) -> str:
+def shuffle(text: TaggedText, draft: Draft) -> str:
     """The sentences in random order."""
     return " ".join(draft.chance.sample(text.sentences, len(text.sentences)))
 
@@ -62,7 +62,7 @@ def shuffle(text: Text, draft: Draft) -> str:
 def by_length(*, longest_first: bool) -> Change:
     """The sentences ordered by how many words they have."""
 
-    def change(text: Text, draft: Draft) -> str:
+    def change(text: TaggedText, draft: Draft) -> str:
         return " ".join(sorted(text.sentences, key=lambda sentence: len(sentence.split()), reverse=longest_first))
 
     return change
@@ -71,7 +71,7 @@ def by_length(*, longest_first: bool) -> Change:
 def delete_third(number: int) -> Change:
     """Without the first, second or last third of the sentences (1, 2 or 3); a text of fewer than three sentences stays as it is."""
 
-    def change(text: Text, draft: Draft) -> str:
+    def change(text: TaggedText, draft: Draft) -> str:
         count = len(text.sentences)
         if count < 3:
             return text.raw
@@ -81,7 +81,7 @@ def delete_third(number: int) -> Change:
     return change
 
 
-def delete_random_words(text: Text, draft: Draft) -> str:
+def delete_random_words(text: TaggedText, draft: Draft) -> str:
     """Without three words in ten."""
     places = [place for place, token in enumerate(text.tokens) if token.is_word]
     gone = set(draft.chance.sample(places, int(DELETED_WORDS * len(places))))
@@ -91,23 +91,23 @@ def delete_random_words(text: Text, draft: Draft) -> str:
 def delete(kind: Kind) -> Change:
     """Without the words of one kind."""
 
-    def change(text: Text, draft: Draft) -> str:
+    def change(text: TaggedText, draft: Draft) -> str:
         return _without(text, {place for place, token in enumerate(text.tokens) if token.kind == kind})
 
     return change
 
 
-def delete_phrases(text: Text, draft: Draft) -> str:
+def delete_phrases(text: TaggedText, draft: Draft) -> str:
     """Without noun phrases."""
     return _without(text, {place for phrase in text.phrases for place in phrase})
 
 
-def delete_top_phrases(text: Text, draft: Draft) -> str:
+def delete_top_phrases(text: TaggedText, draft: Draft) -> str:
     """Without the noun phrases that are in the better half of the corpus's."""
     return _without(text, {place for phrase in text.phrases if text.phrase(phrase) in draft.top_phrases for place in phrase})
 
 
-def keep_nouns(text: Text, draft: Draft) -> str:
+def keep_nouns(text: TaggedText, draft: Draft) -> str:
     """The nouns alone; a text without any stays as it is."""
     return " ".join(_nouns(text)) or text.raw
 
@@ -115,13 +115,13 @@ def keep_nouns(text: Text, draft: Draft) -> str:
 def upper_case(*, nouns: bool) -> Change:
     """Nouns in capitals, or all other words."""
 
-    def change(text: Text, draft: Draft) -> str:
+    def change(text: TaggedText, draft: Draft) -> str:
         return joined([replace(token, text=token.text.upper()) if (token.kind == "noun") == nouns else token for token in text.tokens])
 
     return change
 
 
-def delete_letters_of_nouns(text: Text, draft: Draft) -> str:
+def delete_letters_of_nouns(text: TaggedText, draft: Draft) -> str:
     """Without one letter at random of each noun of more than three, and two of each of more than five."""
 
     def shortened(token: Token) -> Token:
@@ -134,7 +134,7 @@ def delete_letters_of_nouns(text: Text, draft: Draft) -> str:
     return joined([shortened(token) for token in text.tokens])
 
 
-def repeat_noun(text: Text, draft: Draft) -> str:
+def repeat_noun(text: TaggedText, draft: Draft) -> str:
     """One of its nouns, chosen at random, twice wherever it stands."""
     nouns = _nouns(text)
     if not nouns:
@@ -143,25 +143,25 @@ def repeat_noun(text: Text, draft: Draft) -> str:
     return joined([replace(token, text=f"{noun} {noun}") if token.text == noun else token for token in text.tokens])
 
 
-def add_nouns_of_abstract(text: Text, draft: Draft) -> str:
+def add_nouns_of_abstract(text: TaggedText, draft: Draft) -> str:
     """With the more frequent half of the abstract's distinct nouns behind it."""
     counts = Counter(_nouns(draft.abstract))
     return " ".join([text.raw, *(noun for noun, _ in counts.most_common(len(counts) // 2))])
 
 
-def replace_adjectives(text: Text, draft: Draft) -> str:
+def replace_adjectives(text: TaggedText, draft: Draft) -> str:
     """Adjectives replaced by their antonyms, as far as `antonyms` knows one."""
     return joined([replace(token, text=antonym(token.text)) if token.kind == "adjective" else token for token in text.tokens])
 
 
-def stretch_blanks(text: Text, draft: Draft) -> str:
+def stretch_blanks(text: TaggedText, draft: Draft) -> str:
     """Half of the blanks, chosen at random, replaced by two to five."""
     blanks = [match.start() for match in re.finditer(r"\s", text.raw)]
     stretched = set(draft.chance.sample(blanks, int(STRETCHED * len(blanks))))
     return "".join(" " * draft.chance.randint(*BLANKS) if place in stretched else letter for place, letter in enumerate(text.raw))
 
 
-def top_phrases(abstracts: Iterable[Text]) -> Set[str]:
+def top_phrases(abstracts: Iterable[TaggedText]) -> Set[str]:
     """The better half of the noun phrases of a corpus: by how often they stand in it, times BM25's inverse document frequency
     (what "top 50 % NPs" means in the authors' code)."""
     frequencies: Counter[str] = Counter()
@@ -179,9 +179,9 @@ def top_phrases(abstracts: Iterable[Text]) -> Set[str]:
     return set(sorted(frequencies, key=lambda phrase: (-score(phrase), phrase))[: len(frequencies) // 2])
 
 
-def _without(text: Text, gone: Set[int]) -> str:
+def _without(text: TaggedText, gone: Set[int]) -> str:
     return joined([token for place, token in enumerate(text.tokens) if place not in gone]) if gone else text.raw
 
 
-def _nouns(text: Text) -> list[str]:
+def _nouns(text: TaggedText) -> list[str]:
     return [token.text for token in text.tokens if token.kind == "noun"]

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ...types import Paper
 from . import changes
 from .changes import Change, Draft
-from .tagged_texts import Text
+from .tagged_texts import TaggedText
 
 Category: TypeAlias = Literal["LL-HS", "LO-HS", "LL-PS", "LO-PS", "LO-DS"]
 CATEGORIES: dict[Category, str] = {
@@ -86,10 +86,10 @@ def neighbours(papers: Sequence[Paper], seed: int) -> dict[str, dict[int, Paper]
     """The neighbours of papers, by the class's code and the paper's place. A class that cannot change a paper gives it no neighbour, for
     example one that deletes numbers from a paper without numbers. Equal papers and seeds give equal neighbours. Raises MissingExtra
     without TextBlob."""
-    top_phrases = changes.top_phrases(Text(paper.abstract) for paper in papers)
+    top_phrases = changes.top_phrases(TaggedText(paper.abstract) for paper in papers)
     made: dict[str, dict[int, Paper]] = {cls.code: {} for cls in CLASSES}
     for place, paper in enumerate(papers):
-        title, abstract = Text(paper.title), Text(paper.abstract)
+        title, abstract = TaggedText(paper.title), TaggedText(paper.abstract)
         plain_paper = replace(paper, title=title.raw, abstract=abstract.raw)
         for cls in CLASSES:
             chance = random.Random(f"{seed} {cls.code} {paper.id}")  # of nothing else, so that no other paper or class makes a difference

@@ -97,7 +97,7 @@ class ClassResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class VectorSpace:
     """What was measured of the vectors.
 
     Attributes:
@@ -141,7 +141,7 @@ class Study:
     seed: int
     tasks: Mapping[Mode, Mapping[str, Retrieval]]
     classes: Sequence[ClassResult]
-    space: Space | None
+    space: VectorSpace | None
 
     @property
     def modes(self) -> list[Mode]:
@@ -182,7 +182,7 @@ class Study:
 
     @property
     def sets(self) -> list[str]:
-        """The sets of texts, in the order of `Space.between`."""
+        """The sets of texts, in the order of `VectorSpace.between`."""
         return [PAPERS, TITLES, *(result.code for result in self.classes)]
 
 
@@ -332,14 +332,14 @@ class _Work:
             overlap(nearest, originals),
         )
 
-    def space(self) -> Space | None:
+    def space(self) -> VectorSpace | None:
         """The vectors of papers, titles and neighbours."""
         if self.vectors is None:
             return None
         papers, titles = self.vectors.of(self.papers), self.vectors.of(self.titles)
         both = np.concatenate([papers, titles])
         spaces = {PAPERS: papers, TITLES: titles, f"{PAPERS}, standardised": standardised(papers, papers)}
-        return Space(
+        return VectorSpace(
             papers.shape[1],
             {name: anisotropy(vectors, self.seed) for name, vectors in spaces.items()},
             {PAPERS: similarities(papers), TITLES: similarities(titles)},

@@ -48,7 +48,7 @@ class Token:
         return any(map(str.isalnum, self.text))
 
 
-class Text:
+class TaggedText:
     """A title or an abstract; it is taken apart when that is needed."""
 
     def __init__(self, raw: str) -> None:

@@ -27,7 +27,7 @@ DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
 
 
-class Demand(Protocol):
+class TrainingDemand(Protocol):
     """One task of a training."""
 
     @property

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from ...encoders.tokens import Batch
+from ...encoders.tokens import TokenBatch
 from .chance import draw
 from .demands import Reading
 from .processes import Processes
@@ -43,7 +43,7 @@ class Chunk:
     """Some of a step's texts, all read by one format; `places` are those of their vectors."""
 
     format: str
-    batch: Batch
+    batch: TokenBatch
     places: list[int]
 
 

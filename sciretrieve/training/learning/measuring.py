@@ -20,7 +20,7 @@ from ...metrics.judgements import Qrels
 from ...metrics.measures import Evaluator, parse_measure
 from ...types import Vectors
 from ..training_set import TrainingSet
-from .demands import Demand, Reading
+from .demands import Reading, TrainingDemand
 from .gradients import BUDGET, Arithmetic, chunks_of, encoded
 from .students import Student
 
@@ -32,7 +32,7 @@ PAPERS = 1000
 queries, then others, drawn by chance."""
 
 
-class HeldOut(Protocol):
+class Measuring(Protocol):
     """What a training is measured by; greater is better."""
 
     @property
@@ -44,7 +44,7 @@ class HeldOut(Protocol):
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class RetrievalTask:
     """Queries whose right papers are looked for among papers.
 
     Attributes:
@@ -72,7 +72,7 @@ class Retrieval:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidateLists:
     """Queries, each with candidates of its own among which the right ones are looked for, field by field, as MDCR measures.
 
     Attributes:
@@ -104,7 +104,7 @@ class Candidates:
 class Several:
     """Several sets' queries, each looked for among its own papers."""
 
-    parts: Sequence[Retrieval]
+    parts: Sequence[RetrievalTask]
     measure: str = MEASURE
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
@@ -120,7 +120,7 @@ class Several:
 class LossOfExamples:
     """Single papers that are set apart: how small their loss is, where nothing is ranked."""
 
-    demands: Sequence[Demand]
+    demands: Sequence[TrainingDemand]
     measure: str = "negative loss"
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
@@ -147,7 +147,7 @@ class OfLibrary:
         parts: each with its queries, and the paper that each query stands for.
     """
 
-    parts: Sequence[tuple[Retrieval, Mapping[str, str]]]
+    parts: Sequence[tuple[RetrievalTask, Mapping[str, str]]]
     measure: str = MEASURE
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
@@ -209,7 +209,7 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
     return examples, ([query for query in queries if query in chosen], list(papers), qrels)
 
 
-def benchmark(name: str, student: Student) -> Retrieval | Candidates:
+def benchmark(name: str, student: Student) -> RetrievalTask | CandidateLists:
     """A benchmark's queries and papers, as the student reads them; of cite:DIR each field's queries with their candidates.
 
     Raises:
@@ -242,8 +242,8 @@ def benchmark(name: str, student: Student) -> Retrieval | Candidates:
         raise InvalidRequest(f"{name} has no queries with relevant papers, so it measures no training")
     if is_by_field:
         wanted = {id for query in queries for id in qrels[query]}
-        return Candidates(queries, {id: reading for id, reading in papers.items() if id in wanted}, qrels)
-    return Retrieval(queries, papers, qrels)
+        return CandidateLists(queries, {id: reading for id, reading in papers.items() if id in wanted}, qrels)
+    return RetrievalTask(queries, papers, qrels)
 
 
 def mean_of(values: Mapping[str, Any]) -> float:

@@ -11,19 +11,19 @@ from ..forms import FORMATS, ORIGINAL
 from ..lessons import Lessons
 from ..presets import Plan
 from ..training_set import TrainingSet
-from .demands import Demand, Labelled, Measured, OfPapers, Ranked, Reading, of_papers_apart, reading
-from .measuring import HeldOut, LossOfExamples, OfLibrary, Retrieval, Several, benchmark, set_apart
+from .demands import Labelled, Measured, OfPapers, Ranked, Reading, TrainingDemand, of_papers_apart, reading
+from .measuring import LossOfExamples, Measuring, OfLibrary, RetrievalTask, Several, benchmark, set_apart
 from .students import Student
-from .taught import Distilled, Imitating, Listed, Teacher
+from .taught import Distilled, Imitating, ScoredLists, Teacher
 
 
 @dataclass(frozen=True)
 class Tasks:
     """What the sets demand, what the training is measured on while it runs, and judged on when it ends, and notes for people."""
 
-    demands: Sequence[Demand]
-    held_out: HeldOut | None
-    judged: HeldOut | None
+    demands: Sequence[TrainingDemand]
+    held_out: Measuring | None
+    judged: Measuring | None
     notes: Sequence[str]
 
 
@@ -41,8 +41,8 @@ def _as_read(training_set: TrainingSet, plan: Plan) -> TrainingSet:
 
 def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
     """The tasks of a training. Raises InvalidRequest for a set that a plan cannot learn from."""
-    demands: list[Demand] = []
-    retrievals: list[Retrieval] = []
+    demands: list[TrainingDemand] = []
+    retrievals: list[RetrievalTask] = []
     notes: list[str] = []
     is_apart = not plan.held_out and not lessons.choosing
     for name, (_, whole_set) in lessons.sets.items():
@@ -70,9 +70,9 @@ def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | 
     return Tasks(demands, None, judged, notes)
 
 
-def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Student, teacher: Teacher | None) -> Demand:
+def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Student, teacher: Teacher | None) -> TrainingDemand:
     if training_set.rankings and plan.loss != "distil":
-        return Listed(name, training_set, training_set.rankings, plan)
+        return ScoredLists(name, training_set, training_set.rankings, plan)
     if teacher is not None and plan.loss == "distil":
         return Distilled(name, training_set, {**training_set.papers, **training_set.queries}, student.dim, teacher, plan.seed)
     kind = Labelled if training_set.task == "labels" else Measured
@@ -81,7 +81,7 @@ def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Studen
 
 def _of_pairs(
     name: str, training_set: TrainingSet, examples: list[tuple[str, str, str]], plan: Plan, student: Student, teacher: Teacher | None
-) -> Demand:
+) -> TrainingDemand:
     if teacher is None:
         return Ranked(name, training_set, examples, plan)
     if plan.loss == "rank":
@@ -89,11 +89,11 @@ def _of_pairs(
     return Distilled(name, training_set, dict.fromkeys(id for row in examples for id in row if id), student.dim, teacher, plan.seed)
 
 
-def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[str], papers: Sequence[str], qrels: Qrels) -> Retrieval:
+def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[str], papers: Sequence[str], qrels: Qrels) -> RetrievalTask:
     def read(ids: Sequence[str]) -> dict[str, Reading]:
         return {id: reading(training_set, student, id) for id in ids}
 
-    return Retrieval(read(queries), read(papers), qrels)
+    return RetrievalTask(read(queries), read(papers), qrels)
 
 
 def _of_library(sets: Sequence[TrainingSet], student: Student) -> OfLibrary:

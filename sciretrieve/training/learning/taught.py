@@ -134,7 +134,7 @@ class Imitating(Ranked):
         )
 
 
-class Listed:
+class ScoredLists:
     """Queries with papers that a teacher has scored: they are to be ranked as the scores say."""
 
     head = None

@@ -18,9 +18,9 @@ from ..altered import Altering, Readers
 from ..presets import Plan
 from . import checkpoints, losses
 from .chance import draw
-from .demands import Demand, Reading
+from .demands import Reading, TrainingDemand
 from .gradients import Arithmetic, backward, chunks_of, encoded
-from .measuring import HeldOut, evaluating, mean_of
+from .measuring import Measuring, evaluating, mean_of
 from .processes import Processes
 from .rates import factor
 from .students import Student
@@ -74,9 +74,9 @@ class Training:
     """
 
     student: Student
-    demands: Sequence[Demand]
+    demands: Sequence[TrainingDemand]
     plan: Plan
-    held_out: HeldOut | None
+    held_out: Measuring | None
     arithmetic: Arithmetic
     processes: Processes
     folder: Path

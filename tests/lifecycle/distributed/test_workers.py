@@ -15,7 +15,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.lifecycle.distributed import RayWorkers
-from sciretrieve.lifecycle.distributed.cluster import Cluster, check_address
+from sciretrieve.lifecycle.distributed.cluster import RayCluster, check_address
 from sciretrieve.protocols import Advance
 from tests.command_line import sciretrieve
 from tests.lifecycle.test_building import contents
@@ -55,9 +55,9 @@ def test_a_node_with_another_version(workers: RayWorkers, tmp_path: Path, monkey
 def test_an_address_without_a_cluster() -> None:
     start = time.monotonic()
     with pytest.raises(Unavailable, match=r"no Ray cluster can be reached at 127\.0\.0\.1:1 "):
-        Cluster("127.0.0.1:1")
+        RayCluster("127.0.0.1:1")
     with pytest.raises(Unavailable, match="give HOST:PORT"):
-        Cluster("nonsense")
+        RayCluster("nonsense")
     assert time.monotonic() - start < 30  # Ray itself waits for many minutes
 
 
@@ -79,11 +79,11 @@ def test_an_address_of_something_silent(monkeypatch: pytest.MonkeyPatch) -> None
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(Unavailable, match="is not a Ray cluster's head node"):
-            Cluster(address)
+            RayCluster(address)
         monkeypatch.setenv("RAY_ADDRESS", address)
         monkeypatch.setattr("ray.is_initialized", lambda: False)  # by another test
         with pytest.raises(Unavailable, match=f"listens at {address} is not"):
-            Cluster(None)
+            RayCluster(None)
         monkeypatch.setenv("RAY_USE_TLS", "1")  # whose greeting would be another
         check_address(address)
 

@@ -16,7 +16,7 @@ from sciretrieve.choices import Mode
 from sciretrieve.errors import Ambiguous, NotFound
 from sciretrieve.options import SearchOptions
 from sciretrieve.query.lookup import looking
-from sciretrieve.query.lookup.texts import Typed
+from sciretrieve.query.lookup.texts import TypedText
 from sciretrieve.types import Scores
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
@@ -59,7 +59,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 def seen(text: str, since: int = 0) -> tuple[str, set[str]]:
     """What a text means, by looking at every paper."""
-    typed = Typed(text)
+    typed = TypedText(text)
     papers = [paper for paper in PAPERS if paper["id"] not in DELETED and (not since or (paper["year"] or 0) >= since)]
 
     def those(test: Callable[[dict[str, Any]], Any]) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.query.lookup.texts import Typed, most_slips, words
+from sciretrieve.query.lookup.texts import TypedText, most_slips, words
 
 TITLE = "Graph-Based Müller–Schwarz Methods: A Survey of α-Stable Laws, Part II"
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9)
@@ -24,14 +24,14 @@ TEXTS = st.lists(WORD, min_size=1, max_size=12)
     ],
 )
 def test_a_title_however_it_is_written(text: str) -> None:
-    assert Typed(text).is_title(TITLE)
+    assert TypedText(text).is_title(TITLE)
 
 
 @given(TEXTS, st.sampled_from([" ", "-", ": ", ", ", "_", " – "]), st.booleans())
 def test_marks_and_case_make_no_difference(parts: list[str], mark: str, in_capitals: bool) -> None:
     text = mark.join(parts)
     assert words(text.upper() if in_capitals else text) == parts
-    assert Typed(text).is_title(" ".join(parts).title())
+    assert TypedText(text).is_title(" ".join(parts).title())
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_marks_and_case_make_no_difference(parts: list[str], mark: str, in_capit
     ],
 )
 def test_beginnings(text: str, title: str, begins: bool) -> None:
-    assert Typed(text).begins(title) == begins
+    assert TypedText(text).begins(title) == begins
 
 
 @given(TEXTS.filter(lambda parts: len(parts) > 3 and sum(map(len, parts)) >= 12), st.randoms())
@@ -61,7 +61,7 @@ def test_a_slip_of_a_letter_is_one_slip(parts: list[str], chance: random.Random)
     )
     same_numerals = [word for word in words(slipped) if set(word) <= set("ivx")] == [word for word in parts if set(word) <= set("ivx")]
     if len(words(slipped)) == len(parts) and same_numerals and most_slips(len(text.replace(" ", "")) - 1):
-        assert Typed(slipped).slips(text) in (0, 1)
+        assert TypedText(slipped).slips(text) in (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_slip_of_a_letter_is_one_slip(parts: list[str], chance: random.Random)
     ],
 )
 def test_slips(text: str, title: str, slips: int | None) -> None:
-    assert Typed(text).slips(title) == slips
+    assert TypedText(text).slips(title) == slips
 
 
 @pytest.mark.parametrize(
@@ -94,23 +94,23 @@ def test_slips(text: str, title: str, slips: int | None) -> None:
     ],
 )
 def test_references(reference: str, cites: bool) -> None:
-    assert Typed(reference).cites("Attention Is All You Need", ["Vaswani, Ashish", "Noam Shazeer"], 2017) == cites
+    assert TypedText(reference).cites("Attention Is All You Need", ["Vaswani, Ashish", "Noam Shazeer"], 2017) == cites
 
 
 def test_a_torn_title_in_a_reference_is_read_where_it_is_long() -> None:
     reference = "C. D. Manning et al. Introduction to infor- mation retrie- val. Cambridge, 2008."
-    assert Typed(reference).cites("Introduction to Information Retrieval", ["Christopher D. Manning"], 2008)
+    assert TypedText(reference).cites("Introduction to Information Retrieval", ["Christopher D. Manning"], 2008)
 
 
 def test_a_short_title_needs_author_and_year() -> None:
-    assert Typed("Blei, D. M. (2012). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
-    assert not Typed("Blei, D. M. (2003). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
-    assert not Typed("Griffiths, T. (2012). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
-    assert not Typed("Models, T. (2012). Attention.").cites("Attention", ["T. Models"], 2012)
+    assert TypedText("Blei, D. M. (2012). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
+    assert not TypedText("Blei, D. M. (2003). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
+    assert not TypedText("Griffiths, T. (2012). Topic models. CACM 55.").cites("Topic Models", ["David M. Blei"], 2012)
+    assert not TypedText("Models, T. (2012). Attention.").cites("Attention", ["T. Models"], 2012)
 
 
 def test_the_share_of_a_text_that_a_paper_has() -> None:
     abstract = "We present a method that finds papers by what people type, and show that it is quick."
-    assert Typed("presents: a method, that finds papers by what people").share(abstract) == pytest.approx(4 / 5)
-    assert Typed(abstract.upper()).share(abstract) == 1
-    assert Typed("too short").share("too short") == 0
+    assert TypedText("presents: a method, that finds papers by what people").share(abstract) == pytest.approx(4 / 5)
+    assert TypedText(abstract.upper()).share(abstract) == 1
+    assert TypedText("too short").share("too short") == 0

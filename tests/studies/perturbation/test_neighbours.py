@@ -13,7 +13,7 @@ from sciretrieve.errors import MissingExtra
 from sciretrieve.studies.perturbation.antonyms import ANTONYMS
 from sciretrieve.studies.perturbation.changes import top_phrases
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, CLASSES, neighbours
-from sciretrieve.studies.perturbation.tagged_texts import Text, joined
+from sciretrieve.studies.perturbation.tagged_texts import TaggedText, joined
 from sciretrieve.types import Paper
 from tests.made_up import made_up_papers
 
@@ -85,8 +85,8 @@ def test_the_classes_are_the_papers() -> None:
 def test_random_classes_change_what_they_say_and_no_more(seed: int) -> None:
     made = {code: papers[0] for code, papers in neighbours([PAPER], seed).items() if code in RANDOM and papers}
     shuffled = made["T_AShuff"].abstract if "T_AShuff" in made else ABSTRACT
-    assert sorted(Text(shuffled).sentences) == sorted([FIRST, SECOND, THIRD, FOURTH])
-    before, after = ([token.text for token in Text(text).tokens if token.is_word] for text in (ABSTRACT, made["T_ADelRand"].abstract))
+    assert sorted(TaggedText(shuffled).sentences) == sorted([FIRST, SECOND, THIRD, FOURTH])
+    before, after = ([token.text for token in TaggedText(text).tokens if token.is_word] for text in (ABSTRACT, made["T_ADelRand"].abstract))
     assert len(after) == len(before) - int(0.3 * len(before))
     assert not Counter(after) - Counter(before)
     stretched = made["T_A_WS"]
@@ -99,7 +99,7 @@ def test_random_classes_change_what_they_say_and_no_more(seed: int) -> None:
     letters = made["T_A_DelNNChar"]
     nouns = {"Method": 2, "Stars": 1, "telescope": 2, "stars": 1, "galaxy": 2, "dust": 1, "light": 1, "Models": 2}
     for old, new in ((TITLE, letters.title), (ABSTRACT, letters.abstract)):
-        for one, other in zip(Text(old).tokens, Text(new).tokens, strict=True):
+        for one, other in zip(TaggedText(old).tokens, TaggedText(new).tokens, strict=True):
             assert len(other.text) == len(one.text) - nouns.get(one.text, 0)
             assert all(letter in iter_of for iter_of in [iter(one.text)] for letter in other.text)  # in order
 
@@ -108,7 +108,7 @@ def test_the_better_half_of_the_phrases_is_deleted() -> None:
     common = "The dark matter of a large galaxy is here."
     papers = [Paper(str(number), "Title", common if number < 5 else f"A word{'abcde'[number - 5]} model is here.") for number in range(10)]
     # BM25's idf of a phrase in 5 of 10 papers is log2(1 + 5.5 / 5.5) = 1, times 5; of one in 1 of 10 log2(1 + 9.5 / 1.5) = 2.87
-    assert top_phrases(Text(paper.abstract) for paper in papers) == {"dark matter", "large galaxy", "worda model"}
+    assert top_phrases(TaggedText(paper.abstract) for paper in papers) == {"dark matter", "large galaxy", "worda model"}
     made = neighbours(papers, 0)["T_ADelTopNNPH"]
     assert {place: paper.abstract for place, paper in made.items()} == {
         **dict.fromkeys(range(5), "The of a is here."),
@@ -145,11 +145,13 @@ def test_neighbours_depend_on_seed_and_paper_alone() -> None:
     ],
 )
 def test_sentences(text: str, sentences: list[str]) -> None:
-    assert Text(text).sentences == sentences
+    assert TaggedText(text).sentences == sentences
 
 
 def test_kinds_of_words() -> None:
-    kinds = {token.text: token.kind for token in Text("We train seldom 12 deep models, which they use; she must see the A/B-split.").tokens}
+    kinds = {
+        token.text: token.kind for token in TaggedText("We train seldom 12 deep models, which they use; she must see the A/B-split.").tokens
+    }
     assert {word: kinds[word] for word in ("train", "12", "deep", "models", "they", "seldom", "use", "she", "must", "the", ",", "/")} == {
         **{"train": "verb", "12": "number", "deep": "adjective", "models": "noun", "they": "pronoun", "seldom": "adverb"},
         **{"use": "verb", "she": "pronoun", "must": "verb", "the": "determiner", ",": "other", "/": "other"},
@@ -161,7 +163,7 @@ def test_any_text_is_put_together_as_it_was(seed: int) -> None:
     chance = random.Random(seed)
     letters = "aZé9 .,/\\$&;|_-'’\n\t(){}<>#@αß图\"%"
     text = "".join(chance.choice(letters) for _ in range(200))
-    assert joined(Text(text).tokens).split() == text.split()
+    assert joined(TaggedText(text).tokens).split() == text.split()
 
 
 def test_antonyms_are_other_words() -> None:
@@ -177,5 +179,5 @@ def test_without_the_tagger_one_line_says_what_to_install(monkeypatch: pytest.Mo
 
 def test_the_folder_has_no_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NLTK_DATA", str(tmp_path))
-    assert Text("A bright star burns.").tokens[1].kind == "adjective"
+    assert TaggedText("A bright star burns.").tokens[1].kind == "adjective"
     assert not list(tmp_path.iterdir())

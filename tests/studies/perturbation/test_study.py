@@ -17,7 +17,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.studies.perturbation.similarities import unit
-from sciretrieve.studies.perturbation.study import OPTIMAL, Space, Study
+from sciretrieve.studies.perturbation.study import OPTIMAL, Study, VectorSpace
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
@@ -191,7 +191,7 @@ def test_of_many_papers_the_map_shows_as_many_papers_as_titles(monkeypatch: pyte
     monkeypatch.setattr(plots, "MAPPED", 12)
     monkeypatch.setattr(plots, "neighbour_map", first_two)
     empty = np.empty(0)
-    study = Study("s", "e", 30, 30, 5, {}, [], Space(8, {}, {}, {}, empty, empty, given))
+    study = Study("s", "e", 30, 30, 5, {}, [], VectorSpace(8, {}, {}, {}, empty, empty, given))
     figure = plots._map(study)
     [(vectors, seed)] = taken
     places = [np.flatnonzero((given == row).all(axis=1))[0] for row in vectors]
