@@ -260,9 +260,8 @@ def publish_rejections(pending: Pending) -> int:
 
 
 def first_rejected(pending: Pending) -> tuple[Rejected, ...]:
-    """The first of the rows that were rejected when the corpus was cut; none of one that an earlier version cut."""
-    noted = (pending.cut or {}).get("first_rejected")
-    return tuple(Rejected(**row) for row in noted) if isinstance(noted, list) else ()
+    """The first of the rows that were rejected when the corpus was cut."""
+    return tuple(Rejected(**row) for row in (pending.cut or {}).get("first_rejected", ()))
 
 
 def why_none(pending: Pending) -> str:
