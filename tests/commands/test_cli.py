@@ -276,7 +276,6 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
         (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),
         (["export", "-i", "INDEX", "-o", "out.xyz"], 2, "cannot export"),
-        (["search", "x", "-i", "old"], 3, "format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"),
         (["search", "x", "-i", "newer"], 3, "format version 3"),
         (["search", "x", "-i", "damaged"], 3, "damaged/manifest.json is damaged: its checksum does not match"),
         (["batch", "\r" + "x" * 300, "-i", "INDEX"], 4, "File name too long"),
@@ -290,7 +289,7 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     (tmp_path / "noid.csv").write_text("title\nx\n")
     (tmp_path / "notitle.csv").write_text("id\nx\n")
     (tmp_path / "notes.docx").write_bytes(b"x")
-    for name, manifest in {"old": '{"format": 1}', "newer": '{"format": 3}', "damaged": '{"format": 2}'}.items():
+    for name, manifest in {"newer": '{"format": 3}', "damaged": '{"format": 2}'}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text(manifest)
     paths_before = sorted(tmp_path.rglob("*"))
