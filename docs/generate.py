@@ -1,12 +1,15 @@
-"""Writes docs/cli.md, and the man page, from the commands' own --help; a test fails when they are stale."""
+"""Writes docs/cli.md and the man page from the commands' own help, and sciretrieve/options/keywords.py from the options; a test fails
+when they are stale."""
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,17 @@ from unittest import mock
 
 import typer.main
 
+from sciretrieve import choices as choices_module
+from sciretrieve import options as options_module
 from sciretrieve.commands import __doc__ as exit_codes
 from sciretrieve.commands.app import app
 from sciretrieve.commands.help import parameters
 from sciretrieve.config import SETTINGS
+from sciretrieve.options import BuildSettings, EvaluationOptions, SearchOptions, TrainingOptions
 
 WIDTH = 78
 TARGET = Path(__file__).parent / "cli.md"
+KEYWORDS_TARGET = Path(__file__).parents[1] / "sciretrieve" / "options" / "keywords.py"
 MAN_TARGET = Path(__file__).parent / "sciretrieve.1"
 
 
@@ -106,6 +113,48 @@ def roff(text: str) -> str:
     return "\n.PP\n".join(escaped).replace('"', r"\(dq")
 
 
+KEYWORDS = '''"""The fields of the classes of options as keyword arguments, for type checkers. Written by `make docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..choices import (
+    {choices},
+)
+
+if TYPE_CHECKING:
+    from ..protocols import AnyEncoder, Reranker
+    from . import Bm25Parameters
+'''
+OPEN_INDEX = {"index": "Any"}
+"""Fields that are more in Python: an index may be open, and its class stands above the options."""
+
+
+def keywords() -> str:
+    """The whole module."""
+    tree = ast.parse(Path(options_module.__file__).read_text(encoding="utf-8"))
+    aliases = {node.target.id: node.value for node in tree.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    parts, used = [], set()
+    for kind in (BuildSettings, SearchOptions, EvaluationOptions, TrainingOptions):
+        declared = {name: text for each in reversed(kind.__mro__) for name, text in vars(each).get("__annotations__", {}).items()}
+        lines = [f"class {re.sub('Settings|Options', 'Keywords', kind.__name__)}(TypedDict, total=False):"]
+        lines.append(f'    """The fields of `{kind.__name__}`."""\n')
+        for field in fields(kind):
+            hint = ast.parse(declared[field.name], mode="eval").body
+            hint = aliases.get(hint.id, hint) if isinstance(hint, ast.Name) else hint
+            if isinstance(hint, ast.Subscript) and isinstance(hint.slice, ast.Tuple) and ast.unparse(hint.value) == "Annotated":
+                hint = hint.slice.elts[0]
+            text = OPEN_INDEX.get(field.name, ast.unparse(hint))
+            used |= {name for name in re.findall(r"[A-Z]\w+", text) if hasattr(choices_module, name) and name not in ("Any", "Sequence")}
+            lines.append(f"    {field.name}: {text}")
+        parts.append("\n".join(lines))
+    return "\n\n\n".join([KEYWORDS.format(choices=",\n    ".join(sorted(used))).rstrip(), *parts]) + "\n"
+
+
 if __name__ == "__main__":
+    KEYWORDS_TARGET.write_text(keywords(), encoding="utf-8")
     TARGET.write_text(reference(), encoding="utf-8")
     MAN_TARGET.write_text(man_page(), encoding="utf-8")

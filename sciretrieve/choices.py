@@ -75,6 +75,7 @@ class Help:
         short: its single letter on the command line, such as -i.
         completes: what a shell completes its values with: a function of `sciretrieve.commands.completing`.
         advanced: whether few people need it, so that only `--help-all` shows it.
+        setting: whether hardly anyone needs it, so that it has no option of its own: the command line has `--set NAME=VALUE` for it.
         name: what the command line calls it, where that cannot be its name in Python.
     """
 
@@ -85,6 +86,7 @@ class Help:
     short: str | None = None
     completes: str | None = None
     advanced: bool = False
+    setting: bool = False
     name: str | None = None
 
     def check(self, name: str, value: Any) -> None:
@@ -110,16 +112,20 @@ def check_types(options: Any) -> None:
     """
     options_class: Any = type(options)
     for name, (types, help) in _declared(options_class).items():
-        value = getattr(options, name)
-        if any(_is(value, kind) for kind in types):
-            if help is not None and isinstance(value, Real) and not isinstance(value, bool):
-                help.check(name, value)
-            continue
-        choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
-        if choices is not None and isinstance(value, str):
-            raise UnknownName(name, value, choices)
-        wanted = " or ".join(choices or [_WORDS.get(kind, f"a {kind.__name__}") for kind in types if kind is not type(None)])
-        raise InvalidRequest(f"{name} is {wanted}, not {shortened(value)}")
+        check_value(name, getattr(options, name), types, help)
+
+
+def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) -> None:
+    """Check the value of one option. Raises as `check_types`."""
+    if any(_is(value, kind) for kind in types):
+        if help is not None and isinstance(value, Real) and not isinstance(value, bool):
+            help.check(name, value)
+        return
+    choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
+    if choices is not None and isinstance(value, str):
+        raise UnknownName(name, value, choices)
+    wanted = " or ".join(choices or [_WORDS.get(kind, f"a {kind.__name__}") for kind in types if kind is not type(None)])
+    raise InvalidRequest(f"{name} is {wanted}, not {shortened(value)}")
 
 
 _WORDS: dict[Any, str] = {
@@ -145,8 +151,13 @@ def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | No
     declared = {}
     for name, hint in options_of(options_class).items():
         plain, help = parted(hint)
-        declared[name] = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,), help
+        declared[name] = kinds_of(plain), help
     return declared
+
+
+def kinds_of(hint: Any) -> tuple[Any, ...]:
+    """The types that a value may have by its declared type."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def documented(options_class: Options) -> Options:

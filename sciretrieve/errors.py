@@ -7,7 +7,7 @@
     │   ├── IndexExists     says how to resume or overwrite
     │   ├── IndexClosed     says to open it again
     │   ├── EncoderMismatch names both encoders
-    │   └── BadPaper        a row of a corpus that --strict refuses
+    │   └── BadPaper        a row of a corpus that `strict` refuses
     ├── NotFound            no such index, file or paper         exit 2
     │   └── NoSuchPaper     a KeyError, too, for `index["id"]`
     ├── CorruptData         a file is damaged or has another     exit 3

@@ -1,25 +1,15 @@
 """Options: one place for types and defaults, as fields and as keyword arguments."""
 
 import inspect
-from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve import options
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import evaluate_modes, evaluate_suite
-from sciretrieve.options import Bm25Parameters, BuildKeywords, BuildSettings, SearchKeywords, SearchOptions, changed
-
-
-@pytest.mark.parametrize(("options_class", "keywords"), [(SearchOptions, SearchKeywords), (BuildSettings, BuildKeywords)])
-def test_keyword_arguments_are_the_fields(options_class: type, keywords: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AnyEncoder", "Reranker"):
-        monkeypatch.setattr(options, name, object, raising=False)  # imported for type checkers only
-    hints = get_type_hints(options_class, vars(options))
-    assert get_type_hints(keywords, vars(options)) == {field.name: hints[field.name] for field in fields(options_class)}
+from sciretrieve.options import Bm25Parameters, BuildSettings, SearchOptions, changed
 
 
 def test_a_misspelt_option_is_named_with_what_was_meant(index: sr.Index) -> None:

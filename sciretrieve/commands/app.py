@@ -18,8 +18,8 @@ from .console import Console
 from .help import WHOLE, asked_whole
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "Start": {"demo": ("demonstrating.demo", "")},
     "Find papers": {
+        "demo": ("demonstrating.demo", ""),
         "search": ("searching.search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
         "similar": ("searching.similar", "kipf2017semi --not hamilton2017inductive"),
         "show": ("showing.show", "kipf2017semi"),
@@ -63,7 +63,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "screen merge": ("screening.merge", "ada.jsonl ben.jsonl -d both.jsonl"),
         "screen report": ("screening.report", "-d both.jsonl -o report --log found/log.json"),
     },
-    "Choose and measure": {
+    "Measure, train and set up": {
         "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),
         "compare": ("evaluating.compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
         "tune": ("studying.tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
@@ -78,8 +78,6 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "benchmarks robustness": ("perturbing.robustness", "papers.parquet --encoder specter2 -o report"),
         "train": ("training.train", "data/triplets -o encoders/mine"),
         "train build": ("making.build_set", "triplets --recipe specter --from papers.parquet --to data/triplets"),
-    },
-    "Encoders and settings": {
         "encode": ("encoding.encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
         "encoders": ("encoding.encoders", ""),
         "encoders show": ("encoding.show", "specter2"),
@@ -171,7 +169,7 @@ class _Root(CommandGroup):
 app = typer.Typer(
     name="sciretrieve",
     cls=_Root,
-    help="Search scholarly papers by meaning and by words, find papers like these ones. Works offline.",
+    help="Search scholarly papers by meaning and by words, and find papers like these.",
     epilog="Start with: sciretrieve demo. Then: sciretrieve index papers.parquet; sciretrieve search 'graph neural nets'. "
     "All commands: sciretrieve --help-all",
     no_args_is_help=True,
@@ -192,7 +190,7 @@ def _show_version(is_requested: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr; after any command, too.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; after any command, too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes and no progress; it may stand anywhere.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show an error's traceback; it may stand anywhere.")] = False,
 ) -> None:
     Console.is_quiet = quiet

@@ -14,7 +14,7 @@ from ..choices import Help
 from ..options import SHARD_SIZE
 from ..wording import counted
 from .console import Console, interruptible, say
-from .parameters import Generation, IndexPath, PlainFormatOption, chosen_index, open_index
+from .parameters import IndexPath, PlainFormatOption, chosen_index, open_index
 
 if TYPE_CHECKING:
     from ..studies.dense_types import Bench
@@ -29,7 +29,6 @@ def bench(
     ] = None,
     limit: Annotated[int, Help("Take N papers at most, evenly from all.", "N", least=1)] = SHARD_SIZE,
     output: Annotated[list[Path] | None, Help("Draw a plot, .svg or .png; may be given more than once.", "FILE", short="-o")] = None,
-    generation: Generation = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Measure types of dense index on an index's own papers.
@@ -47,7 +46,7 @@ def bench(
         check_plot(target)
     console = Console()
     done: Bench | None = None
-    opened_index = open_index(chosen_index(index), generation=generation)
+    opened_index = open_index(chosen_index(index))
     try:
         for measured in benches(opened_index, NAMED if types is None else types.split(), limit=limit, progress=console):
             done = measured

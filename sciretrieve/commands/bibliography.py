@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..wording import counted
 from .console import Console, given_ids, say
-from .parameters import Append, Generation, IndexPaths, PaperIds, named_papers, open_indexes
+from .parameters import Append, IndexPaths, PaperIds, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..answers.citing import Citations
@@ -19,14 +19,13 @@ def cite(
     ids: PaperIds,
     index: IndexPaths = None,
     append: Append = None,
-    generation: Generation = None,
 ) -> None:
     r"""Print the citation keys of papers, with commas between them.
 
     They go between the braces of LaTeX's \cite{…}. With --append, the papers are also added to a bibliography, unless it has them, and
     the keys are those that they have there. Papers that the index does not have are named, with exit code 1, and the others are cited.
     """
-    opened_index = open_indexes(index, None, generation)
+    opened_index = open_indexes(index)
     with named_papers(opened_index, given_ids(ids)) as names:
         say([",".join(cited(opened_index.papers(names), append, Console()).keys)])
 

@@ -22,6 +22,7 @@ from . import completing
 from .console import Console, given_ids, interruptible, say
 from .parameters import (
     ANY_COLUMNS,
+    Columns,
     Corpus,
     IndexPath,
     Memory,
@@ -50,7 +51,7 @@ def add(
     index: IndexPath = None,
     encoder: SameEncoder = None,
     device: RunsOn = "auto",
-    columns: ColumnMap = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
@@ -75,7 +76,7 @@ def sync(
     ] = None,
     encoder: SameEncoder = None,
     device: RunsOn = "auto",
-    columns: ColumnMap = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
     watch: Annotated[bool, Help("Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")] = False,
     allow_deletions: Annotated[
         bool,
@@ -307,7 +308,6 @@ def restore(
         Help("The generation to go back to; `sciretrieve info log` marks those.", "N", least=1, advanced=True),
     ],
     index: IndexPath = None,
-    format: PlainFormatOption = "table",
 ) -> None:
     """Make an index what it was in an earlier generation.
 
@@ -319,9 +319,6 @@ def restore(
     console = Console()
     target = index_to_change(index, console)
     update = bring_back(target, generation)
-    if format == "json":
-        say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
-        return
     now = f"{counted(update.papers, 'paper')} now, generation {update.generation}"
     console.note(f"{target}: as in generation {generation}; {_counts(update)}; {now}")
 
@@ -330,7 +327,7 @@ def merge(
     index: IndexPath = None,
     format: PlainFormatOption = "table",
 ) -> None:
-    """Join small shards, and free the space of deleted papers and of older generations.
+    """Join small shards, and free the space of what was deleted.
 
     Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
     """
@@ -356,12 +353,12 @@ def reindex(
     memory: Memory = None,
     recall: Annotated[
         float | None,
-        Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", advanced=True),
+        Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", setting=True),
     ] = None,
-    metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", advanced=True)] = None,
-    bm25: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", advanced=True)] = None,
-    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: as it is.", least=0.0, advanced=True)] = None,
-    b: Annotated[float | None, Help("BM25's normalisation of length; default: as it is.", least=0.0, most=1.0, advanced=True)] = None,
+    metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", setting=True)] = None,
+    variant: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", setting=True)] = None,
+    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: as it is.", least=0.0, setting=True)] = None,
+    b: Annotated[float | None, Help("BM25's normalisation of length; default: as it is.", least=0.0, most=1.0, setting=True)] = None,
     late: Annotated[
         bool | None,
         Help("Add token vectors for late interaction, or remove them; default: as it is.", advanced=True),
@@ -377,7 +374,7 @@ def reindex(
 
     console = Console()
     target = index_to_change(index, console)
-    changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in (("variant", variant), ("k1", k1), ("b", b)) if value is not None}
     start = time.perf_counter()
     with interruptible(console, "the index is as it was"):
         manifest = rebuild(

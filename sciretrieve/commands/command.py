@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
@@ -42,21 +42,23 @@ RENAMED = {
     "into": "output",
     "reranker": "rerank",
     "types": "dense",
-    "variant": "bm25",
-    "workers": "distributed",
+    "workers": "ray",
 }
 """Arguments of the library -> parameters of commands with another name."""
 
 
-def as_typed(message: str, parameters: Sequence[Any]) -> str:
-    """A message of the library with the arguments that a command has as its options: `alpha` is --alpha, `lexical=None` is --no-lexical."""
-    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+def as_typed(message: str, command: Any) -> str:
+    """A message of the library with the arguments that a command has as its options: `alpha` is --alpha, `lexical=None` is
+    --no-lexical, `k1=1` is --set k1=1."""
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    pairs: Mapping[str, str] = getattr(command.callback, "pairs", {})
     parameter_of = {name.lstrip("-").replace("-", "_"): one for one in options for name in one.opts} | {one.name: one for one in options}
 
     def option(match: re.Match[str]) -> str:
         parameter = parameter_of.get(match["name"]) or parameter_of.get(RENAMED.get(match["name"], ""))
         if parameter is None:
-            return match[0]
+            value = f"={match['value']}".replace("'", "") if match["value"] else ""
+            return f"{pairs[match['name']]} {match['name']}{value}" if match["name"] in pairs else match[0]
         name, value = max(parameter.opts, key=len), (match["value"] or "").strip("'\"")
         if value in ("None", "False") and parameter.secondary_opts:
             return str(parameter.secondary_opts[0])
@@ -83,6 +85,7 @@ class _Common:
     name: Any
     params: Any
     make_parser: Any
+    callback: Any
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
@@ -114,8 +117,11 @@ class _Common:
 
     def _explain(self, error: Any, args: list[str]) -> None:
         """Name the options that may be meant by one that there is not. Raises InvalidRequest for a query that was taken for an option,
-        since it begins with a minus."""
+        since it begins with a minus, and for a setting."""
         option = error.option_name
+        pairs: Mapping[str, str] = getattr(self.callback, "pairs", {})
+        if (name := option.strip("-").replace("-", "_")) in pairs:
+            raise InvalidRequest(f"there is no option {option}; write {pairs[name]} {name}=…")
         names = [name for param in self.params for name in param.opts if name.startswith("-")]
         near = get_close_matches(option.strip("-"), [name.strip("-") for name in names], cutoff=0.7)
         error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]
@@ -131,7 +137,7 @@ class _Common:
         try:
             return command.invoke(ctx)
         except SciretrieveError as error:
-            raise CommandFailure(error, as_typed(str(error), ctx.command.params)) from error
+            raise CommandFailure(error, as_typed(str(error), ctx.command)) from error
 
     def get_help(self, ctx: Any) -> str:
         """The help screen."""

@@ -21,7 +21,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretr
 
 
 def config(format: PlainFormatOption = "table") -> None:
-    """Your settings: what they are, where each comes from, and changing them.
+    """Show your settings, and where each comes from, or change them.
 
     An option of a command comes before its environment variable, that before the config file, and that before the default.
     """

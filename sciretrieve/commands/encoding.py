@@ -4,51 +4,49 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..choices import DEFAULT_ENCODER, Help
-from ..options import Adapter, ColumnMap, EncoderName, EncoderPrecision, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
+from ..options import EncoderName, EncoderPrecision, ReadingOptions, RunsOn
 from ..wording import in_bytes, in_words
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
     ANY_COLUMNS,
     BUILDING,
+    Columns,
     Corpus,
     PlainFormatOption,
 )
-from .signatures import Without
 
 if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
     from ..encoders.text_encoder import TextEncoder
+
+AS_TRAINED = ReadingOptions()
 
 
 def encode(
     papers: Corpus,
     output: Annotated[Path, Help("A .jsonl, .npy (with .ids.txt) or .parquet file.", "FILE", short="-o")],
     encoder: EncoderName = DEFAULT_ENCODER,
-    adapter: Adapter = None,
-    query_adapter: QueryAdapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
-    query_template: QueryTemplate = None,
+    reading: ReadingOptions = AS_TRAINED,
     side: Annotated[
-        Literal["paper", "query"], Help("Papers of a corpus; or queries: texts, or papers as queries.", advanced=True)
+        Literal["paper", "query"], Help("Papers of a corpus; or queries: texts, or papers as queries.", setting=True)
     ] = "paper",
     like: Annotated[
         Literal["scidocs", "scirepeval"],
-        Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", advanced=True, name="format-like"),
+        Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", setting=True),
     ] = "scidocs",
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
-    columns: Annotated[ColumnMap, Without("year", "venue", "authors")] = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
     limit: Annotated[int | None, Help("Encode only the first N.", "N", least=1)] = None,
-    strict: Annotated[bool, Help("Stop at the first bad row, instead of listing it.", advanced=True)] = False,
+    strict: Annotated[bool, Help("Stop at the first bad row, instead of listing it.", setting=True)] = False,
     overwrite: Annotated[bool, Help("Replace the file if it exists.")] = False,
 ) -> None:
     """Turn papers or queries into vectors, in a file.
@@ -59,7 +57,7 @@ def encode(
     from ..lifecycle.vector_files import encode as run
 
     console = Console(tells_of_rejected=True)
-    request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    request = EncoderRequest(encoder, **asdict(reading))
     model = open_encoder(request, precision, device)
     start = time.perf_counter()
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command resumes it"):
@@ -106,11 +104,7 @@ def show(
             autocompletion=completing.encoders,
         ),
     ],
-    adapter: Adapter = None,
-    query_adapter: QueryAdapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
-    query_template: QueryTemplate = None,
+    reading: ReadingOptions = AS_TRAINED,
     format: PlainFormatOption = "table",
 ) -> None:
     """Show all that is known about an encoder.
@@ -121,7 +115,7 @@ def show(
     from ..encoders.availability import part_status, status
     from ..encoders.resolving import resolve
 
-    request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    request = EncoderRequest(name, **asdict(reading))
     spec = resolve(request)
     encoder = _opened(request) if status(spec) == "ready" and not spec.pairing else None
     if encoder is not None:
@@ -159,17 +153,13 @@ def show(
 
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.", autocompletion=completing.encoders)],
-    adapter: Adapter = None,
-    query_adapter: QueryAdapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
-    query_template: QueryTemplate = None,
+    reading: ReadingOptions = AS_TRAINED,
 ) -> None:
     """Download an encoder's weights now, and compile it, so that it works offline later."""
     from ..encoders import EncoderRequest, golden_vectors, open_encoder, open_sentence_encoder
 
     console = Console()
-    request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    request = EncoderRequest(name, **asdict(reading))
     sentences = open_sentence_encoder(name, device="cpu") if request == EncoderRequest(name) else None
     encoder = sentences or open_encoder(request, device="cpu")
     golden_vectors(encoder)  # runs every side once

@@ -18,11 +18,10 @@ from ..wording import counted, in_bytes
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
-    Address,
     Data,
-    Distributed,
     PlainFormat,
     PlainFormatOption,
+    Ray,
     chosen_workers,
 )
 from .signatures import Without
@@ -66,8 +65,7 @@ def evaluate(
             advanced=True,
         ),
     ] = None,
-    distributed: Distributed = None,
-    address: Address = None,
+    ray: Ray = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Measure a system by a benchmark's exact protocol.
@@ -81,7 +79,7 @@ def evaluate(
 
     console = Console()
     is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None and not runs
-    if distributed is not None and not is_one_index:
+    if ray is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
     with interruptible(console, "what was encoded is kept, and the same command resumes it"):
         if runs:
@@ -99,7 +97,7 @@ def evaluate(
             _matrix(matrix, output, options.cache, console)
             return
         if replay is not None:
-            with chosen_workers(distributed, address) as workers:
+            with chosen_workers(ray) as workers:
                 replayed, differences = evaluation.replay(replay, console, workers)
             console.close()
             say([json.dumps(replayed.as_json(), ensure_ascii=False, indent=1)] if format == "json" else replayed.lines())
@@ -116,7 +114,7 @@ def evaluate(
         else:
             options = replace(options, mode=mode)
             evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
-        with chosen_workers(distributed, address) as workers:
+        with chosen_workers(ray) as workers:
             report = evaluate_this(
                 benchmark,
                 data,

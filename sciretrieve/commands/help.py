@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 Rows: TypeAlias = list[tuple[str, str]]
 """What stands in a list: names, each with what it is."""
@@ -14,6 +14,9 @@ WHOLE = "sciretrieve.whole_help"
 """Whether the whole help was asked for: a key of a context's `meta`, which the contexts of a group's commands share."""
 ADVANCED = "More options"
 """The section of the options that few people need."""
+SETTINGS = "Settings, by --set NAME=VALUE"
+COMPLETING = {"install_completion", "show_completion"}
+"""Options that typer adds."""
 WIDEST = 80
 """Columns of a screen, on wider terminals, too: longer lines are hard to read."""
 NAMES = 24
@@ -42,11 +45,11 @@ def screen(command: Any, ctx: Any) -> str:
 def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
     """The parts of a screen that are lists, each with its title and its rows: arguments, options and commands."""
     shown = parameters(command, ctx)
-    count = len(shown[ADVANCED])
+    count = len(shown[ADVANCED]) + len(shown[SETTINGS])
     more = f"This help; the whole one has {count} more options." if count and not whole else "This help, in short or as a whole."
     shown["Options"].append(("-h, --help, --help-all", more))
     if not whole:
-        del shown[ADVANCED]
+        del shown[ADVANCED], shown[SETTINGS]
     for name in command.list_commands(ctx) if hasattr(command, "list_commands") else ():
         member = command.get_command(ctx, name)
         if whole or not member.is_rare:
@@ -58,6 +61,7 @@ def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
 def parameters(command: Any, ctx: Any) -> dict[str, Rows]:
     """A command's arguments and options, everyday ones and others, as the rows of lists."""
     shown: dict[str, Rows] = {"Arguments": [], "Options": [], ADVANCED: []}
+    shown[SETTINGS] = [_setting(name, setting) for name, setting in settings_of(command).items()]
     for param in command.params:
         if not getattr(param, "hidden", False):
             title = "Arguments" if param.param_type_name == "argument" else ADVANCED if is_advanced(param) else "Options"
@@ -67,7 +71,30 @@ def parameters(command: Any, ctx: Any) -> dict[str, Rows]:
 
 def is_advanced(param: Any) -> bool:
     """Whether the first help leaves a parameter out."""
-    return not param.required and param.rich_help_panel == ADVANCED
+    return not param.required and (param.rich_help_panel == ADVANCED or param.name in COMPLETING)
+
+
+def settings_of(command: Any) -> Mapping[str, Any]:
+    """What `--set` may set, by its names."""
+    settings: Mapping[str, Any] = getattr(command.callback, "settings", {})
+    return settings
+
+
+def _setting(name: str, setting: Any) -> tuple[str, str]:
+    """The row of a setting."""
+    extra = "" if setting.default in (None, False) else f" [default: {setting.default}]"
+    return name, f"{with_choices(setting.help.text, setting.kinds)}{extra}"
+
+
+def with_choices(text: str, kinds: Sequence[Any]) -> str:
+    """A help with the values that an option may have, if it has choices."""
+    choices = choices_of(kinds)
+    return f"{text.rstrip('.')}: {', '.join(choices)}." if choices else text
+
+
+def choices_of(kinds: Sequence[Any]) -> list[str]:
+    """The values among types that are choices."""
+    return [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
 
 
 def row(param: Any, ctx: Any) -> tuple[str, str]:

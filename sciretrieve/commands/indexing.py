@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,18 +12,18 @@ import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest
-from ..options import Bm25Parameters, BuildSettings, ColumnMap
+from ..options import Bm25Parameters, BuildSettings
 from ..wording import counted, in_bytes, in_words
-from .console import Console, interruptible, say
+from .console import Console, interruptible
 from .dry_run import show_estimate
 from .parameters import (
     ANY_COLUMNS,
     BUILDING,
-    Address,
+    Columns,
     Corpus,
-    Distributed,
     Memory,
     PlainFormatOption,
+    Ray,
     Resume,
     Strict,
     chosen_workers,
@@ -50,12 +49,11 @@ def index(
     memory: Memory = None,
     lexical: Annotated[bool, Help("With or without BM25.", advanced=True)] = True,
     bm25: Annotated[Bm25Parameters, Without("delta", "title")] = BM25,
-    columns: ColumnMap = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
     overwrite: Annotated[bool, Help("Replace the index; the old one stays in use until the new one is complete.")] = False,
-    distributed: Distributed = None,
-    address: Address = None,
+    ray: Ray = None,
     part: Annotated[
         str | None,
         Help("Build only part I of N, on one of N machines; `index parts` then makes the index.", "I/N", advanced=True),
@@ -76,8 +74,8 @@ def index(
     settings = replace(settings, memory=parsed_size(memory), lexical=bm25 if lexical else None)
     opened_corpus = open_corpus(corpus, columns)
     if dry_run:
-        if part is not None or distributed is not None:
-            raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --distributed")
+        if part is not None or ray is not None:
+            raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --ray")
         show_estimate(opened_corpus, settings, format)
         return
     if format != "table":
@@ -89,7 +87,7 @@ def index(
     start = time.perf_counter()
     with (
         interruptible(console, f"finished work is kept in {target}, and the same command resumes it"),
-        chosen_workers(distributed, address) as workers,
+        chosen_workers(ray) as workers,
     ):
         how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
         if part is not None:
@@ -124,7 +122,6 @@ def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Pa
 
 def parts(
     index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
-    format: PlainFormatOption = "table",
 ) -> None:
     """Make one index of its parts, which were built on several machines.
 
@@ -135,7 +132,4 @@ def parts(
     console = Console()
     with interruptible(console, "the parts are as they were, and the same command resumes it"):
         result = index_parts(index, progress=console)
-    if format == "json":
-        say([json.dumps({"schema": 1, "index": str(index), **asdict(result)}, indent=1)])
-        return
     console.note(f"{index}: an index of {counted(result.parts, 'part')}, {counted(result.shards, 'shard')}")

@@ -13,10 +13,10 @@ import typer
 
 from ..choices import Help
 from ..errors import InvalidRequest
-from ..options import CiteSettings, ColumnMap
+from ..options import CiteSettings
 from ..wording import in_bytes
 from .console import Console, interruptible
-from .parameters import ANY_COLUMNS, chosen_index
+from .parameters import ANY_COLUMNS, Columns, chosen_index
 from .signatures import Without
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def build(
             name="index",
         ),
     ] = None,
-    columns: ColumnMap = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
 ) -> None:
     """Make a benchmark from a corpus whose papers cite each other, or rebuild a published one from its sources.
 
@@ -90,17 +90,18 @@ def build_set(
     recipe: Annotated[str | None, Help("Of what, and how, the set is drawn: see above.", "NAME")] = None,
     settings: Annotated[CiteSettings, Without("cocited", "indexes")] = CITED,
     column: Annotated[
-        str | None, Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN")
+        str | None, Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN", setting=True)
     ] = None,
     shares: Annotated[
-        str | None, Help("Spread queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES")
+        str | None,
+        Help("Spread queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES", setting=True),
     ] = None,
     mine: Annotated[str | None, Help("Take negatives from what an index of the corpus, or bm25, answers to the query.", "INDEX")] = None,
-    ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B")] = RANKS,
+    ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B", setting=True)] = RANKS,
     without: Annotated[
         list[str] | None, Help("Leave out the queries of beir:DIR or cite:DIR; may be given more than once.", "BENCHMARK")
     ] = None,
-    columns: ColumnMap = ANY_COLUMNS,
+    columns: Columns = ANY_COLUMNS,
 ) -> None:
     """Make a set to train on from a corpus.
 
@@ -124,11 +125,11 @@ def build_set(
     if recipe is None:
         raise InvalidRequest(f"name how {form} are drawn with --recipe: {', '.join(recipes[form])}")
     if shares and form != "triplets":
-        raise InvalidRequest("--shares is for triplets, whose queries have fields")
+        raise InvalidRequest("--set shares is for triplets, whose queries have fields")
     if column and form == "triplets":
-        raise InvalidRequest("--column is for pairs, labels and targets; the fields of triplets are named with --field")
+        raise InvalidRequest("--set column is for pairs, labels and targets; the fields of triplets are named with --set field")
     if (mine or ranks != RANKS) and form in ("labels", "targets"):
-        raise InvalidRequest(f"{form} have no negatives: leave out --mine and --ranks")
+        raise InvalidRequest(f"{form} have no negatives: leave out --mine and --set ranks")
     mining = _mining(mine, ranks)
     with _made(to) as console:
         how: dict[str, Any] = {"without": without or (), "columns": columns, "progress": console}
@@ -158,10 +159,10 @@ def _mining(mine: str | None, ranks: str) -> Mining | None:
 
     if mine is None:
         if ranks != RANKS:
-            raise InvalidRequest("--ranks is for --mine")
+            raise InvalidRequest("--set ranks is for --mine")
         return None
     match = re.fullmatch(r"(\d{1,6})-(\d{1,6})", ranks)
     if match is None:
-        raise InvalidRequest(f"--ranks takes the first and the last rank, such as 10-100, not {ranks!r}")
+        raise InvalidRequest(f"--set ranks takes the first and the last rank, such as 10-100, not {ranks!r}")
     by = mine if mine == "bm25" else chosen_index(Path(mine))
     return Mining(by, int(match[1]), int(match[2]))

@@ -264,7 +264,7 @@ def export(
     from ..answers.outputs import not_compared
     from ..lifecycle.exporting import export as write
 
-    opened_index, console = open_indexes(index, None, generation), Console()
+    opened_index, console = open_indexes(index, generation=generation), Console()
     _, scope = opened_index.reader.matching(query, filter)
     for note in not_compared(opened_index, scope.undecided):
         console.note(note)

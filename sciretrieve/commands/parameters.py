@@ -40,16 +40,21 @@ Corpus: TypeAlias = Annotated[
 ]
 QueryEncoder: TypeAlias = Annotated[
     str | None,
-    Help("The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders"),
+    Help(
+        "The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.",
+        "NAME",
+        completes="encoders",
+        advanced=True,
+    ),
 ]
 SameEncoder: TypeAlias = Annotated[
     str | None,
-    Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders"),
+    Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders", advanced=True),
 ]
 IndexPath: TypeAlias = Annotated[
     Path | None,
     Help(
-        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last.",
         "NAME",
         short="-i",
         completes="indexes",
@@ -58,8 +63,8 @@ IndexPath: TypeAlias = Annotated[
 IndexPaths: TypeAlias = Annotated[
     list[str] | None,
     Help(
-        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above. "
-        "Given several times, or as '*' for all that have names here, these are searched as one.",
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last. If repeated, or '*' for all, they are "
+        "searched as one.",
         "NAME",
         short="-i",
         completes="indexes",
@@ -83,32 +88,32 @@ TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 Like: TypeAlias = Annotated[
     list[str] | None,
-    Help("A relevant paper: find more like it. It is not in the answer itself. May be repeated.", "ID", completes="ids"),
+    Help("A paper that is what you look for: find more like it. May be repeated.", "ID", completes="ids"),
 ]
 Unlike: TypeAlias = Annotated[
     list[str] | None,
-    Help("An irrelevant paper: find fewer like it. It is not in the answer itself. May be repeated.", "ID", completes="ids"),
+    Help("A paper that is not: find fewer like it. May be repeated.", "ID", completes="ids"),
 ]
-Explain: TypeAlias = Annotated[bool, Help("Show each hit's rank in each half, the words it shares, and its nearest sentence.")]
+Explain: TypeAlias = Annotated[bool, Help("Show why each paper is where it is.")]
 Memory: TypeAlias = Annotated[
     str | None,
-    Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", advanced=True),
+    Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", setting=True),
 ]
 Facets: TypeAlias = Annotated[
     list[str] | None,
     Help(
-        "Count values among the papers that match, e.g. venue,year:50; the number says how many values to show.",
+        "Count the values of columns among the papers that match, e.g. venue,year:50 for 50 years.",
         "COLUMNS",
         completes="columns",
     ),
 ]
-ClusterOption: TypeAlias = Annotated[bool, Help("Group the first 200 papers, each group with its distinctive words.")]
+ClusterOption: TypeAlias = Annotated[bool, Help("Put the first 200 papers into groups, with their words.")]
 Save: TypeAlias = Annotated[str | None, Help("Save this search; `sciretrieve news` shows its new papers.", "NAME")]
 FormatOption: TypeAlias = Annotated[Format, Help("How to print the hits.", short="-f")]
-Sort: TypeAlias = Annotated[Order | None, Help("The papers of the answer newest first; which they are, the search decides.")]
+Sort: TypeAlias = Annotated[Order | None, Help("Print the answer's papers with the newest first.")]
 Fields: TypeAlias = Annotated[
     list[str] | None,
-    Help("What to print of each paper, e.g. id,year,title; any column of the index.", "COLUMNS", completes="columns"),
+    Help("Columns to print of each paper, e.g. id,year,title.", "COLUMNS", completes="columns"),
 ]
 Data: TypeAlias = Annotated[Path | None, Help("The folder with the benchmark's files.", "DIR")]
 Append: TypeAlias = Annotated[
@@ -116,18 +121,26 @@ Append: TypeAlias = Annotated[
     Help("Add the papers to this .bib, .ris or CSL .json file, unless it has them.", "FILE"),
 ]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, Help("How to print it.", short="-f")]
-Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, instead of listing it in rejected.jsonl.", advanced=True)]
-Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run of the same.", advanced=True)]
+Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, instead of listing it in rejected.jsonl.", setting=True)]
+Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run of the same.", setting=True)]
 Generation: TypeAlias = Annotated[
     int | None, Help("An older generation, of those that `sciretrieve info log` shows.", "N", least=1, advanced=True)
 ]
-Distributed: TypeAlias = Annotated[
-    Literal["ray"] | None,
-    Help("Work on all nodes of a Ray cluster, which must share the index's file system.", advanced=True),
+Columns: TypeAlias = Annotated[
+    ColumnMap,
+    Help(
+        "Which column stands for id, title, abstract, year, venue or authors; default: one with a usual name. May be repeated.",
+        "FIELD=COLUMN",
+        advanced=True,
+    ),
 ]
-Address: TypeAlias = Annotated[
+Ray: TypeAlias = Annotated[
     str | None,
-    Help("The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone.", "HOST:PORT", advanced=True),
+    Help(
+        "Work on all nodes of a Ray cluster, which must share the index's file system: HOST:PORT, auto for the one that runs, or local.",
+        "ADDRESS",
+        advanced=True,
+    ),
 ]
 
 
@@ -138,7 +151,7 @@ def typed_query(words: Sequence[str] | None) -> str:
     return sys.stdin.read().strip() if words == ["-"] else " ".join(words)
 
 
-def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
+def open_index(path: Path | None, encoder: str | None = None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
     """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
     searched here or by a cluster."""
     warnings.simplefilter("ignore", WordsAlone)  # commands say it themselves
@@ -149,7 +162,7 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
 
 
 def open_indexes(
-    named: Sequence[str] | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None
+    named: Sequence[str] | None, encoder: str | None = None, generation: int | None = None, workers: RayWorkers | None = None
 ) -> Index:
     """Open the named index as `open_index` does, or several as one. Raises InvalidRequest for a generation of several."""
     check_one_index(named, {"--generation": generation})
@@ -249,14 +262,12 @@ def index_to_change(named: Path | None, console: Console) -> Path:
 
 
 @contextmanager
-def chosen_workers(distributed: Literal["ray"] | None, address: str | None) -> Iterator[RayWorkers | None]:
-    """The cluster that was asked for, if one was. Raises as `RayWorkers`, InvalidRequest for an address without a cluster."""
-    if distributed is None:
-        if address is not None:
-            raise InvalidRequest("--address is for --distributed ray")
+def chosen_workers(ray: str | None) -> Iterator[RayWorkers | None]:
+    """The cluster that was asked for, if one was. Raises as `RayWorkers`."""
+    if ray is None:
         yield None
         return
     from ..lifecycle.distributed import RayWorkers
 
-    with RayWorkers(address) as workers:
+    with RayWorkers(ray) as workers:
         yield workers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,9 +11,12 @@ import typer
 
 from ..choices import DEFAULT_ENCODER, Help
 from ..errors import InvalidRequest
-from ..options import Adapter, EncoderPrecision, Pooling, RunsOn, Template
+from ..options import EncoderPrecision, ReadingOptions, RunsOn
 from .console import Console, interruptible, say
 from .parameters import BUILDING, open_index
+from .signatures import Without
+
+AS_TRAINED = ReadingOptions()
 
 
 def robustness(
@@ -29,11 +33,9 @@ def robustness(
             f"What encodes the corpus; default: {DEFAULT_ENCODER}. With -i: its own encoder, if it has moved.", "NAME", completes="encoders"
         ),
     ] = None,
-    adapter: Adapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
+    reading: Annotated[ReadingOptions, Without("query_adapter", "query_template")] = AS_TRAINED,
     limit: Annotated[int | None, Help("Study N papers at most, drawn at random; default: 500.", "N")] = None,
-    seed: Annotated[int, Help("What random choices come from.", "N", advanced=True)] = 0,
+    seed: Annotated[int, Help("What random choices come from.", "N", setting=True)] = 0,
     output: Annotated[Path | None, Help("Write the report there: report.md, report.json, plots as .svg.", "DIR", short="-o")] = None,
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
@@ -52,9 +54,8 @@ def robustness(
 
     if (corpus is None) == (index is None):
         raise InvalidRequest("name either a corpus, or an index by -i, to study")
-    reading = {"--adapter": adapter, "--pooling": pooling, "--template": template}
-    if index is not None and (given := next((option for option, value in reading.items() if value is not None), None)):
-        raise InvalidRequest(f"the papers of an index are read as it was built; leave out {given}")
+    if index is not None and (given := next((name for name, value in asdict(reading).items() if value is not None), None)):
+        raise InvalidRequest(f"the papers of an index are read as it was built; leave out `{given}`")
     if output is not None:
         if output.exists() and not output.is_dir():
             raise InvalidRequest(f"{output} is a file; name a directory for the report")
@@ -65,9 +66,9 @@ def robustness(
         study = study_robustness(
             open_index(index, encoder) if index is not None else corpus or [],
             encoder=encoder or DEFAULT_ENCODER,
-            adapter=adapter,
-            pooling=pooling,
-            template=template,
+            adapter=reading.adapter,
+            pooling=reading.pooling,
+            template=reading.template,
             limit=LIMIT if limit is None else limit,
             seed=seed,
             precision=precision,

@@ -19,7 +19,7 @@ from ..options import Passing
 from ..wording import as_json, counted
 from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
-from .parameters import Generation, IndexPath, PlainFormat, PlainFormatOption, QueryEncoder, open_index
+from .parameters import IndexPath, PlainFormat, PlainFormatOption, open_index
 
 if TYPE_CHECKING:
     from ..screening import Prisma, Screening
@@ -36,9 +36,13 @@ NAMED = 3
 
 
 SessionFile: TypeAlias = Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
+SessionEncoder: TypeAlias = Annotated[str | None, Help("The queries' encoder, if the index's own has moved.", setting=True)]
+SessionGeneration: TypeAlias = Annotated[
+    int | None, Help("An older generation of the index, of those that `sciretrieve info log` shows.", least=1, setting=True)
+]
 Reviewer: TypeAlias = Annotated[str | None, Help("Who decides from here on.", "NAME")]
 Reasons: TypeAlias = Annotated[list[str] | None, Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS")]
-Criteria: TypeAlias = Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE")]
+Criteria: TypeAlias = Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE", setting=True)]
 Relevant: TypeAlias = Annotated[
     list[str] | None, Help("This paper is relevant; - reads ids from stdin, one per line.", "ID", completes="ids")
 ]
@@ -68,23 +72,24 @@ def begin(
     include: Relevant = None,
     take_over: TakeOver = None,
     filter: Passing = None,
-    first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1)] = None,
-    group: Annotated[bool | None, Help("Decide on near-identical papers as one, which is the default, or on each.", advanced=True)] = None,
+    first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1, setting=True)] = None,
+    group: Annotated[bool | None, Help("Decide on near-identical papers as one, which is the default, or on each.", setting=True)] = None,
     target: Annotated[float | None, Help("Of the relevant papers, what is to be read; default: 0.95.", "SHARE")] = None,
-    confidence: Annotated[float | None, Help("How sure to be of that; default: 0.95.", "P")] = None,
+    confidence: Annotated[float | None, Help("How sure to be of that; default: 0.95.", "P", setting=True)] = None,
     rule: Annotated[
         str | None,
         Help(
             "When to stop: sample, by a random sample of the unread (guaranteed; default); not guaranteed: ranking, budget:N papers, "
             "consecutive:N irrelevant ones.",
             "RULE",
+            setting=True,
         ),
     ] = None,
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
+    encoder: SessionEncoder = None,
+    generation: SessionGeneration = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Begin a session, with a query, or with papers that are known to be relevant.
@@ -120,8 +125,8 @@ def next_papers(
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
+    encoder: SessionEncoder = None,
+    generation: SessionGeneration = None,
     format: Annotated[Literal["table", "jsonl", "csv", "bibtex", "ris"], Help("How to print the papers.", short="-f")] = "table",
 ) -> None:
     """Show the papers to read next, the likeliest to be relevant first, as the decisions so far teach.
@@ -159,8 +164,8 @@ def decide(
     note: Annotated[str, Help("A note on the papers that are decided on.", "TEXT")] = "",
     take_over: TakeOver = None,
     reviewer: Reviewer = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
+    encoder: SessionEncoder = None,
+    generation: SessionGeneration = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Decide on papers by their ids, or by a table or a session that was filled in elsewhere.
@@ -179,8 +184,8 @@ def merge(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="The sessions of two or more people, over the same papers.")],
     session: SessionFile,
     index: IndexPath = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
+    encoder: SessionEncoder = None,
+    generation: SessionGeneration = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Make a new session of those of several people, and say how far they agree.
@@ -201,8 +206,8 @@ def report(
     sources: Annotated[
         str | None, Help("The column that says where a paper is from, without a log.", "COLUMN", completes="columns")
     ] = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
+    encoder: SessionEncoder = None,
+    generation: SessionGeneration = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Write PRISMA's numbers, its flow diagram, and all decisions."""

@@ -22,11 +22,9 @@ from .console import Console, given_ids, interruptible, is_for_people, page, say
 from .parameters import (
     SEARCHING,
     TOKENS,
-    Address,
     Append,
     ClusterOption,
     Count,
-    Distributed,
     Explain,
     Facets,
     Fields,
@@ -37,6 +35,7 @@ from .parameters import (
     Like,
     QueryEncoder,
     QueryWords,
+    Ray,
     Save,
     Sort,
     Unlike,
@@ -75,8 +74,7 @@ def search(
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
-    distributed: Distributed = None,
-    address: Address = None,
+    ray: Ray = None,
 ) -> None:
     """Find papers by meaning and by words.
 
@@ -94,8 +92,8 @@ def search(
     text = typed_query(query)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
-    check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
-    with chosen_workers(distributed, address) as workers:
+    check_one_index(index, {"--ray": ray, "--save": save, "-f trec": "trec" if format == "trec" else None})
+    with chosen_workers(ray) as workers:
         opened_index = open_indexes(index, encoder, generation, workers)
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
@@ -126,7 +124,6 @@ def similar(
     ] = None,
     index: IndexPaths = None,
     encoder: QueryEncoder = None,
-    generation: Generation = None,
     negatives: Annotated[
         list[str] | None,
         Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not"),
@@ -159,7 +156,7 @@ def similar(
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
     check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
-    opened_index = open_indexes(index, encoder, generation)
+    opened_index = open_indexes(index, encoder)
     names = _fields(fields, opened_index)
     console = Console()
     with named_papers(opened_index, [*positives, *(negatives or [])]) as known:
@@ -187,13 +184,11 @@ def batch(
     ],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
-    generation: Generation = None,
     output: Annotated[Path, Help("Where the run goes; - is stdout.", "FILE", short="-o")] = Path("-"),
     k: Count = 1000,
-    options: Annotated[SearchOptions, Without("reranker", "group", "diversify", "late")] = SEARCHING,
+    options: Annotated[SearchOptions, Without("since", "until", "reranker", "group", "diversify", "late")] = SEARCHING,
     rerank: Rerank = None,
-    distributed: Distributed = None,
-    address: Address = None,
+    ray: Ray = None,
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
     from ..answers.outputs import count_encoded_ids, undecided, words_alone
@@ -206,8 +201,8 @@ def batch(
     lines: list[str] = []
     encoded_ids = 0
     notes: list[str] = []
-    with chosen_workers(distributed, address) as workers:
-        opened_index = open_index(index, encoder, generation, workers)
+    with chosen_workers(ray) as workers:
+        opened_index = open_index(index, encoder, workers=workers)
         console.start(len(query_list), unit="queries")
         with interruptible(console):
             for first in range(0, len(query_list), CHUNK):

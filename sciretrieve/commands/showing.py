@@ -9,7 +9,7 @@ from ..choices import Help
 from ..errors import InvalidRequest, NotFound
 from ..wording import as_json
 from .console import Console, given_ids, say
-from .parameters import Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, named_papers, open_indexes
+from .parameters import IndexPaths, PaperIds, PlainFormatOption, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..types import Paper
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 def show(
     ids: PaperIds,
     index: IndexPaths = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
     in_browser: Annotated[bool, Help("Open the papers in the browser; without one, print their addresses.", name="open")] = False,
     addresses: Annotated[bool, Help("Print where the papers are on the web, and nothing else.")] = False,
     format: PlainFormatOption = "table",
@@ -33,7 +31,7 @@ def show(
     """
     from ..answers.profiles import profile
 
-    opened_index = open_indexes(index, encoder, generation)
+    opened_index = open_indexes(index)
     with named_papers(opened_index, _names(ids)) as names:
         if in_browser or addresses:
             _visit(opened_index.papers(names), in_browser, Console())

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from ..choices import Help, options_of, parted
+from ..choices import Help, check_choice, check_value, kinds_of, options_of, parted
+from ..errors import InvalidRequest
 from . import completing
-from .help import ADVANCED
+from .help import ADVANCED, choices_of, with_choices
 
 LONGEST_UNIT = 20
 """Letters that an option's choices may have in place of a value; more of them stand in its help."""
@@ -29,33 +32,101 @@ class Without:
         object.__setattr__(self, "names", names)
 
 
+@dataclass(frozen=True, slots=True)
+class FineSetting:
+    """What `--set NAME=VALUE` may set: its types, its help and its default."""
+
+    kinds: tuple[Any, ...]
+    help: Help
+    default: Any
+
+
 def takes_options(run: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters become options by the `Help` of their types; one of a class of options stands for an option for each
     field, and these make the object that the command is called with. Arguments, which typer describes, stay.
     """
     hints = get_type_hints(run, include_extras=True)
     parameters: list[inspect.Parameter] = []
+    settings: dict[str, FineSetting] = {}
     gathered: dict[str, tuple[type, dict[str, str]]] = {}
+    listed: dict[str, Mapping[str, FineSetting]] = {}
+
+    def take(name: str, hint: Any, default: Any) -> None:
+        kind, help = parted(hint)
+        if help is not None and help.setting:
+            settings[name] = FineSetting(kinds_of(kind), help, default)
+        else:
+            parameters.append(_option(name, kind, help, default) if help else _parameter(name, hint, default))
+
     for parameter in inspect.signature(run).parameters.values():
-        options_class, chosen = _chosen(hints[parameter.name])
+        hint = hints[parameter.name]
+        options_class, chosen, help = _chosen(hint)
         if options_class is None:
-            parameters.append(_option(parameter.name, hints[parameter.name], parameter.default))
+            take(parameter.name, hint, parameter.default)
             continue
         types = options_of(options_class)
+        defaults = {field.name: field.default for field in fields(options_class)}
+        if help is not None:  # all of it is one option
+            known = {field: FineSetting(kinds_of(parted(types[field])[0]), Help(""), defaults[field]) for field in chosen}
+            listed[parameter.name] = known
+            parameters.append(_option(parameter.name, list[str] | None, help, None))
+            gathered[parameter.name] = options_class, {}
+            continue
         names = {field: _typed(field, parted(types[field])[1]) for field in chosen}
         gathered[parameter.name] = options_class, names
-        defaults = {field.name: field.default for field in fields(options_class)}
-        parameters += [_option(name, types[field], defaults[field]) for field, name in names.items()]
+        for field, name in names.items():
+            take(name, types[field], defaults[field])
+    if settings:
+        about = Help(f"Another setting: {', '.join(settings)}. May be repeated.", "NAME=VALUE", advanced=True)
+        parameters.append(_option("set", list[str] | None, about, None))
 
     @wraps(run)
     def run_with_objects(**arguments: Any) -> None:
+        arguments |= {name: setting.default for name, setting in settings.items()} | pairs(arguments.pop("set", None), settings)
         for name, (options_class, names) in gathered.items():
-            arguments[name] = options_class(**{field: arguments.pop(option) for field, option in names.items()})
+            if name in listed:
+                arguments[name] = options_class(**pairs(arguments[name], listed[name]))
+            else:
+                arguments[name] = options_class(**{field: arguments.pop(option) for field, option in names.items()})
         run(**arguments)
 
-    vars(run_with_objects)["__signature__"] = inspect.Signature(parameters)
+    options = dict.fromkeys(settings, "--set") | {field: f"--{name}" for name, known in listed.items() for field in known}
+    vars(run_with_objects).update(__signature__=inspect.Signature(parameters), settings=settings, pairs=options)
     run_with_objects.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run_with_objects
+
+
+def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting]) -> dict[str, Any]:
+    """The values in texts such as "k1=0.9,b=0.4", by their names. A comma before no known name is a part of a value.
+
+    Raises UnknownName for another name; InvalidRequest for a text that is no pair, a name that is given twice, a value that cannot be.
+    """
+    values: dict[str, Any] = {}
+    for text in given or ():
+        for pair in re.split(rf",\s*(?=(?:{'|'.join(known)})\s*=)", text):
+            name, is_pair, value = (part.strip() for part in pair.partition("="))
+            if not is_pair:
+                raise InvalidRequest(f"{pair!r} is no setting; write NAME=VALUE, with a NAME of {', '.join(known)}")
+            name = name.replace("-", "_")
+            check_choice("setting", name, list(known))
+            if name in values:
+                raise InvalidRequest(f"{name} is given twice; give it once")
+            values[name] = _value(value, known[name].kinds)
+            check_value(name, values[name], known[name].kinds, known[name].help)
+    return values
+
+
+def _value(text: str, kinds: Sequence[Any]) -> Any:
+    """A text as a value of one of some types, or as it is, if it is of none."""
+    if bool in kinds and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if Path in kinds:
+        return Path(text)
+    for kind in (int, float):
+        with suppress(ValueError):
+            if kind in kinds:
+                return kind(text)
+    return text
 
 
 def _typed(field: str, help: Help | None) -> str:
@@ -63,21 +134,24 @@ def _typed(field: str, help: Help | None) -> str:
     return field if help is None or help.name is None else help.name.replace("-", "_")
 
 
-def _chosen(hint: Any) -> tuple[Any, Sequence[str]]:
-    """The class of options that a parameter is of, if it is one, and those of its fields that the command has."""
-    options_class, *choices = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+def _chosen(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
+    """The class of options that a parameter is of, if it is one; those of its fields that the command has; and the help of the option that
+    all of them are, if they are one."""
+    options_class, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if not is_dataclass(options_class):
-        return None, ()
-    left_out = {name for choice in choices if isinstance(choice, Without) for name in choice.names}
-    return options_class, [field.name for field in fields(options_class) if field.name not in left_out]
+        return None, (), None
+    left_out = {name for extra in extras if isinstance(extra, Without) for name in extra.names}
+    chosen = [field.name for field in fields(options_class) if field.name not in left_out]
+    return options_class, chosen, next((extra for extra in extras if isinstance(extra, Help)), None)
 
 
-def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """A parameter of the command: what typer makes an option of, if the type has a help, else as it is."""
-    kind, help = parted(hint)
-    if help is not None:
-        annotated: Any = Annotated
-        hint = annotated[_on_the_command_line(kind), _described(name, kind, help, default)]
+def _option(name: str, kind: Any, help: Help, default: Any) -> inspect.Parameter:
+    """A parameter of the command that typer makes an option of."""
+    annotated: Any = Annotated
+    return _parameter(name, annotated[_on_the_command_line(kind), _described(name, kind, help, default)], default)
+
+
+def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
     default = inspect.Parameter.empty if default is MISSING else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
@@ -86,11 +160,10 @@ def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
     """What typer is told of an option."""
     word = help.name or name.rstrip("_").replace("_", "-")
     option = "-k" if word == "k" else f"--{word}"
-    can_be_off = bool in (kind, *get_args(kind)) and default is not False
-    choices = [choice for one in (kind, *get_args(kind)) if get_origin(one) is Literal for choice in get_args(one)]
-    text, unit = help.text, help.unit or "|".join(choices) or "VALUE"
+    can_be_off = bool in kinds_of(kind) and default is not False
+    text, unit = help.text, help.unit or "|".join(choices_of(kinds_of(kind))) or "VALUE"
     if len(unit) > LONGEST_UNIT:
-        text, unit = f"{text.rstrip('.')}: {', '.join(choices)}.", word.upper()
+        text, unit = with_choices(text, kinds_of(kind)), word.upper()
     return typer.Option(
         f"{option}/--no-{word}" if can_be_off else option,
         *([help.short] if help.short else []),
@@ -106,7 +179,7 @@ def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
 def _on_the_command_line(kind: Any) -> Any:
     """The type of what is typed: a list for one or several texts, a path for a path or its text, a name for what only Python can give
     otherwise, else the type itself."""
-    kinds = (kind, *get_args(kind))
+    kinds = kinds_of(kind)
     if {str, object} <= set(kinds):
         return str | None
     if Sequence[str] in kinds:

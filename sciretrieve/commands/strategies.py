@@ -24,7 +24,7 @@ Written: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A stra
 
 
 def strategy() -> None:
-    """Run search strategies, translate those of PubMed and Ovid, and run logs again."""
+    """Run search strategies, or translate those of PubMed and Ovid."""
 
 
 def run(

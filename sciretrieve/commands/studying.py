@@ -18,7 +18,6 @@ from .command import as_typed
 from .console import Console, interruptible, say
 from .parameters import (
     Count,
-    Generation,
     IndexPath,
     PlainFormatOption,
     QueryEncoder,
@@ -36,8 +35,6 @@ def why_not(
     id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
     index: IndexPath = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
     k: Count = 10,
     mode: SearchMode = None,
     filter: Passing = None,
@@ -48,7 +45,7 @@ def why_not(
     from ..answers.explaining import why_not as tell
 
     text = " ".join(query)
-    opened_index = open_index(index, encoder, generation)
+    opened_index = open_index(index)
     diagnosis = tell(opened_index, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
     if format == "json":
         say([as_json({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, indent=2)])
@@ -62,7 +59,7 @@ def why_not(
         lines.append(f"  {name:<7} {f'rank {rank:,}{score}' if rank is not None else _absent(name)}")
     words = ", ".join(f"{word} {weight:.1f}" for word, weight in diagnosis.explanation.words.items())
     lines.append(f"  words   {words or 'none of the query'}")
-    lines += [f"  → {as_typed(remedy, context.command.params)}" for remedy in diagnosis.remedies]
+    lines += [f"  → {as_typed(remedy, context.command)}" for remedy in diagnosis.remedies]
     say(lines)
 
 
@@ -72,7 +69,6 @@ def _absent(mode: str) -> str:
 
 def duplicates(
     index: IndexPath = None,
-    generation: Generation = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """List papers with the same title and first author, such as a preprint and its journal version.
@@ -82,7 +78,7 @@ def duplicates(
     from ..query.opening import open_index
     from ..query.ranking.grouping import groups_of
 
-    opened_index = open_index(chosen_index(index), generation=generation)
+    opened_index = open_index(chosen_index(index))
     groups = groups_of(opened_index.snapshot.tables(["id", "title", "authors"]))
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]

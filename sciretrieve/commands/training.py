@@ -35,7 +35,9 @@ def train(
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, Help("Begin anew, and replace the folder if it exists.")] = False,
-    tensorboard: Annotated[bool, Help("Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")] = False,
+    tensorboard: Annotated[
+        bool, Help("Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.", setting=True)
+    ] = False,
 ) -> None:
     """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers.
 

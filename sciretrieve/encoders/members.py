@@ -42,7 +42,7 @@ def member_requests(request: EncoderRequest, names: Sequence[str]) -> tuple[Enco
     Raises:
         InvalidRequest: there are adapters for more or fewer members.
     """
-    adapters = zip(_each("--adapter", request.adapter, names), _each("--query-adapter", request.query_adapter, names), strict=True)
+    adapters = zip(_each("`adapter`", request.adapter, names), _each("`query_adapter`", request.query_adapter, names), strict=True)
     return tuple(
         replace(request, encoder=name, adapter=adapter, query_adapter=query_adapter)
         for name, (adapter, query_adapter) in zip(names, adapters, strict=True)

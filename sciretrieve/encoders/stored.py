@@ -54,7 +54,7 @@ class StoredVectors:
 
     @property
     def metric(self) -> Metric:
-        """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric changes that."""
+        """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; `metric` changes that."""
         return "l2"
 
     @property

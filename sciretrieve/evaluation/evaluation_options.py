@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ..choices import check_choice
 from ..metrics.measures import parse_measure
-from ..options import EvaluationKeywords, EvaluationOptions
+from ..options import EvaluationOptions
+from ..options.keywords import EvaluationKeywords
 from ..storage.finding import chosen
 
 

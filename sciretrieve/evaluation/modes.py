@@ -10,7 +10,8 @@ from typing import Any, Unpack
 from ..choices import Mode
 from ..errors import InvalidRequest
 from ..lifecycle.distributed import RayWorkers
-from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, EvaluationOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationOptions
+from ..options.keywords import EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
 from ..query.opening import open_index

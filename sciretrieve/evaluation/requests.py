@@ -24,7 +24,8 @@ from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
-from ..options import BuildSettings, EvaluationKeywords, EvaluationOptions
+from ..options import BuildSettings, EvaluationOptions
+from ..options.keywords import EvaluationKeywords
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
@@ -190,7 +191,7 @@ def _of_self_matches(request: EvaluationRequest, report: Report, own_drop_self: 
     if count and request.self_matches is None and request.benchmark.startswith("beir:"):
         return [
             f"{counted(count, 'paper')} with the query's own id dropped from the answers, as by BEIR, for which it is the query itself; "
-            "if the queries are not papers of the corpus, keep them: --self-matches kept"
+            "if the queries are not papers of the corpus, keep them: `self_matches='kept'`"
         ]
     return []
 
@@ -244,7 +245,7 @@ def _measured(
     metric = request.metric or spec.protocol.metric
     if isinstance(first_system, Dense):
         if metric is None and request.embeddings is not None and any(material.tasks for material in materials):
-            notes.append("neither the protocol nor a file of vectors names a score: minus Euclidean distance is used, see --metric")
+            notes.append("neither the protocol nor a file of vectors names a score: minus Euclidean distance is used, see `metric`")
         metric = metric or first_system.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"

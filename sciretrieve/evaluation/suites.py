@@ -18,7 +18,7 @@ from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
-from ..options import EvaluationKeywords
+from ..options.keywords import EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark

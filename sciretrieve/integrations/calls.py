@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..options import SearchKeywords, SearchOptions, changed
+from ..options import SearchOptions, changed
+from ..options.keywords import SearchKeywords
 
 
 def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:

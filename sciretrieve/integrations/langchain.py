@@ -11,7 +11,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import run_in_executor
 from pydantic import ConfigDict
 
-from ..options import SearchKeywords, SearchOptions
+from ..options import SearchOptions
+from ..options.keywords import SearchKeywords
 from ..query.index import Index
 from .calls import narrowed
 from .texts import about, text_of

@@ -8,7 +8,8 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from ..errors import InvalidRequest
-from ..options import SearchKeywords, SearchOptions
+from ..options import SearchOptions
+from ..options.keywords import SearchKeywords
 from ..query.index import Index
 from .calls import narrowed
 from .texts import about, text_of

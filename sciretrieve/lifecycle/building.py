@@ -26,7 +26,8 @@ from ..matching.late import write_packing
 from ..matching.lexical import Analyzer
 from ..matching.sharding import ALL, Share
 from ..once import once
-from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
+from ..options import Bm25Parameters, BuildSettings, changed
+from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus, warn_of
 from ..papers.corpora.rejections import REJECTED
 from ..progress import Silent, shown
@@ -252,7 +253,7 @@ class Build:
         differences = shard_differences(build, self.plan, same_corpus)
         if self.settings.late is None or is_late in (None, self.settings.late):
             return differences
-        return ", ".join(filter(None, (differences, "--late")))
+        return ", ".join(filter(None, (differences, "`late`")))
 
     def _with_tokens(self, ingest: Ingest) -> Ingest:
         """Decide whether these papers have token vectors, and how they are packed, unless this work did."""
@@ -293,7 +294,7 @@ class Build:
         """What the user can do who has an index of another corpus."""
         if differences == "--limit" and self.settings.limit is None:
             return f"`sciretrieve add` takes in the rest of the corpus (with -i {shlex.quote(str(self.directory))}); else "
-        if differences == "--late" and self.settings.late:
+        if differences == "`late`" and self.settings.late:
             return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
         if differences != "corpus":
             return ""
@@ -396,7 +397,7 @@ def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_co
     differences = [] if same_corpus else ["corpus"]
     differences += [part for part in new_parts if old_parts[part] != new_parts[part]]
     if plan["settings"]["precision"] not in ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision")):
-        differences.append("--precision")
+        differences.append("`precision`")
     return ", ".join(differences)
 
 
@@ -408,6 +409,6 @@ def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
         # the name or path by which an encoder was requested does not change it
         "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
         "BM25 text analysis": build["analyzer"],
-        "--shard-size": settings["shard_size"],
-        "--limit": settings["limit"],
+        "`shard_size`": settings["shard_size"],
+        "`limit`": settings["limit"],
     }

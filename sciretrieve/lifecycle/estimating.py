@@ -22,7 +22,8 @@ from ..matching.dense.ann import NAMED
 from ..matching.dense.choosing import resident_bytes
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
-from ..options import BuildKeywords, BuildSettings, changed
+from ..options import BuildSettings, changed
+from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Reading, Sources, open_corpus
 from ..papers.corpora.papers import Batch
 from ..papers.corpora.sampling import CorpusSample, sampled

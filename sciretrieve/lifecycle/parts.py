@@ -15,7 +15,8 @@ from ..errors import InvalidRequest
 from ..files.writing import listed, remove, sync_file, write_lock
 from ..matching.late import write_packing
 from ..matching.sharding import Share
-from ..options import BuildKeywords, BuildSettings, changed
+from ..options import BuildSettings, changed
+from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress, Workers

@@ -17,7 +17,8 @@ from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest, WordsAlone
 from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
-from ..options import SearchKeywords, SearchOptions, changed
+from ..options import SearchOptions, changed
+from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
 from ..types import Paper, Query, Rows, Scores, Vectors
 from ..wording import counted

@@ -11,7 +11,8 @@ from typing import Unpack
 from ..encoders.resolving import resolve
 from ..encoders.specs import EncoderRequest
 from ..errors import InvalidRequest, SciretrieveError
-from ..options import BuildSettings, TrainingKeywords, TrainingOptions
+from ..options import BuildSettings, TrainingOptions
+from ..options.keywords import TrainingKeywords
 from ..papers.corpora import open_corpus
 from ..protocols import Progress
 from ..query.index import Index

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..choices import check_choice
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
-from ..options import TrainingKeywords, TrainingOptions
+from ..options import TrainingOptions
+from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
 from ..protocols import Progress
 from .forms import FORMATS, ranking_labels

@@ -249,7 +249,7 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("id,title\n1,a good one\n2,\n1,again\n")
     result = sciretrieve("index", "p.csv", "--dense", "none")
     assert "rejected 2 rows: see indexes/p/rejected.jsonl" in result.stderr
-    strict = sciretrieve("index", "p.csv", "--dense", "none", "--strict", "-o", "strict")
+    strict = sciretrieve("index", "p.csv", "--dense", "none", "--set", "strict=true", "-o", "strict")
     assert (strict.returncode, strict.stdout) == (2, "")
     assert "row 2: no title and no abstract" in strict.stderr
 
@@ -270,8 +270,12 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "nowhere.parquet"], 2, "there is no corpus nowhere.parquet"),
         (["index", "broken.parquet"], 2, "broken.parquet cannot be read as Parquet"),
         (["index", "empty.jsonl"], 2, "it is empty"),
-        (["index", "notitle.csv"], 2, "neither a title nor an abstract column among id; name them with --title and --abstract"),
-        (["index", "noid.csv", "--id", "titel"], 2, "did you mean 'title'"),
+        (
+            ["index", "notitle.csv"],
+            2,
+            "neither a title nor an abstract column among id; name them with --columns title and --columns abstract",
+        ),
+        (["index", "noid.csv", "--columns", "id=titel"], 2, "did you mean 'title'"),
         (["index", "notes.docx"], 2, "has no supported format"),
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
         (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),

@@ -108,20 +108,20 @@ def test_an_index_is_searched_as_hard_as_is_asked(beir: Path, tmp_path: Path, mo
         return {ranking.query.id: dict(zip(ranking.ids[:10], ranking.scores[:10].tolist(), strict=True)) for ranking in found}
 
     every = run()
-    assert every == run("--recall", "1") == answers("dense", recall=1.0)
-    few = run("--nprobe", "1")
+    assert every == run("--set", "recall=1") == answers("dense", recall=1.0)
+    few = run("--set", "nprobe=1")
     assert few == answers("dense", nprobe=1) != every
     assert "dense with granite, nprobe 1" in (tmp_path / "out/report.txt").read_text()
     assert "the encoder alone" not in (tmp_path / "out/report.txt").read_text()
-    assert run("--nprobe", "1", "--mode", "hybrid") == answers("hybrid", nprobe=1)
-    lacking = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "--ef", "4")
-    assert "which has no --ef; it has --nprobe" in str(lacking.exception)
+    assert run("--set", "nprobe=1", "--mode", "hybrid") == answers("hybrid", nprobe=1)
+    lacking = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "--set", "ef=4")
+    assert "which has no --set ef; it has --set nprobe" in str(lacking.exception)
 
 
 def test_the_table_has_the_published_rows_and_how_they_were_scored(tmp_path: Path) -> None:
     rows = [{"paper": f"p{at}", "title": f"title {at}", "abstract": "a", "cite": [f"p{(at + 1) % 30}"], "co-cite": []} for at in range(30)]
     write_lines(tmp_path / "SciDocs_papers_test.json", rows)
-    result = call("evaluate", "scidocs-cite", "--data", tmp_path, "--encoder", "minilm", "--metric", "cosine")
+    result = call("evaluate", "scidocs-cite", "--data", tmp_path, "--encoder", "minilm", "--set", "metric=cosine")
     assert result.exit_code == 0, result.output
     for words in ("> minilm", "SciMult-FFNExpert", "61.97", "SciMult, Table 5", "95 % interval", "(not the protocol's)", "kept"):
         assert words in result.stdout
@@ -174,17 +174,16 @@ def test_several_runs_are_told_apart_by_tukeys_test(beir: Path, tmp_path: Path) 
         (["evaluate", "beir:"], "beir: needs a directory"),
         (["evaluate", "mdcr", "--data", "nowhere"], "there is no nowhere"),
         (["evaluate", "--run", "x.trec"], "give both --run and --qrels"),
-        (["evaluate", "mdcr", "--data", ".", "--metric", "l2", "--mode", "bm25"], r"mdcr needs|--metric compares"),
-        (["evaluate", "mdcr", "--data", ".", "--ef", "9"], "--ef says how hard an index's vectors are searched"),
+        (["evaluate", "mdcr", "--data", ".", "--set", "metric=l2", "--mode", "bm25"], r"mdcr needs|--set metric compares"),
+        (["evaluate", "mdcr", "--data", ".", "--set", "ef=9"], "--set ef says how hard an index's vectors are searched"),
         (
-            ["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--mode", "bm25", "--recall", "0.9"],
+            ["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--mode", "bm25", "--set", "recall=0.9"],
             "it goes with --index, in mode dense or hybrid",
         ),
-        (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--nprobe", "9", "--metric", "l2"], "leave out --metric"),
-        (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--ef", "9", "--recall", "0.9"], "--recall chooses --ef"),
-        (["evaluate", "mdcr", "--data", ".", "--encoder", "minilm", "--distributed", "ray"], "name it with --index"),
-        (["evaluate", "--matrix", "x.toml", "-i", "x", "--distributed", "ray"], "a cluster searches one index"),
-        (["evaluate", "mdcr", "--data", ".", "--address", "localhost:1"], "--address is for --distributed ray"),
+        (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--set", "nprobe=9", "--set", "metric=l2"], "leave out --set metric"),
+        (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--set", "ef=9", "--set", "recall=0.9"], "--set recall chooses --set ef"),
+        (["evaluate", "mdcr", "--data", ".", "--encoder", "minilm", "--ray", "auto"], "name it with --index"),
+        (["evaluate", "--matrix", "x.toml", "-i", "x", "--ray", "auto"], "a cluster searches one index"),
         (["compare", "a.trec"], "two runs or more"),
         (["compare", "a.trec", "b.trec"], "name judgements with --qrels"),
     ],
@@ -313,8 +312,8 @@ def test_all_modes_of_an_encoder(beir: Path, tmp_path: Path) -> None:
     assert result.stdout.count("measured here") == 3
     assert {folder.name for folder in (tmp_path / "out").iterdir()} == {"dense", "hybrid", "bm25", "report.json", "report.txt"}
     assert call("evaluate", "--replay", tmp_path / "out/hybrid/receipt.json").exit_code == 0
-    refused = call("evaluate", "drsm", "--data", tmp_path, "--mode", "all", "--metric", "l2")
-    assert "leave out --metric" in str(refused.exception)
+    refused = call("evaluate", "drsm", "--data", tmp_path, "--mode", "all", "--set", "metric=l2")
+    assert "leave out --set metric" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

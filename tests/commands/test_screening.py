@@ -134,10 +134,10 @@ def test_authors_are_shown_and_exported_whole_and_in_one_form(tmp_path: Path) ->
         (("begin",), "say what the review is about, with --query, or name a relevant paper with --include"),
         (("begin", "--query", "stars", "--include", "nobody"), "no paper 'nobody'"),
         (("begin", "--query", "stars", "--target", "2"), "above 0 and at most 1"),
-        (("begin", "--include", "p0001", "--first", "5"), "there must be a query"),
+        (("begin", "--include", "p0001", "--set", "first=5"), "there must be a query"),
         (("begin", "--query", "stars", "--import", "nowhere.csv"), "no file nowhere.csv"),
-        (("begin", "--query", "stars", "--rule", "luck"), "there is no rule 'luck'"),
-        (("begin", "--query", "stars", "--criteria", "nowhere.txt"), "nowhere.txt cannot be read"),
+        (("begin", "--query", "stars", "--set", "rule=luck"), "there is no rule 'luck'"),
+        (("begin", "--query", "stars", "--set", "criteria=nowhere.txt"), "nowhere.txt cannot be read"),
         (("begin", "--query", "stars", "-d", "there.jsonl"), "there.jsonl exists; go on with `sciretrieve screen next -d there.jsonl`"),
         (("decide", "--reason", "why", "-d", "there.jsonl"), "a reason is for papers that are excluded"),
         (("next", "--included", "--unresolved"), "ask for one of them"),
@@ -189,7 +189,7 @@ def test_on_a_terminal_it_asks(index: sr.Index) -> None:
 
 def test_reasons_notes_and_maybes_come_by_options(index: sr.Index) -> None:
     Path("criteria.txt").write_text("Doses in people.\n")
-    answer(*BEGUN, "-i", index.path, "--reasons", "no dose, a review", "--criteria", "criteria.txt", "--reviewer", "Ada")
+    answer(*BEGUN, "-i", index.path, "--reasons", "no dose, a review", "--set", "criteria=criteria.txt", "--reviewer", "Ada")
     first = answer(*NEXT, "-i", index.path, "-n", "3", "-f", "csv")
     known, second, third = (row["id"] for row in csv.DictReader(io.StringIO(first)))
     verdicts = ("--include", known, "--exclude", second, "--maybe", third, "--reason", "A review", "--note", "hm")

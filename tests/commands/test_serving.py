@@ -75,7 +75,7 @@ def test_it_answers_until_it_is_told_to_end(words: Path, number: signal.Signals,
 
 def test_several_processes_share_the_work_and_count_together(words: Path, tmp_path: Path) -> None:
     token = answer("serve", "--token-file", tmp_path / "tokens", "--new-token", "ada").strip()
-    with started("-i", words, "--workers", "2", "--rate", "6000", "--token-file", tmp_path / "tokens") as (service, address):
+    with started("-i", words, "--set", "workers=2", "--set", "rate=6000", "--token-file", tmp_path / "tokens") as (service, address):
         assert status(f"{address}v1/indexes") == 403
         assert [status(f"{address}v1/indexes", Authorization=f"Bearer {token}") for _ in range(20)] == [200] * 20
         request = urllib.request.Request(f"{address}metrics", headers={"Authorization": f"Bearer {token}"})

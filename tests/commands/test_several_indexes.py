@@ -111,7 +111,7 @@ def test_a_column_that_one_lacks_is_noted() -> None:
         (("--generation", "1"), "--generation"),
         (("--save", "x"), "--save"),
         (("-f", "trec"), "-f trec"),
-        (("--distributed", "ray"), "--distributed"),
+        (("--ray", "auto"), "--ray"),
     ],
     ids=["generation", "save", "trec", "distributed"],
 )

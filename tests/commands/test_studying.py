@@ -32,14 +32,14 @@ def ids(value: Any) -> list[str]:
 
 def test_since_alpha_and_fusion_are_those_of_the_library(index: sr.Index) -> None:
     query = ("search", "vaccine trial", "-i", index.path, "-k", "7", "--no-group")
-    value = json_answer(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--alpha", "0.9")
+    value = json_answer(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--set", "alpha=0.9")
     filter = '(venue == "ACL" or venue == "PNAS") and year >= 2010'
     assert ids(value) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
     assert min(hit["year"] for hit in value["hits"]) >= 2010
     years = [hit["year"] for hit in json_answer(*query, "--since", "2005", "--until", "2006")["hits"]]
     assert len(years) == 7
     assert {*years} == {2005, 2006}
-    value = json_answer(*query, "--since", "2010", "--fusion", "rrf")
+    value = json_answer(*query, "--since", "2010", "--set", "fusion=rrf")
     expected = index.search("vaccine trial", 7, filter="year >= 2010", fusion="rrf").rankings[0]
     assert ids(value) == list(expected.ids)
     assert [hit["score"] for hit in value["hits"]] == pytest.approx(expected.scores.tolist())
@@ -116,7 +116,7 @@ def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) ->
 
 def test_reranking(index: sr.Index) -> None:
     query = ("search", "graph networks", "-i", index.path, "-k", "8", "--mode", "bm25", "--no-group")
-    result = sciretrieve(*query, "-f", "json", "--explain", "--rerank", "minilm", "--rerank-depth", "5")
+    result = sciretrieve(*query, "-f", "json", "--explain", "--rerank", "minilm", "--set", "rerank_depth=5")
     assert result.returncode == 0
     assert re.search(r"^the first 5 papers ordered by minilm, [\d.]+ s in all\n\Z", result.stderr, re.MULTILINE)
     hits = json.loads(result.stdout)["hits"]
@@ -157,7 +157,20 @@ def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -
 
 def test_similar_takes_the_same_options(index: sr.Index) -> None:
     value = json_answer(
-        "similar", "p0000", "-i", index.path, "-k", "5", "--since", "2005", "--alpha", "0.2", "--diversify", "--facets", "year", "--cluster"
+        "similar",
+        "p0000",
+        "-i",
+        index.path,
+        "-k",
+        "5",
+        "--since",
+        "2005",
+        "--set",
+        "alpha=0.2",
+        "--diversify",
+        "--facets",
+        "year",
+        "--cluster",
     )
     options: dict[str, Any] = {"filter": "year >= 2005", "alpha": 0.2}
     assert ids(value) == list(index.similar(["p0000"], 5, group=True, diversify=True, **options).rankings[0].ids)
@@ -184,7 +197,7 @@ def test_why_not(index: sr.Index) -> None:
     assert re.fullmatch(r"  dense   rank \d+, score -?\d\.\d{4}", lines[1])
     assert lines[3].startswith("  words   ")
     assert "  → -k 50 would show it" in lines
-    value = json_answer("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5", "--fusion", "rrf")
+    value = json_answer("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5", "--set", "fusion=rrf")
     assert (value["schema"], value["query"], value["k"]) == (1, "graph networks", 5)
     assert value["ranks"]["hybrid"] == list(index.search("graph networks", 300, fusion="rrf").rankings[0].ids).index(ranked[49]) + 1
     assert value["explanation"]["id"] == ranked[49]

@@ -85,7 +85,7 @@ def test_the_whole_way_from_an_index_to_an_answer_without_torch(names: tuple[str
     name = f"concat:{names[2]}+{names[0]}"
     papers = made_up_papers(20)
     corpus = write_jsonl(tmp_path / "papers.jsonl", papers)
-    answer("index", corpus, "-o", tmp_path / "index", "--encoder", name, "--precision", "fp32")
+    answer("index", corpus, "-o", tmp_path / "index", "--encoder", name, "--set", "precision=fp32")
     index = sr.open(tmp_path / "index")
     vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
     assert (vectors.shape, index.snapshot.manifest.metric) == ((20, NARROW + DIM), "cosine")
@@ -101,13 +101,13 @@ def test_the_whole_way_from_an_index_to_an_answer_without_torch(names: tuple[str
     like = index.similar([first], 3, mode="dense")[0].ids
     similar = np.argsort(-(vectors @ vectors[index.snapshot.live_ids().index(first)]), kind="stable")
     assert list(like) == [index.snapshot.live_ids()[row] for row in similar if index.snapshot.live_ids()[row] != first][:3]
-    answer("encode", corpus, "-o", tmp_path / "vectors.npy", "--encoder", name, "--precision", "fp32")
+    answer("encode", corpus, "-o", tmp_path / "vectors.npy", "--encoder", name, "--set", "precision=fp32")
     np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), vectors, atol=1e-6)
 
 
 def test_a_mean_of_different_dimensions_is_refused_before_anything_is_encoded(names: tuple[str, ...], tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(3))
-    result = sciretrieve("index", corpus, "-o", tmp_path / "index", "--encoder", f"mean:{names[0]}+{names[2]}", "--precision", "fp32")
+    result = sciretrieve("index", corpus, "-o", tmp_path / "index", "--encoder", f"mean:{names[0]}+{names[2]}", "--set", "precision=fp32")
     assert result.returncode == 2
     assert f"{names[0]} has {DIM}, {names[2]} has {NARROW}; use `concat:{names[0]}+{names[2]}" in result.stderr.splitlines()[-1]
     assert not (tmp_path / "index" / "manifest.json").exists()
@@ -138,7 +138,7 @@ def test_each_member_has_its_own_adapter_and_metric() -> None:
         ("mean:specter2+vectors:x.npy", {}, InvalidRequest, "vectors:x.npy reads no texts"),
         ("mean:specter2+faiss:x", {}, InvalidRequest, "reads no texts"),
         ("mean:specter2+spectre", {}, UnknownName, "did you mean 'specter"),
-        ("mean:specter2+scincl", {"adapter": "a+b+c"}, InvalidRequest, "--adapter a.b.c is for 3 encoders, and there are 2"),
+        ("mean:specter2+scincl", {"adapter": "a+b+c"}, InvalidRequest, "`adapter` a.b.c is for 3 encoders, and there are 2"),
         ("mean:specter2+scirepeval-ctrl", {"adapter": "[CLF]"}, UnknownName, r"unknown adapter of specter2 '\[CLF\]'"),
         ("mean:specter2+scirepeval-ctrl", {"pooling": "mean"}, InvalidRequest, "which `pooling` cannot change"),
         ("vectors:x.npy", {"adapter": "proximity"}, InvalidRequest, "made elsewhere"),

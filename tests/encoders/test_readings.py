@@ -115,14 +115,8 @@ def test_an_index_reads_queries_as_it_was_built(folder: Path, tmp_path: Path) ->
     reading = [
         "--encoder",
         str(folder),
-        "--pooling",
-        "cls",
-        "--template",
-        TEMPLATE,
-        "--query-template",
-        QUERY_TEMPLATE,
-        "--precision",
-        "fp32",
+        "--set",
+        f"pooling=cls,template={TEMPLATE},query_template={QUERY_TEMPLATE},precision=fp32",
     ]
     answer("index", tmp_path / "papers.jsonl", "-o", tmp_path / "index", *reading)
     index = sr.open(tmp_path / "index")
@@ -141,7 +135,7 @@ def test_an_index_reads_queries_as_it_was_built(folder: Path, tmp_path: Path) ->
     moved.rename(folder)
     answer("encode", tmp_path / "papers.jsonl", "-o", tmp_path / "vectors.npy", *reading)
     np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), vectors, atol=1e-4)
-    bad = sciretrieve("index", tmp_path / "papers.jsonl", "-o", tmp_path / "other", "--encoder", folder, "--template", "{venue}")
+    bad = sciretrieve("index", tmp_path / "papers.jsonl", "-o", tmp_path / "other", "--encoder", folder, "--set", "template={venue}")
     assert (bad.returncode, len(bad.stderr.strip().splitlines()[-1:])) == (2, 1)
     assert "{venue}, which is not known" in bad.stderr
 

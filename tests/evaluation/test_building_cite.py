@@ -343,7 +343,7 @@ def test_a_table_that_is_none_of_citations_is_one_line(tmp_path: Path, name: str
 def test_few_co_citations_are_no_error(tmp_path: Path) -> None:
     result = sciretrieve(
         *("benchmarks", "build", "cite", "--from", write_lines(tmp_path / "c.jsonl", papers()), "--to", tmp_path / "made"),
-        *("--cited", "3", "--cocited", "99", "--queries", "5"),
+        *("--set", "cited=3", "--set", "cocited=99", "--queries", "5"),
     )
     assert result.returncode == 0, result.stderr
     assert "no two papers are cited together by 99 others" in result.stderr

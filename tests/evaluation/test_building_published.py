@@ -120,6 +120,6 @@ def test_files_of_another_kind_are_one_line(tmp_path: Path, name: str, error: ty
     assert message in str(told.value)
     assert "\n" not in str(told.value)
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
-    result = sciretrieve("benchmarks", "build", "scidocs-cite", "--from", tmp_path, "--to", tmp_path / "x", "--cited", "9")
+    result = sciretrieve("benchmarks", "build", "scidocs-cite", "--from", tmp_path, "--to", tmp_path / "x", "--set", "cited=9")
     assert result.returncode == 2
     assert "options are for cite and multi-scidocs" in result.stderr

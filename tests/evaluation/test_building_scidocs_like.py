@@ -58,7 +58,7 @@ def test_each_query_has_related_papers_and_500_others(tmp_path: Path) -> None:
 def test_what_cannot_be_built_is_one_line(tmp_path: Path) -> None:
     corpus = write_lines(tmp_path / "c.jsonl", papers(60))
     call = ("benchmarks", "build", "multi-scidocs", "--from", corpus, "--to", tmp_path / "made")
-    result = sciretrieve(*call, "--cocited", "60")
+    result = sciretrieve(*call, "--set", "cocited=60")
     assert result.returncode == 2
     assert "0 papers with a title and an abstract have others for cocite; lower --cited or --cocited" in result.stderr
     assert "leave out --index" in sciretrieve(*call, "--index", tmp_path).stderr

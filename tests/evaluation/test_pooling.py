@@ -145,7 +145,7 @@ def searched(built: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.I
     folder, index = tmp_path_factory.mktemp("runs"), built(encoder=None)
     write_jsonl(folder / "queries.jsonl", [{"_id": query.id, "text": query.text} for query in QUERIES])
     for name, k1 in (("sharp", 0.2), ("plain", 1.2)):
-        answer("batch", folder / "queries.jsonl", "-i", index.path, "-k", "12", "--k1", str(k1), "-o", folder / f"{name}.trec")
+        answer("batch", folder / "queries.jsonl", "-i", index.path, "-k", "12", "--set", f"k1={k1}", "-o", folder / f"{name}.trec")
     return index, folder
 
 

@@ -423,10 +423,10 @@ def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path,
     # what BEIR does is said where it does something
     dropped = evaluate(name, **options)
     assert [
-        note for note in dropped.notes if note.startswith("10 papers with the query's own id dropped") and "--self-matches kept" in note
+        note for note in dropped.notes if note.startswith("10 papers with the query's own id dropped") and "self_matches='kept'" in note
     ]
     asked = evaluate(name, self_matches="dropped", **options)
-    assert asked.notes == [note for note in dropped.notes if "--self-matches" not in note]
+    assert asked.notes == [note for note in dropped.notes if "self_matches" not in note]
     assert asked.as_json()["rounded"] == dropped.as_json()["rounded"]
     again, differences = replay(tmp_path / "kept/receipt.json")
     assert (again.as_json()["rounded"], differences) == (kept.as_json()["rounded"], [])

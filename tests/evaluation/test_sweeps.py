@@ -205,13 +205,27 @@ def test_an_index_is_named_in_a_row_and_in_python(done: Done, data: Path, tmp_pa
 def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
     _, cache, _, _ = done
     value = json.loads(
-        answer("evaluate", f"beir:{data}", "--mode", "all", "--alpha", "0.2", "--k1", "0.9", "--rm3", "--cache", cache, "--format", "json")
+        answer(
+            "evaluate",
+            f"beir:{data}",
+            "--mode",
+            "all",
+            "--set",
+            "alpha=0.2",
+            "--set",
+            "k1=0.9",
+            "--rm3",
+            "--cache",
+            cache,
+            "--format",
+            "json",
+        )
     )
     settings = {mode: report["system"].get("settings") for mode, report in value["modes"].items()}
     of_words = {"k1": 0.9, "rm3": True, "fb_docs": 10, "fb_terms": 10, "original_weight": 0.5}
     assert settings == {"dense": None, "hybrid": {"alpha": 0.2, **of_words}, "bm25": of_words}
     shallow = evaluate(f"beir:{data}", mode="hybrid", depth=5, cache=cache, progress=False)
     assert "each half proposes as many papers as are answered, 1,001, which is more than depth 5" in shallow.notes
-    refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--alpha", "0.2", "--cache", cache)
+    refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--set", "alpha=0.2", "--cache", cache)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "--alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr
+    assert "--set alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr

@@ -195,7 +195,7 @@ with letters_by_name():
 
 
 def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, whole: sr.Index, tmp_path: Path) -> None:
-    words = ["index", str(big), "-o", str(tmp_path / "index"), "--encoder", "letters", "--metric", "cosine", "--shard-size", "2300"]
+    words = ["index", str(big), "-o", str(tmp_path / "index"), "--encoder", "letters", "--set", "metric=cosine", "--set", "shard_size=2300"]
     command = [sys.executable, "-c", INTERRUPTED, *words]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=hear_interrupts)
     assert process.returncode == 130, process.stderr
@@ -217,7 +217,7 @@ def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpu
 def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
-    with pytest.raises(IndexExists, match="unfinished work with another corpus, --shard-size"):
+    with pytest.raises(IndexExists, match="unfinished work with another corpus, `shard_size`"):
         sr.build(corpus, tmp_path / "index", encoder="letters")
     assert (tmp_path / "index" / "pending.json").exists()
     assert len(sr.build(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300

@@ -146,13 +146,13 @@ def test_ctrl_c_leaves_nothing(corpus: Path, letters: LetterEncoder, temporary: 
 
 
 def test_json_has_every_figure(corpus: Path, letters: LetterEncoder) -> None:
-    value = json.loads(answer("index", corpus, "--dry-run", "-f", "json", "--shard-size", "128", "--dense", "hnsw"))
+    value = json.loads(answer("index", corpus, "--dry-run", "-f", "json", "--set", "shard_size=128", "--dense", "hnsw"))
     assert list(value) == ["schema", *(field.name for field in fields(Estimate))]
     assert (value["schema"], value["papers"], value["shards"], value["dense"]) == (1, 300, 3, "hnsw")
 
 
 def test_the_table_says_what_would_be_built(corpus: Path, letters: LetterEncoder) -> None:
-    rows = dict(line.split(maxsplit=1) for line in answer("index", corpus, "--dry-run", "--metric", "cosine").splitlines())
+    rows = dict(line.split(maxsplit=1) for line in answer("index", corpus, "--dry-run", "--set", "metric=cosine").splitlines())
     assert rows["papers"] == "300 of 300 rows, in 1 shard"
     assert rows["encoder"] == "letters, 28 dimensions, fp32"
     assert rows["dense"] == "flat, cosine"

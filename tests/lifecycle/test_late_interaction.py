@@ -225,7 +225,7 @@ def test_what_is_damaged_is_made_anew(built: sr.Index, tmp_path: Path, name: str
 
 def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
-    with pytest.raises(IndexExists, match=r"another --late; `sciretrieve reindex --late -i \S+` adds token vectors to it"):
+    with pytest.raises(IndexExists, match=r"another `late`; `sciretrieve reindex --late -i \S+` adds token vectors to it"):
         build(corpus, path, shard_size=40, late=True)
     sr.delete(path, [sr.open(path).snapshot.live_ids()[5]])
     assert sciretrieve("reindex", "-i", path, "--late").returncode == 0

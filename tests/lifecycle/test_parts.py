@@ -146,7 +146,7 @@ def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: 
     with pytest.raises(InvalidRequest, match=r"1/2 and 2/2 .* another corpus"):
         sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
-    with pytest.raises(InvalidRequest, match=r"another corpus, --limit"):
+    with pytest.raises(InvalidRequest, match=r"another corpus, `limit`"):
         sr.index_parts(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     with pytest.raises(InvalidRequest, match="several divisions"):
@@ -197,7 +197,7 @@ def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> No
 
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]
+    options = ["--dense", "none", "--set", "shard_size=30", "-o", str(index)]
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
     assert f"sciretrieve index parts {index}" in first.stderr

@@ -168,9 +168,7 @@ def test_where_there_is_no_index_nothing_is_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_command(source: Path, tmp_path: Path, letters: LetterEncoder, metric: Metric) -> None:
     path = built(source, tmp_path / "index")
-    result = sciretrieve(
-        *("reindex", "-i", path, "--dense", "HNSW4,Flat", "--metric", metric, "--bm25", "okapi", "--k1", "1.5", "--b", "0.4")
-    )
+    result = sciretrieve(*("reindex", "-i", path, "--dense", "HNSW4,Flat", "--set", f"metric={metric},variant=okapi,k1=1.5,b=0.4"))
     assert (result.returncode, result.stdout) == (0, "")
     assert f"dense HNSW4,Flat, {metric}; BM25 okapi, k1 1.5, b 0.4; generation 2" in result.stderr
     manifest = read_manifest(path)

@@ -138,8 +138,8 @@ def test_a_corpus_is_the_same_however_its_path_is_spelt(source: Path, tmp_path: 
 def test_other_papers_or_another_encoder_are_not_the_same_shards(source: Path, tmp_path: Path, monkeypatch: Any) -> None:
     build(source, tmp_path / "index")
     for changed, named in (
-        ({"limit": 100}, "another --limit;"),
-        ({"shard_size": 50, "limit": 3}, "another --shard-size, --limit;"),
+        ({"limit": 100}, "another `limit`;"),
+        ({"shard_size": 50, "limit": 3}, "another `shard_size`, `limit`;"),
         ({"lexical": None}, "another BM25 text analysis;"),
         ({"encoder": None}, "another encoder;"),
     ):

@@ -106,11 +106,11 @@ def test_every_search_command_has_the_knobs(source: Path, tmp_path: Path) -> Non
     queries.write_text("star market\n")
     for words in (("search", "star market"), ("similar", "p0007")):
         wanted = answer(*words, "-i", exact, "-f", "trec", "--mode", "dense")
-        for knobs in (("--nprobe", "8"), ("--recall", "1")):
+        for knobs in (("--set", "nprobe=8"), ("--set", "recall=1")):
             assert answer(*words, "-i", path, "-f", "trec", "--mode", "dense", *knobs) == wanted
     wanted = answer("batch", queries, "-i", exact, "-k", "20", "--mode", "dense", "-q")
-    assert answer("batch", queries, "-i", path, "-k", "20", "--mode", "dense", "-q", "--nprobe", "8") == wanted
-    refused = sciretrieve("search", "star", "-i", path, "--ef", "8")
+    assert answer("batch", queries, "-i", path, "-k", "20", "--mode", "dense", "-q", "--set", "nprobe=8") == wanted
+    refused = sciretrieve("search", "star", "-i", path, "--set", "ef=8")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
 
 
@@ -162,7 +162,7 @@ def test_another_budget_chooses_again_without_encoding(source: Path, tmp_path: P
 
 @pytest.mark.parametrize(("size", "code"), [("2GB", 0), ("1.5 GiB", 0), ("800000000", 0), ("10B", 2), ("2 potatoes", 2), ("-3", 2)])
 def test_a_size_on_the_command_line(source: Path, tmp_path: Path, size: str, code: int) -> None:
-    result = sciretrieve("index", source, "-o", tmp_path / "index", "--encoder", "letters", "--no-lexical", "--memory", size, "-q")
+    result = sciretrieve("index", source, "-o", tmp_path / "index", "--encoder", "letters", "--no-lexical", "--set", f"memory={size}", "-q")
     assert result.returncode == code, result.stderr
     assert result.stderr.count("\n") == (1 if code else 0)
 

@@ -375,7 +375,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(folder: Path, tmp_pa
     for arguments in (
         [corpus, "--watch"],
         [write_jsonl(tmp_path / "empty.jsonl", [])],
-        [broken_jsonl(tmp_path / "b.jsonl", OLD), "--strict"],
+        [broken_jsonl(tmp_path / "b.jsonl", OLD), "--set", "strict=true"],
     ):
         assert sciretrieve("sync", *arguments, "-i", folder, "--dry-run").returncode == 2
 
@@ -386,7 +386,7 @@ def test_an_index_of_the_first_papers_takes_in_the_rest(tmp_path: Path) -> None:
         folder = words(corpus, tmp_path / f"index {number}", limit=30)
         assert "the first 30 papers alone, as --limit said" in answer("info", "-i", folder)
         assert words(corpus, folder, limit=30) == folder  # the same build again
-        refused = sciretrieve("index", corpus, "-o", folder, "--dense", "none", "--shard-size", "30")
+        refused = sciretrieve("index", corpus, "-o", folder, "--dense", "none", "--set", "shard_size=30")
         assert refused.returncode == 2
         assert "`sciretrieve add` takes in the rest" in refused.stderr
         assert (update := change(corpus, folder)).added == 50, update
@@ -394,7 +394,7 @@ def test_an_index_of_the_first_papers_takes_in_the_rest(tmp_path: Path) -> None:
         notes = Notes()
         change(corpus, folder, progress=notes)
         assert any("is up to date" in note for note in notes.texts)
-        answer("index", corpus, "-o", folder, "--dense", "none", "--shard-size", "30")
+        answer("index", corpus, "-o", folder, "--dense", "none", "--set", "shard_size=30")
 
 
 def test_an_index_whose_limit_was_not_reached_has_all_papers(tmp_path: Path) -> None:
@@ -779,7 +779,7 @@ def test_what_was_encoded_is_finished_before_something_else_is_begun(
 def test_interrupted_work_can_be_dropped(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LetterEncoder, "window", 4)
     interrupted(write_jsonl(tmp_path / "papers.jsonl", NEW), folder, 50)
-    answer("add", write_jsonl(tmp_path / "other.jsonl", CHANGED), "-i", folder, "--no-resume")
+    answer("add", write_jsonl(tmp_path / "other.jsonl", CHANGED), "-i", folder, "--set", "resume=false")
     assert set(opened(folder).snapshot.live_ids()) == set(ids(OLD))
     assert sr.merge(folder).generation == 3
 

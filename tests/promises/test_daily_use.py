@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import sciretrieve as sr
 from sciretrieve.commands import indexing, searching
+from sciretrieve.commands.app import app
 from sciretrieve.commands.signatures import takes_options
 from sciretrieve.options import BuildSettings, SearchOptions
 from tests.command_line import process, sciretrieve
@@ -72,9 +76,34 @@ def test_python_and_the_command_line_have_the_same_defaults() -> None:
     """Of every option of `search` and `index` that is a field of the library's options."""
     for command, options in ((searching.search, SearchOptions()), (indexing.index, BuildSettings())):
         typed = {name: parameter.default for name, parameter in inspect.signature(takes_options(command)).parameters.items()}
-        alike = {field.name for field in fields(options)} & set(typed) - {"lexical", "limit"}
-        assert {"filter", "mode", "group"} <= alike or {"encoder", "dense", "recall"} <= alike
+        alike = {field.name for field in fields(options)} & set(typed) - {"lexical"}
+        assert {"filter", "mode", "group"} <= alike or {"encoder", "dense", "limit"} <= alike
         assert {name: typed[name] for name in alike} == {name: getattr(options, name) for name in alike}
+
+
+def helps(command: Any = None, *words: str) -> Iterator[tuple[str, Any]]:
+    """The name of each command, and of each within it, with the command."""
+    command = command or get_command(app)
+    yield " ".join(words), command
+    for name, member in getattr(command, "commands", {}).items():
+        yield from helps(member, *words, name)
+
+
+@pytest.mark.parametrize(("name", "command"), [pytest.param(*pair, id=pair[0] or "sciretrieve") for pair in helps()])
+def test_a_first_help_is_short_and_no_help_breaks_a_word(name: str, command: Any) -> None:
+    first = sciretrieve(*name.split(), "--help", COLUMNS="80").stdout.splitlines()
+    assert len(first) <= 45
+    assert sum(line.startswith("  -") for line in first) <= 20
+    whole = sciretrieve(*name.split(), "--help-all", COLUMNS="80").stdout
+    assert all(len(line) <= 80 for line in (*first, *whole.splitlines()) if "http" not in line)
+    words = set(whole.split())
+    for param in command.params:
+        assert set((param.help or "").split()) <= words, param.name
+
+
+def test_all_commands_together_have_at_most_320_options() -> None:
+    """What nobody should touch is no option; an option that several commands have counts for each."""
+    assert sum(param.param_type_name == "option" for _, command in helps() for param in command.params) <= 320
 
 
 def test_types_are_shipped() -> None:

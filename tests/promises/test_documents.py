@@ -35,6 +35,11 @@ def test_the_man_page_is_the_commands_help() -> None:
     assert page["MAN_TARGET"].read_text(encoding="utf-8") == page["man_page"](), "stale: run `make docs`"
 
 
+def test_keyword_arguments_are_the_fields_of_options() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    assert page["KEYWORDS_TARGET"].read_text(encoding="utf-8") == page["keywords"](), "stale: run `make docs`"
+
+
 @pytest.mark.parametrize("program", [["groff", "-man", "-Tutf8", "-Kutf8", "-ww"], ["mandoc", "-Tlint", "-Wwarning"]], ids=" ".join)
 def test_the_man_page_can_be_read(program: list[str]) -> None:
     if shutil.which(program[0]) is None:

@@ -86,6 +86,7 @@ LINES = {
     "lifecycle": (3_470, "build, add, sync, merge, reindex, parts, a cluster: each can be interrupted anywhere"),
     "matching": (5_410, "three ways to score: words and names, vectors with FAISS, tokens"),
     "metrics": (690, "measures as their authors compute them, significance"),
+    "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (5_580, "a reader for each of some twenty formats of files, and citations in three"),
     "query": (6_930, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_370, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),

@@ -442,9 +442,7 @@ OPTIONS = (
         "--filter",
         "--since",
         "--until",
-        "--fusion",
         "--alpha",
-        "--rerank-depth",
         "--facets",
         "--format",
         "--generation",
@@ -460,12 +458,8 @@ OPTIONS = (
         "--not",
         "--text",
         "--dense",
-        "--metric",
-        "--bm25",
-        "--k1",
-        "--b",
     ),
-    *("--limit", "--shard-size", "--strict", "--no-resume", "--id", "--title", "--precision", "--device", "--no-lexical", "--output", "-i"),
+    *("--limit", "--set", "--columns", "--no-lexical", "--output", "-i"),
 )
 option_values = st.one_of(
     texts.map(argument), numbers.map(str), filters.map(argument), st.sampled_from(["bm25", "json", "trec", "year,venue"])

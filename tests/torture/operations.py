@@ -106,7 +106,7 @@ def _nothing(corpora: Corpora, index: Path) -> None:
     pass
 
 
-BUILD: tuple[str | Path, ...] = ("--encoder", "letters", "--shard-size", str(SHARD_SIZE), "--dense", "hnsw", "--quiet")
+BUILD: tuple[str | Path, ...] = ("--encoder", "letters", "--set", f"shard_size={SHARD_SIZE}", "--dense", "hnsw", "--quiet")
 OPERATIONS: dict[str, Operation] = {
     "build": Operation(_nothing, build, lambda corpora, index: ["index", corpora.first, "-o", index, *BUILD]),
     "replace": Operation(
@@ -139,7 +139,7 @@ OPERATIONS: dict[str, Operation] = {
     "reindex": Operation(
         build_with_history,
         lambda corpora, index: lifecycle.reindex(index, metric="l2", lexical={"k1": 0.4}),
-        lambda corpora, index: ["reindex", "-i", index, "--metric", "l2", "--k1", "0.4", "--quiet"],
+        lambda corpora, index: ["reindex", "-i", index, "--set", "metric=l2", "--set", "k1=0.4", "--quiet"],
     ),
     "repair": Operation(
         build_damaged,

@@ -116,7 +116,18 @@ def test_the_commands_make_them(tmp_path: Path) -> None:
     made = sciretrieve(*build, "labels", "--recipe", "venue", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "labels")
     assert "papers with 3 of 3 labels, read from 'venue'" in made.stderr
     made = sciretrieve(
-        *(*build, "targets", "--recipe", "number", "--column", "year", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "targets")
+        *(
+            *build,
+            "targets",
+            "--recipe",
+            "number",
+            "--set",
+            "column=year",
+            "--from",
+            tmp_path / "papers.jsonl",
+            "--to",
+            tmp_path / "targets",
+        )
     )
     assert "papers with a number from 1990 to 2020, read from 'year'" in made.stderr
 
@@ -127,12 +138,12 @@ def test_the_commands_make_them(tmp_path: Path) -> None:
         (["labels"], "name how labels are drawn with --recipe: fields, keywords, venue"),
         (["targets"], "name how targets are drawn with --recipe: citations, year, number"),
         (["labels", "--recipe", "field"], "unknown recipe 'field'; did you mean 'fields'"),
-        (["labels", "--recipe", "fields", "--column", "nothing"], "unknown column 'nothing'"),
+        (["labels", "--recipe", "fields", "--set", "column=nothing"], "unknown column 'nothing'"),
         (["labels", "--recipe", "fields", "--mine", "bm25"], "labels have no negatives"),
         (["targets", "--recipe", "number"], "name the column with the number to predict"),
-        (["targets", "--recipe", "number", "--column", "title"], "the column 'title' says of no paper a number"),
-        (["targets", "--recipe", "number", "--column", "same"], "'same' has no two different numbers"),
-        (["labels", "--recipe", "venue", "--column", "same"], "'same' has 1 labels"),
+        (["targets", "--recipe", "number", "--set", "column=title"], "the column 'title' says of no paper a number"),
+        (["targets", "--recipe", "number", "--set", "column=same"], "'same' has no two different numbers"),
+        (["labels", "--recipe", "venue", "--set", "column=same"], "'same' has 1 labels"),
     ],
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -162,7 +162,7 @@ def test_the_command_mines(tmp_path: Path, bm25: Path) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library())
     for name, by in (("one", "bm25"), ("other", str(bm25))):
         made = sciretrieve(
-            *("train", "build", "pairs", "--recipe", "titles", "--mine", by, "--ranks", "2-50", "--queries", "40"),
+            *("train", "build", "pairs", "--recipe", "titles", "--mine", by, "--set", "ranks=2-50", "--queries", "40"),
             *("--from", tmp_path / "papers.jsonl", "--to", tmp_path / name),
         )
         assert made.returncode == 0, made.stderr
@@ -243,7 +243,7 @@ def test_a_field_that_no_paper_has_is_said(tmp_path: Path) -> None:
         build_triplets(library(), tmp_path / "set", "scimult", CiteSettings(cited=1), shares="Medicin")
     write_jsonl(tmp_path / "papers.jsonl", library())
     made = sciretrieve(
-        *("train", "build", "triplets", "--recipe", "s2orc", "--shares", "Law=1,Zoology=2", "--from", tmp_path / "papers.jsonl"),
+        *("train", "build", "triplets", "--recipe", "s2orc", "--set", "shares=Law=1,Zoology=2", "--from", tmp_path / "papers.jsonl"),
         *("--to", tmp_path / "set"),
     )
     assert "spread over fields by Law=1,Zoology=2; no papers are of Zoology" in made.stderr

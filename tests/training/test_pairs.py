@@ -324,8 +324,8 @@ def test_a_paper_may_not_have_the_id_of_a_changed_text(tmp_path: Path) -> None:
 def test_the_command_makes_pairs(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library())
     result = sciretrieve(
-        *("train", "build", "pairs", "--recipe", "label-papers", "--column", "fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
-        *("--to", tmp_path / "set", "--seed", "3"),
+        *("train", "build", "pairs", "--recipe", "label-papers", "--set", "column=fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
+        *("--to", tmp_path / "set", "--set", "seed=3"),
     )
     assert result.returncode == 0, result.stderr
     assert "labels are read from 'fieldsOfStudy'" in result.stderr
@@ -338,15 +338,15 @@ def test_the_command_makes_pairs(tmp_path: Path) -> None:
     [
         (["pairs"], "name how pairs are drawn with --recipe: titles, sentences, keywords, queries, scimult-search"),
         (["pairs", "--recipe", "title"], "unknown recipe 'title'; did you mean 'titles'"),
-        (["pairs", "--recipe", "titles", "--column", "x"], "titles and sentences are of no column"),
-        (["pairs", "--recipe", "keywords", "--column", "x"], "unknown column 'x'"),
-        (["pairs", "--recipe", "keywords", "--column", "abstract_"], "unknown column 'abstract_'"),
-        (["pairs", "--recipe", "titles", "--shares", "even"], "--shares is for triplets"),
+        (["pairs", "--recipe", "titles", "--set", "column=x"], "titles and sentences are of no column"),
+        (["pairs", "--recipe", "keywords", "--set", "column=x"], "unknown column 'x'"),
+        (["pairs", "--recipe", "keywords", "--set", "column=abstract_"], "unknown column 'abstract_'"),
+        (["pairs", "--recipe", "titles", "--set", "shares=even"], "--set shares is for triplets"),
         (["pairs", "--recipe", "scimult-labels", "--mine", "bm25"], "an index has no labels to mine"),
         (["pairs", "--recipe", "titles", "--mine", "nowhere"], "nowhere"),
-        (["pairs", "--recipe", "titles", "--ranks", "1-9"], "--ranks is for --mine"),
-        (["pairs", "--recipe", "titles", "--mine", "bm25", "--ranks", "9"], "--ranks takes the first and the last rank"),
-        (["pairs", "--recipe", "titles", "--mine", "bm25", "--ranks", "9-3"], "from one rank to another"),
+        (["pairs", "--recipe", "titles", "--set", "ranks=1-9"], "--set ranks is for --mine"),
+        (["pairs", "--recipe", "titles", "--mine", "bm25", "--set", "ranks=9"], "--set ranks takes the first and the last rank"),
+        (["pairs", "--recipe", "titles", "--mine", "bm25", "--set", "ranks=9-3"], "from one rank to another"),
         (["pairs", "--recipe", "titles", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
         (["pairs", "--recipe", "queries"], "has no qrels/train.tsv"),
         (["pairs", "--recipe", "scimult-search"], "query 1: 'candidates' is no list"),

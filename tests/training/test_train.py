@@ -406,8 +406,8 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
     few.mkdir()
     (few / "corpus.jsonl").write_text((triplets / "corpus.jsonl").read_text())
     (few / "triplets.tsv").write_text("".join((triplets / "triplets.tsv").read_text().splitlines(keepends=True)[:181]))
-    options = ["--base", str(base), "--method", method, "--steps", "8", "--every", "4", "--batch", "32", "--length", "32"]
-    options += ["--precision", "fp32", "--rate", "1e-3", "--seed", "42"]
+    options = ["--base", str(base), "--method", method, "--steps", "8", "--set", "every=4", "--batch", "32", "--set", "length=32"]
+    options += ["--set", "precision=fp32", "--rate", "1e-3", "--seed", "42"]
     first, second = in_two_processes(str(ROOT / "cli.py"), "train", str(few), *options, "-o", str(tmp_path / "two"))
     assert (first.returncode, second.returncode) == (0, 0)
     assert second.stdout == ""
@@ -435,8 +435,8 @@ def test_two_processes_that_begin_anew_both_leave_the_old_checkpoint(base: Path,
 
 @pytest.mark.usefixtures("all_is_kept")
 def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base: Path, triplets: Path, tmp_path: Path) -> None:
-    options = ["--base", str(base), "--steps", "6", "--batch", "32", "--rate", "0.02", "--reduction", "2", "--length", "32"]
-    result = sciretrieve("train", triplets, *options, "--precision", "fp32", "-o", tmp_path / "typed")
+    options = ["--base", str(base), "--steps", "6", "--batch", "32", "--rate", "0.02", "--set", "reduction=2", "--set", "length=32"]
+    result = sciretrieve("train", triplets, *options, "--set", "precision=fp32", "-o", tmp_path / "typed")
     assert result.returncode == 0, result.stderr
     assert "of queries that were set apart" in result.stdout
     assert "weights of step" in result.stdout

@@ -258,7 +258,7 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
     [
         (["triplets"], "name how triplets are drawn with --recipe: specter, specter2, scimult, s2orc"),
         (["triplets", "--recipe", "spectre"], "unknown recipe 'spectre'; did you mean"),
-        (["triplets", "--recipe", "specter", "--cited", "500"], "the recipe specter makes no triplet"),
+        (["triplets", "--recipe", "specter", "--set", "cited=500"], "the recipe specter makes no triplet"),
         (["triplets", "--recipe", "specter", "--without", "beir:nowhere"], "nowhere"),
         (["triplets", "--recipe", "specter", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
     ],

@@ -75,7 +75,7 @@ def _notes(batch: Batch) -> list[str]:
     mapping = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in {**made, **batch.fields}.items())
     notes = [f"read as: {mapping}"]
     if (column := _like_abstracts(batch.papers)) is not None:
-        notes.append(f"most papers have no abstract, but the column {column!r} looks like abstracts: name it with --abstract")
+        notes.append(f"most papers have no abstract, but the column {column!r} looks like abstracts: name it with --columns abstract=")
     return notes
 
 

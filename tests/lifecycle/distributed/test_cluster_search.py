@@ -105,7 +105,7 @@ def test_it_is_refreshed_on_the_same_nodes(index: sr.Index, distributed: sr.Inde
 
 
 def test_the_commands(index: sr.Index, cluster: Any, tmp_path: Path) -> None:
-    where = ["--distributed", "ray", "--address", cluster.address]
+    where = ["--ray", cluster.address]
     here = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json")
     there = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json", *where)
     assert there.returncode == 0, there.stderr

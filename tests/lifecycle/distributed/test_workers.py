@@ -65,7 +65,7 @@ def test_an_address_of_a_web_server() -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"127.0.0.1:{server.server_port}"
-        result = sciretrieve("search", "star", "-i", "anywhere", "--distributed", "ray", "--address", address)
+        result = sciretrieve("search", "star", "-i", "anywhere", "--ray", address)
         server.shutdown()
     assert result.returncode == 4
     error = (
@@ -99,13 +99,11 @@ def test_the_command(corpus: Path, cluster: Any, tmp_path: Path, monkeypatch: py
     assert [facts.ann_file for facts in here.snapshot.manifest.shards] == ["dense-000001.faiss"] * 5
     monkeypatch.setattr("sciretrieve.lifecycle.ingest.fill", None)  # in this process
     monkeypatch.setattr("sciretrieve.storage.commits.build_ann", None)
-    options = ["-o", str(tmp_path / "index"), "--shard-size", "40", "--dense", "IVF4,SQ8"]
-    away = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", "127.0.0.1:1")
+    options = ["-o", str(tmp_path / "index"), "--set", "shard_size=40", "--dense", "IVF4,SQ8"]
+    away = sciretrieve("index", corpus, *options, "--ray", "127.0.0.1:1")
     assert (away.returncode, away.stderr.count("\n")) == (4, 2)
-    lone = sciretrieve("index", corpus, *options, "--address", "127.0.0.1:1")
-    assert (lone.returncode, "--distributed ray" in lone.stderr) == (2, True)
     assert not (tmp_path / "index").exists()
-    built = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", cluster.address)
+    built = sciretrieve("index", corpus, *options, "--ray", cluster.address)
     assert built.returncode == 0, built.stderr
     index = sr.open(tmp_path / "index")
     assert contents(index) == contents(here)

@@ -49,11 +49,13 @@ def test_a_file_whose_rows_differ_is_told_of_once(tmp_path: Path, monkeypatch: p
 def test_a_column_like_abstracts_that_was_not_taken_is_named(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": n, "title": "T", "abstract": "A" * (n == 0), "note": LONG, "comment": "short"} for n in range(5)]
     path = write_jsonl(tmp_path / "p.jsonl", rows)
-    assert said(path)[0][1:] == ["most papers have no abstract, but the column 'note' looks like abstracts: name it with --abstract"]
+    assert said(path)[0][1:] == [
+        "most papers have no abstract, but the column 'note' looks like abstracts: name it with --columns abstract="
+    ]
     assert said(path, abstract="note")[0][1:] == []
     (tmp_path / "p.bib").write_text("".join(f"@misc{{{n}, title = {{T}}, file = {{{LONG}}}}}\n" for n in range(5)))
     assert said(tmp_path / "p.bib")[0][1:] == [
-        "most papers have no abstract, but the column 'file' looks like abstracts: name it with --abstract"
+        "most papers have no abstract, but the column 'file' looks like abstracts: name it with --columns abstract="
     ]
 
 

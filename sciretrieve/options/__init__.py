@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
-from .choices import (
+from ..choices import (
     DEFAULT_ENCODER,
     Bm25Variant,
     Device,
@@ -31,10 +31,10 @@ from .choices import (
     conditions,
     documented,
 )
-from .errors import InvalidRequest
+from ..errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from .protocols import AnyEncoder, Reranker
+    from ..protocols import AnyEncoder, Reranker
 
 SHARD_SIZE = 100_000
 """Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
@@ -55,77 +55,90 @@ ENCODER = Help(
     completes="encoders",
 )
 EncoderName: TypeAlias = Annotated[str, ENCODER]
-Adapter: TypeAlias = Annotated[
-    str | None,
-    Help(
-        "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
-        "your own words. One for each encoder of several: A+B.",
-        "NAME",
-        advanced=True,
-    ),
-]
-QueryAdapter: TypeAlias = Annotated[str | None, Help("The same for text queries.", "NAME", advanced=True)]
-Pooling: TypeAlias = Annotated[
-    PoolingName | None,
-    Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say.", advanced=True),
-]
-Template: TypeAlias = Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT", advanced=True)]
-QueryTemplate: TypeAlias = Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT", advanced=True)]
-RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.", advanced=True)]
-EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", advanced=True)]
+RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.", setting=True)]
+EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", setting=True)]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
     Filter,
     Help(
-        "Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
+        "Only papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'. May be repeated.",
         "EXPR",
         completes="columns",
     ),
 ]
 Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
 Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
-Fusion: TypeAlias = Annotated[
-    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", advanced=True)
-]
-Ef: TypeAlias = Annotated[
-    int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1, advanced=True)
-]
-Nprobe: TypeAlias = Annotated[
-    int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1, advanced=True)
-]
-RecallWanted: TypeAlias = Annotated[
-    float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE", advanced=True)
-]
-Alpha: TypeAlias = Annotated[
-    float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1, advanced=True)
-]
-Depth: TypeAlias = Annotated[
-    int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1, advanced=True)
-]
-K1: TypeAlias = Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0, advanced=True)]
-B: TypeAlias = Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1, advanced=True)]
 Expansion: TypeAlias = Annotated[
     bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.", advanced=True)
 ]
-FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, advanced=True)]
-FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, advanced=True)]
+FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, setting=True)]
+FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, setting=True)]
 OriginalWeight: TypeAlias = Annotated[
-    float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, advanced=True)
+    float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, setting=True)
+]
+Fusion: TypeAlias = Annotated[
+    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", setting=True)
 ]
 Rerank: TypeAlias = Annotated[
     str | None,
     Help(
-        "Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
+        "Reorder the first papers by an encoder, a cross-encoder's folder or hub id, or tokens: late interaction for an index "
         "without token vectors.",
         "NAME",
         completes="rerankers",
     ),
 ]
-RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, advanced=True)]
+RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, setting=True)]
 Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
 Measures: TypeAlias = Annotated[
     Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M", short="-m")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """How an encoder reads texts."""
+
+    adapter: Annotated[
+        str | None,
+        Help(
+            "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
+            "your own words. One for each encoder of several: A+B.",
+            "NAME",
+            advanced=True,
+        ),
+    ] = None
+    query_adapter: Annotated[str | None, Help("The same for text queries.", "NAME", setting=True)] = None
+    pooling: Annotated[
+        PoolingName | None,
+        Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say.", setting=True),
+    ] = None
+    template: Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT", setting=True)] = None
+    query_template: Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT", setting=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeighingOptions:
+    """How a search weighs its halves, and how hard it looks for vectors."""
+
+    fusion: Fusion = None
+    alpha: Annotated[
+        float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1, setting=True)
+    ] = None
+    depth: Annotated[
+        int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1, setting=True)
+    ] = None
+    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0, setting=True)] = None
+    b: Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1, setting=True)] = None
+    ef: Annotated[
+        int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1, setting=True)
+    ] = None
+    nprobe: Annotated[
+        int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1, setting=True)
+    ] = None
+    recall: Annotated[
+        float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE", setting=True)
+    ] = None
 
 
 @documented
@@ -137,9 +150,9 @@ class Bm25Parameters:
     2004). The defaults were measured, see docs/quality.md.
     """
 
-    variant: Annotated[Bm25Variant, Help("The variant of BM25.", advanced=True, name="bm25")] = "lucene"
-    k1: Annotated[float, Help("BM25's saturation of term frequency.", least=0, advanced=True)] = 1.2
-    b: Annotated[float, Help("BM25's normalisation of length.", least=0, most=1, advanced=True)] = 0.75
+    variant: Annotated[Bm25Variant, Help("The variant of BM25.", setting=True)] = "lucene"
+    k1: Annotated[float, Help("BM25's saturation of term frequency.", least=0, setting=True)] = 1.2
+    b: Annotated[float, Help("BM25's normalisation of length.", least=0, most=1, setting=True)] = 0.75
     delta: Annotated[float, Help("What bm25l and bm25+ add for every term that occurs.", advanced=True)] = 0.5
     title: Annotated[float, Help("How often a term in a title counts.", least=0, advanced=True)] = 2.0
 
@@ -149,7 +162,7 @@ class Bm25Parameters:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class BuildSettings:
+class BuildSettings(ReadingOptions):
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
     `encoder` is a name, an encoder of your own (see `sciretrieve.protocols.OwnEncoder`) or vectors, {id: vector}; it is None for no
@@ -158,23 +171,18 @@ class BuildSettings:
     """
 
     encoder: Annotated[AnyEncoder | None, ENCODER] = DEFAULT_ENCODER
-    adapter: Adapter = None
-    query_adapter: QueryAdapter = None
     bare_titles: Annotated[bool, Help("Whether a paper without an abstract is its title alone to the encoder.")] = False
-    pooling: Pooling = None
-    template: Template = None
-    query_template: QueryTemplate = None
-    metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.", advanced=True)] = None
+    metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.", setting=True)] = None
     dense: Annotated[
         str, Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.", "TYPE", completes="dense_types")
     ] = "auto"
     precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
     lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.", advanced=True)] = Bm25Parameters()
-    shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD, advanced=True)] = SHARD_SIZE
+    shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD, setting=True)] = SHARD_SIZE
     limit: Annotated[int | None, Help("Index only the first N papers.", "N", least=1)] = None
-    memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.", advanced=True)] = None
-    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE", advanced=True)] = RECALL
+    memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.", setting=True)] = None
+    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE", setting=True)] = RECALL
     late: Annotated[
         bool | None,
         Help(
@@ -184,7 +192,7 @@ class BuildSettings:
 
     def __post_init__(self) -> None:
         if self.dense == "none":
-            for name in ("encoder", "adapter", "query_adapter", "pooling", "template", "query_template"):
+            for name in ("encoder", *READING):
                 object.__setattr__(self, name, None)
         check_types(self)
         if not isinstance(self.encoder, str | Mapping | None) and not hasattr(self.encoder, "encode_papers"):
@@ -193,7 +201,7 @@ class BuildSettings:
                 f"papers such as dict(zip(ids, vectors)), not of type {type(self.encoder).__name__}"
             )
         if not isinstance(self.encoder, str | None):
-            for name in ("adapter", "query_adapter", "bare_titles", "pooling", "template", "query_template"):
+            for name in ("bare_titles", *READING):
                 if getattr(self, name):
                     raise InvalidRequest(
                         f"`{name}` says how an encoder with a name reads texts; one of your own, and vectors, go without it"
@@ -205,28 +213,6 @@ class BuildSettings:
         check_recall(self.recall)
         if self.late and (self.encoder is None or self.lexical is None):
             raise InvalidRequest("`late` adds a part to hybrid search, which needs vectors and BM25; leave it out")
-
-
-class BuildKeywords(TypedDict, total=False):
-    """The fields of `BuildSettings` as keyword arguments."""
-
-    encoder: AnyEncoder | None
-    adapter: str | None
-    query_adapter: str | None
-    bare_titles: bool
-    pooling: PoolingName | None
-    template: str | None
-    query_template: str | None
-    metric: Metric | None
-    dense: str
-    precision: Precision
-    device: Device
-    lexical: Bm25Parameters | None
-    shard_size: int
-    limit: int | None
-    memory: int | None
-    recall: float
-    late: bool | None
 
 
 @documented
@@ -244,7 +230,7 @@ class ColumnMap:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(WeighingOptions):
     """How to search.
 
     Dense and hybrid answer with min(k, papers that pass the filter); BM25 with those of them that share a term with the query.
@@ -255,20 +241,12 @@ class SearchOptions:
     filter: Passing = None
     since: Since = None
     until: Until = None
-    fusion: Fusion = None
-    alpha: Alpha = None
-    depth: Depth = None
-    k1: K1 = None
-    b: B = None
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
     group: Annotated[
         bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).", advanced=True)
     ] = True
-    diversify: Annotated[bool, Help("Rank papers lower that are similar to those before them.")] = False
-    ef: Ef = None
-    nprobe: Nprobe = None
-    recall: RecallWanted = None
+    diversify: Annotated[bool, Help("Rank papers lower that are like those before them.")] = False
     late: Annotated[
         bool | None,
         Help(
@@ -308,35 +286,13 @@ class SearchOptions:
         return (*conditions(self.filter), *(f"year {sign} {year}" for sign, year in bounds if year is not None))
 
 
-class SearchKeywords(TypedDict, total=False):
-    """The fields of `SearchOptions` as keyword arguments."""
-
-    mode: Mode | None
-    filter: Filter
-    since: int | None
-    until: int | None
-    fusion: FusionMethod | None
-    alpha: float | None
-    depth: int | None
-    k1: float | None
-    b: float | None
-    reranker: Reranker | None
-    rerank_depth: int
-    group: bool
-    diversify: bool
-    ef: int | None
-    nprobe: int | None
-    recall: float | None
-    late: bool | None
-
-
 OF_BOTH_HALVES = ("fusion", "alpha", "depth")
 """Options of a search that only hybrid has a use for."""
 OF_WORDS = ("k1", "b")
 """Those that BM25 has a use for, alone or as a half of hybrid."""
 OF_RM3 = ("rm3", "fb_docs", "fb_terms", "original_weight")
 """Those of an evaluation that expand a query's words."""
-READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
+READING = tuple(field.name for field in fields(ReadingOptions))
 """Options of an evaluation that say how an encoder reads texts."""
 KNOBS = ("ef", "nprobe", "recall")
 """Those that say how hard an index's vectors are searched."""
@@ -345,7 +301,7 @@ PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationOptions:
+class EvaluationOptions(ReadingOptions, WeighingOptions):
     """One system, and how a benchmark measures it.
 
     Of an encoder, which is the embedded one by default, the benchmark's papers are indexed. With `ef`, `nprobe` or `recall`, an index
@@ -358,40 +314,27 @@ class EvaluationOptions:
     split: Split = None
     task: Annotated[str | None, Help("One of the benchmark's tasks; default: all.", "NAME")] = None
     encoder: Annotated[str | None, Help(f"The encoder to evaluate; default: {DEFAULT_ENCODER}.", "NAME", completes="encoders")] = None
-    adapter: Adapter = None
-    query_adapter: QueryAdapter = None
-    pooling: Pooling = None
-    template: Template = None
-    query_template: QueryTemplate = None
     index: Annotated[
         str | Path | None,
         Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME", short="-i", completes="indexes"),
     ] = None
     mode: Annotated[Mode, Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25.")] = "dense"
-    fusion: Fusion = None
-    alpha: Alpha = None
-    depth: Depth = None
-    k1: K1 = None
-    b: B = None
     rm3: Expansion = False
     fb_docs: FeedbackPapers = 10
     fb_terms: FeedbackTerms = 10
     original_weight: OriginalWeight = 0.5
-    ef: Ef = None
-    nprobe: Nprobe = None
-    recall: RecallWanted = None
     embeddings: Annotated[str | Path | None, Help("Papers' vectors made elsewhere: .jsonl, .npy or .parquet.", "FILE", advanced=True)] = (
         None
     )
-    query_embeddings: Annotated[str | Path | None, Help("The queries' vectors, if not among the papers'.", "FILE", advanced=True)] = None
+    query_embeddings: Annotated[str | Path | None, Help("The queries' vectors, if not among the papers'.", "FILE", setting=True)] = None
     scores: Annotated[
         str | Path | None, Help("Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's.", "FILE", advanced=True)
     ] = None
     rerank: Rerank = None
     rerank_depth: RerankDepth = SearchOptions().rerank_depth
-    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.", advanced=True)] = None
+    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.", setting=True)] = None
     self_matches: Annotated[
-        SelfMatches | None, Help("What becomes of a paper with the query's own id; default: what the protocol does.")
+        SelfMatches | None, Help("What becomes of a paper with the query's own id; default: what the protocol does.", setting=True)
     ] = None
     measures: Measures = ()
     precision: EncoderPrecision = "auto"
@@ -459,44 +402,6 @@ class EvaluationOptions:
         return self.rerank is not None or (self.scores is None and self.embeddings is None)
 
 
-class EvaluationKeywords(TypedDict, total=False):
-    """The fields of `EvaluationOptions` as keyword arguments."""
-
-    split: str | None
-    task: str | None
-    encoder: str | None
-    adapter: str | None
-    query_adapter: str | None
-    pooling: PoolingName | None
-    template: str | None
-    query_template: str | None
-    index: Any  # a name, a folder, or an `Index`, which stands above here
-    mode: Mode
-    fusion: FusionMethod | None
-    alpha: float | None
-    depth: int | None
-    k1: float | None
-    b: float | None
-    rm3: bool
-    fb_docs: int
-    fb_terms: int
-    original_weight: float
-    ef: int | None
-    nprobe: int | None
-    recall: float | None
-    embeddings: str | Path | None
-    query_embeddings: str | Path | None
-    scores: str | Path | None
-    rerank: str | None
-    rerank_depth: int
-    metric: Metric | None
-    self_matches: SelfMatches | None
-    measures: Sequence[str]
-    precision: Precision
-    device: Device
-    cache: str | Path
-
-
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
@@ -509,47 +414,45 @@ class TrainingOptions:
     like: Annotated[
         str,
         Help(
-            "Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scirepeval-fusion, "
-            "scirepeval-pals, scimult, scimult-mhaexpert, scimult-ffnexpert, scimult-prefix, scimult-instruction, multi2spe, "
-            "multi2spe-code; own: ours.",
+            "Train as a paper does, such as specter2, scirepeval-codes, scimult or multi2spe (docs/training.md has all); own: ours.",
             "NAME",
         ),
     ] = "own"
     base: Annotated[str | None, Help(f"The encoder to begin with: a name, a folder or a hub id; own: {DEFAULT_ENCODER}.", "NAME")] = None
     method: Annotated[
         Method | None,
-        Help(
-            "What is trained: an adapter on frozen weights; the whole encoder; that with a control code a format; others are in "
-            "docs/training.md."
-        ),
+        Help("What is trained, see docs/training.md."),
     ] = None
-    reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1)] = None
+    reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1, setting=True)] = None
     loss: Annotated[
         Loss | None,
-        Help(
-            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; facets: among the "
-            "two of a triplet, by facets and sums together, or by each apart (facets-apart); or the teacher's ranking of the batch (rank). "
-            "distil: the teacher's vectors of all texts."
-        ),
+        Help("What a training makes small, see docs/training.md."),
     ] = None
     teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
-    augment: Annotated[float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE")] = None
-    margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None
-    temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.")] = None
-    facets: Annotated[int | None, Help("Vectors that a text has while facets are trained, K in Multi2SPE.", "K", least=1)] = None
-    facet_share: Annotated[
-        float | None, Help("What the most similar facets count for beside the facets' sums, lambda in Multi2SPE.", least=0, most=1)
+    augment: Annotated[
+        float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE", setting=True)
     ] = None
-    keep: Annotated[float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0)] = None
+    margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0, setting=True)] = None
+    temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.", setting=True)] = None
+    facets: Annotated[int | None, Help("Vectors that a text has while facets are trained, K in Multi2SPE.", "K", least=1, setting=True)] = (
+        None
+    )
+    facet_share: Annotated[
+        float | None,
+        Help("What the most similar facets count for beside the facets' sums, lambda in Multi2SPE.", least=0, most=1, setting=True),
+    ] = None
+    keep: Annotated[
+        float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0, setting=True)
+    ] = None
     rate: Annotated[float | None, Help("The learning rate at its peak.")] = None
-    schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.")] = None
-    warmup: Annotated[float | None, Help("Steps of warm-up; below 1 a share of all steps.", least=0)] = None
-    decay: Annotated[float | None, Help("AdamW's weight decay.", least=0)] = None
+    schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.", setting=True)] = None
+    warmup: Annotated[float | None, Help("Steps of warm-up; below 1 a share of all steps.", least=0, setting=True)] = None
+    decay: Annotated[float | None, Help("AdamW's weight decay.", least=0, setting=True)] = None
     batch: Annotated[int | None, Help("Examples a step, an equal share of each task's.", "N", least=1)] = None
     epochs: Annotated[int | None, Help("How often the largest task is gone through.", "N", least=1)] = None
     steps: Annotated[int | None, Help("Stop after N steps, if that is sooner.", "N", least=1)] = None
     length: Annotated[
-        int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8)
+        int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8, setting=True)
     ] = None
     held_out: Annotated[
         str | None,
@@ -559,13 +462,13 @@ class TrainingOptions:
             "BENCHMARK",
         ),
     ] = None
-    every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
-    patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None
+    every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1, setting=True)] = None
+    patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1, setting=True)] = None
     seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0, advanced=True)] = 42
-    precision: Annotated[
-        Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", advanced=True)
-    ] = "auto"
-    device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.", advanced=True)] = "auto"
+    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", setting=True)] = (
+        "auto"
+    )
+    device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.", setting=True)] = "auto"
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -575,37 +478,6 @@ class TrainingOptions:
                 raise InvalidRequest(f"`{name}` must be above 0, not {value}")
         if self.augment is not None and not 0 <= self.augment <= 1:
             raise InvalidRequest(f"`augment` is a share of papers, from 0 to 1, not {self.augment}")
-
-
-class TrainingKeywords(TypedDict, total=False):
-    """The fields of `TrainingOptions` as keyword arguments."""
-
-    like: str
-    base: str | None
-    method: Method | None
-    reduction: int | None
-    loss: Loss | None
-    teacher: str | None
-    augment: float | None
-    margin: float | None
-    temperature: float | None
-    facets: int | None
-    facet_share: float | None
-    keep: float | None
-    rate: float | None
-    schedule: Schedule | None
-    warmup: float | None
-    decay: float | None
-    batch: int | None
-    epochs: int | None
-    steps: int | None
-    length: int | None
-    held_out: str | None
-    every: int | None
-    patience: int | None
-    seed: int
-    precision: Precision
-    device: Device
 
 
 def check_recall(recall: float) -> None:
@@ -650,16 +522,20 @@ class CiteSettings:
         InvalidRequest: a number is too small, or citations are named twice.
     """
 
-    references: Annotated[str | None, Help("The column with the ids that a paper cites; default: recognised by name.", "COLUMN")] = None
+    references: Annotated[
+        str | None, Help("The column with the ids that a paper cites; default: recognised by name.", "COLUMN", setting=True)
+    ] = None
     citations: Annotated[Path | None, Help("A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column.", "FILE")] = None
-    field: Annotated[str | None, Help("The column with the papers' fields; default: recognised by name.", "COLUMN")] = None
+    field: Annotated[str | None, Help("The column with the papers' fields; default: recognised by name.", "COLUMN", setting=True)] = None
     queries: Annotated[int | None, Help("Papers as queries; default: 1,000, or 200 in each field; to train on, all.", "N", least=1)] = None
-    cited: Annotated[int | None, Help("A query cites at least N papers of the corpus; default: 1, cite 5.", "N", least=1)] = None
-    cocited: Annotated[int | None, Help("Papers that at least N others cite together are co-cited; default: 1, cite 10.", "N", least=1)] = (
+    cited: Annotated[int | None, Help("A query cites at least N papers of the corpus; default: 1, cite 5.", "N", least=1, setting=True)] = (
         None
     )
+    cocited: Annotated[
+        int | None, Help("Papers that at least N others cite together are co-cited; default: 1, cite 10.", "N", least=1, setting=True)
+    ] = None
     indexes: tuple[Path, ...] = ()
-    seed: Annotated[int, Help("Random seed.", "N", advanced=True)] = 0
+    seed: Annotated[int, Help("Random seed.", "N", setting=True)] = 0
 
     def __post_init__(self) -> None:
         for name in ("queries", "cited", "cocited"):
