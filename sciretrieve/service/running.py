@@ -108,7 +108,7 @@ def serve(
 
     Raises:
         InvalidRequest: nothing can listen there.
-        as `open_index`, `open_many`, `open_reranker` and `access.Tokens`.
+        as `open_index`, `open_many`, `open_reranker` and `access.AccessTokens`.
     """
     served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
     proxies = trusted(settings.proxies)
