@@ -64,17 +64,20 @@ class Encoder(Protocol):
     def symmetric(self) -> bool:
         """Whether a paper as query is encoded like a paper of the corpus."""
 
-    def expect(self, papers: int) -> None:
+    def expect(self, papers: int) -> None:  # noqa: ARG002
         """Say how many papers are to be encoded in all: for many, it may take seconds to find out how that is quickest here."""
+        return
 
     def identity(self) -> dict[str, Any]:
         """All that determines the vectors, as plain JSON values: equal identities give comparable vectors."""
 
-    def truncated(self, tokens: Any) -> int | None:
-        """How many of the tokenised papers exceed the model's input length; None if it has none."""
+    def truncated(self, tokens: Any) -> int | None:  # noqa: ARG002
+        """How many of the tokenised papers exceed the model's input length; None if it has none, or does not say."""
+        return None
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of the corpus: shape (n, dim), float32."""
+        return self.encode(self.tokenise(papers))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, texts or papers: shape (n, dim), float32."""

@@ -84,7 +84,7 @@ def encoders(format: PlainFormatOption = "table") -> None:
     By itself it lists them, and says which are ready here.
     """
     from ..encoders import CATALOGUE
-    from ..encoders.availability import status
+    from ..encoders.weights import status
 
     rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
     if format == "json":
@@ -112,8 +112,8 @@ def show(
     Where its weights come from, how each side becomes text, and how token states become a vector.
     """
     from ..encoders import EncoderRequest
-    from ..encoders.availability import part_status, status
     from ..encoders.resolving import resolve
+    from ..encoders.weights import part_status, status
 
     request = EncoderRequest(name, **asdict(reading))
     spec = resolve(request)
@@ -122,7 +122,7 @@ def show(
         spec = replace(spec, max_length=encoder.max_length)
     rates = dict(encoder.rates()) if encoder is not None else {}
     if format == "json":
-        say([json.dumps(spec.facts() | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
+        say([json.dumps(asdict(spec) | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
     if spec.members:

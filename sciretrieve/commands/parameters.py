@@ -221,14 +221,14 @@ def given_encoder(name: str | None, index: Path, device: Device = "cpu") -> Enco
     """
     if name is None:
         return None
-    from ..encoders import moved_encoder
+    from ..encoders import opened_encoder
     from ..storage.manifest import read_manifest
 
     try:
         built = read_manifest(index).encoder
     except CorruptData:  # whoever reads it next reports the damage
         built = None
-    return moved_encoder(name, built or {}, device)
+    return opened_encoder(name, built, device)
 
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}

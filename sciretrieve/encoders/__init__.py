@@ -13,11 +13,10 @@ from ..errors import CorruptData, InvalidRequest
 from ..protocols import AnyEncoder, Encoder
 from .catalogue import CATALOGUE, CODES
 from .cross_encoder import CrossEncoder, open_cross_encoder
-from .ensemble import Ensemble
+from .ensemble import Ensemble, member_requests, members_of
 from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
 from .late import encode_packed, has_tokens, late, late_by_default, packing_of
-from .members import member_requests, members_of
 from .own import OWN, adopted, must_be_given
 from .resolving import resolve
 from .sentences import encode_sentences, open_sentence_encoder, pieces
@@ -86,25 +85,21 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     return TextEncoder(spec, request, precision, device)
 
 
-def moved_encoder(name: str, identity: Mapping[str, Any], device: Device = "cpu") -> Encoder:
-    """The encoder of an index, from the identity in its manifest, whose model has another name now: it reads as the index's does.
-
-    Raises: as `load_encoder`.
-    """
-    if name.startswith((PREFIX, FAISS_PREFIX)) or "asked" not in identity:
-        return load_encoder(name, device=device)
-    try:
-        return open_encoder(replace(EncoderRequest(**identity["asked"]), encoder=name), device=device)
-    except TypeError as error:
-        raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
-
-
 def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, device: Device = "cpu") -> Encoder:
-    """What was given as an encoder, opened: a name is that of the encoder of an index, of which the manifest says `built`, if it does.
+    """What was given as an encoder, opened.
+
+    A name is the one that an index's model has now, where a manifest says of its encoder that it is `built`: it reads as the index's does.
 
     Raises: as `load_encoder`; InvalidRequest for what is no encoder.
     """
-    return moved_encoder(given, built or {}, device) if isinstance(given, str) else adopted(given)
+    if not isinstance(given, str):
+        return adopted(given)
+    if given.startswith((PREFIX, FAISS_PREFIX)) or "asked" not in (built or {}):
+        return load_encoder(given, device=device)
+    try:
+        return open_encoder(replace(EncoderRequest(**(built or {})["asked"]), encoder=given), device=device)
+    except TypeError as error:
+        raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
 
 
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
@@ -145,7 +140,6 @@ __all__ = [
     "late_by_default",
     "load_encoder",
     "members_of",
-    "moved_encoder",
     "must_be_given",
     "open_cross_encoder",
     "open_encoder",

@@ -63,11 +63,23 @@ def folder_for(
 
 
 class Artifact:
-    """One task of an encoder, ready in the cache."""
+    """One task of an encoder, ready in the cache.
+
+    Attributes:
+        dim: the vectors' dimension.
+        separator: the tokenizer's separator token.
+        has_graph: whether OpenVINO could convert the model.
+        trimmed: whether the last layer is computed for the first tokens alone; see `layouts.trimming`.
+        late: whether the graph gives the vectors of all tokens, too, for late interaction.
+        idle: the ids of tokens that late interaction leaves out: special tokens, stop words, and what has no letter or digit.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._facts = read_json(folder / "facts.json")
+        facts = self._facts = read_json(folder / "facts.json")
+        self.dim, self.separator = int(facts["dim"]), str(facts["separator"])
+        self.has_graph, self.trimmed, self.late = bool(facts["graph"]), bool(facts["trimmed"]), bool(facts.get("late", False))
+        self.idle: npt.NDArray[np.int64] = np.array(facts.get("idle", ()), np.int64)
         with suppress(OSError):  # a cache that this process may only read is tidied by others
             os.utime(folder)  # the cache removes the least recently used entries
 
@@ -75,36 +87,6 @@ class Artifact:
     def exists(folder: Path) -> bool:
         """Whether the folder exists and is complete."""
         return (folder / "facts.json").is_file()
-
-    @property
-    def dim(self) -> int:
-        """The vectors' dimension."""
-        return int(self._facts["dim"])
-
-    @property
-    def separator(self) -> str:
-        """The tokenizer's separator token."""
-        return str(self._facts["separator"])
-
-    @property
-    def has_graph(self) -> bool:
-        """Whether OpenVINO could convert the model."""
-        return bool(self._facts["graph"])
-
-    @property
-    def trimmed(self) -> bool:
-        """Whether the last layer is computed for the first tokens alone; see `layouts.trimming`."""
-        return bool(self._facts["trimmed"])
-
-    @property
-    def late(self) -> bool:
-        """Whether the graph gives the vectors of all tokens, too, for late interaction."""
-        return bool(self._facts.get("late", False))
-
-    @once
-    def idle(self) -> npt.NDArray[np.int64]:
-        """The ids of tokens that late interaction leaves out: special tokens, stop words, and what has no letter or digit."""
-        return np.array(self._facts["idle"], np.int64)
 
     def words(self, text: str) -> list[str]:
         """Of a text, the word that each of its tokens that are not `idle` is a part of, in their order."""

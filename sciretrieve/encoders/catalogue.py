@@ -180,17 +180,15 @@ GRANITE = EncoderSpec(
     citation=AWASTHY,
     licence=EMBEDDED_LICENCE,
 )
-CONTROL_CODES = EncoderSpec(
-    name="scirepeval-ctrl",
-    about="SciRepEval's control codes on SciNCL: [PRX] before papers, [QRY] before queries",
-    layout="transformers",
-    parts={"base": ModelFiles("allenai/scirepeval_ctrl", MODEL_FILES)},
+CONTROL_CODES = replace(
+    _specter_like(
+        "scirepeval-ctrl",
+        "SciRepEval's control codes on SciNCL: [PRX] before papers, [QRY] before queries",
+        "allenai/scirepeval_ctrl",
+        SINGH,
+    ),
     sides=same(f"[PRX] {TITLE_SEP_ABSTRACT}", "[QRY] {text}"),
     pooling="second",
-    normalise=False,
-    metric="l2",
-    max_length=512,
-    citation=SINGH,
     codes=CODES,
     kinds=FORMATS,
 )
@@ -257,29 +255,17 @@ ROWS = (
         pooling="cls",
         normalise=True,
     ),
-    EncoderSpec(
-        name="contriever",
-        about="Contriever: a general retriever, trained without labels",
-        layout="transformers",
-        parts={"base": ModelFiles("facebook/contriever", MODEL_FILES)},
+    replace(
+        _specter_like("contriever", "Contriever: a general retriever, trained without labels", "facebook/contriever", IZACARD),
         sides=same(TITLE_ABSTRACT),
         pooling="mean",
-        normalise=False,
         metric="ip",
-        max_length=512,
-        citation=IZACARD,
     ),
-    EncoderSpec(
-        name="e5-base-v2",
-        about="E5-base-v2: a general retriever, with its query and passage prefixes",
-        layout="transformers",
-        parts={"base": ModelFiles("intfloat/e5-base-v2", MODEL_FILES)},
+    replace(
+        _baseline("e5-base-v2", "E5-base-v2: a general retriever, with its query and passage prefixes", "intfloat/e5-base-v2", WANG),
         sides=Sides(Side("passage: {title} {abstract}"), Side("query: {text}"), Side("query: {title} {abstract}")),
         pooling="mean",
         normalise=True,
-        metric="cosine",
-        max_length=512,
-        citation=WANG,
     ),
     _sentence_model(
         "all-mpnet-base-v2",
@@ -370,20 +356,12 @@ ROWS = (
         _unreleased("scimult-instruction", "scimult_instruction.ckpt"),
         "instructed",
     ),
-    EncoderSpec(
-        name="multi2spe",
-        about="Multi2SPE: SciBERT with several [CLS] tokens and linear layers for each, summed",
+    replace(
+        _specter_like("multi2spe", "Multi2SPE: SciBERT with several [CLS] tokens and linear layers for each, summed", SCIBERT, SEOH),
         layout="multi2spe",
-        parts={
-            "base": ModelFiles(SCIBERT, VOCABULARY_FILES),
-            "checkpoint": _unreleased("multi2spe", "multi2spe.ckpt"),
-        },
+        parts={"base": ModelFiles(SCIBERT, VOCABULARY_FILES), "checkpoint": _unreleased("multi2spe", "multi2spe.ckpt")},
         sides=same(TITLE_ABSTRACT),
-        pooling="cls",
-        normalise=False,
         metric="ip",
-        max_length=512,
-        citation=SEOH,
     ),
 )
 CATALOGUE: Mapping[str, EncoderSpec] = {spec.name: spec for spec in ROWS}

@@ -1,4 +1,4 @@
-"""Converting weights into an encoder's folder in the cache, once per task. Imports torch and transformers.
+"""Converting weights into an encoder's folder in the cache, once per task, for which torch is imported.
 
 model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it
 tokenizer.json         the tokenizer in its fast form
@@ -23,9 +23,6 @@ from ..matching.lexical.words import STOPWORDS
 from ..types import Vectors
 from . import encoder_cache
 from .artifact import probes
-from .layouts import LOADERS
-from .layouts.loading import silence
-from .layouts.trimming import trim, untrim
 from .openvino_library import load_openvino
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
@@ -76,6 +73,9 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
     """The torch model as `pooled` makes it, its facts, and its tokenizer."""
     import torch
 
+    from .layouts import LOADERS
+    from .layouts.loading import silence
+
     with silence():
         loaded_model = LOADERS[spec.layout](folders, spec, task)
     model = pooled(loaded_model.model, spec.pooling, spec.normalise, late, unit=not spec.pairing)
@@ -111,6 +111,8 @@ def _idle(tokenizer: Any, padding: int, separator: str) -> list[int]:
 
 def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
     """Trim the model if that leaves its vectors unchanged. Returns whether it was trimmed."""
+    from .layouts.trimming import trim, untrim
+
     if not trim(model.model):
         return False
     if np.abs(reference(model, tokenizer_file, facts) - reference_vectors).max() > 1e-4:
@@ -164,6 +166,8 @@ def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vec
 def _convert(model: Any, target: Path, name: str) -> bool:
     """Write the model as an OpenVINO graph in fp32. Returns False, with a warning, if OpenVINO cannot convert it."""
     import torch
+
+    from .layouts.loading import silence
 
     openvino = load_openvino()
     example = {name: torch.ones(2, 16, dtype=torch.int64) for name in ("input_ids", "attention_mask")}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,14 +13,18 @@ from ..errors import InvalidRequest
 from ..once import once
 from ..protocols import Advance, Encoder, unheard
 from ..types import Paper, Query, Vectors
-from .members import SEPARATOR
+from .catalogue import CATALOGUE
+from .faiss_file import FAISS_PREFIX
 from .specs import EncoderRequest, Join, joint_metric
+from .stored import PREFIX
 
+JOINS: tuple[Join, ...] = get_args(Join)
+SEPARATOR = "+"
 TINY = np.float32(1e-30)
 """Below the length of any vector but that of zeros."""
 
 
-class Ensemble:
+class Ensemble(Encoder):
     """Encoders whose vectors are joined.
 
     "mean" is the mean of vectors as they are, which must have the same dimension. "concat" puts them one after the other, each scaled to
@@ -45,7 +49,7 @@ class Ensemble:
             return sum(dims)
         if len(set(dims)) > 1:
             listing = ", ".join(f"{member.name} has {dim}" for member, dim in zip(self.members, dims, strict=True))
-            names = SEPARATOR.join(self._names)
+            names = SEPARATOR.join(str(member.identity()["asked"]["encoder"]) for member in self.members)
             raise InvalidRequest(f"a mean takes vectors of the same dimension, and {listing}; use `concat:{names}`")
         return dims[0]
 
@@ -105,17 +109,9 @@ class Ensemble:
         """See `protocols.Encoder`: the count of the member that reads least."""
         return max(member.truncated(part) or 0 for member, part in zip(self.members, tokens, strict=True))
 
-    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
-        """Encode papers of a corpus, shape (n, dim) float32."""
-        return self.encode(self.tokenise(papers))
-
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, shape (n, dim) float32."""
         return self._joined([member.encode_queries(queries) for member in self.members])
-
-    @property
-    def _names(self) -> list[str]:
-        return [str(member.identity()["asked"]["encoder"]) for member in self.members]
 
     def _joined(self, vectors: Sequence[Vectors]) -> Vectors:
         """One vector for each text, (n, dim) float32, of all members' vectors of it."""
@@ -126,3 +122,52 @@ class Ensemble:
         for part in vectors:
             total += part
         return total / np.float32(len(vectors))
+
+
+def members_of(name: str) -> tuple[Join, tuple[str, ...]] | None:
+    """How an ensemble joins vectors, and its members' names; None for an encoder that is no ensemble.
+
+    Raises:
+        InvalidRequest: `mean:` or `concat:` is not followed by two encoders that read texts.
+    """
+    row = CATALOGUE.get(name)
+    if row is not None and row.members:
+        return row.join, tuple(member.name for member in row.members)
+    join = next((join for join in JOINS if name.startswith(f"{join}:")), None)
+    if join is None:
+        return None
+    names = tuple(name.removeprefix(f"{join}:").split(SEPARATOR))
+    if len(names) < 2 or not all(names):
+        raise InvalidRequest(f"{name} is no ensemble; join two encoders or more, as in {join}:specter2+scincl")
+    if stored := next((member for member in names if member.startswith((PREFIX, FAISS_PREFIX))), None):
+        raise InvalidRequest(f"{stored} reads no texts, so it cannot be a member of {name}; join such vectors before you index them")
+    return join, names
+
+
+def member_requests(request: EncoderRequest, names: Sequence[str]) -> tuple[EncoderRequest, ...]:
+    """The request for each member: its own adapters, of those that are separated by `+`, and everything else as for the ensemble.
+
+    Raises:
+        InvalidRequest: there are adapters for more or fewer members.
+    """
+    adapters = zip(_each("`adapter`", request.adapter, names), _each("`query_adapter`", request.query_adapter, names), strict=True)
+    return tuple(
+        replace(request, encoder=name, adapter=adapter, query_adapter=query_adapter)
+        for name, (adapter, query_adapter) in zip(names, adapters, strict=True)
+    )
+
+
+def joined(adapters: Sequence[str | None]) -> str | None:
+    """One adapter for each member as a request has them: None if none has one, a single name if all have the same."""
+    names = [adapter or "" for adapter in adapters]
+    return (names[0] if len(set(names)) == 1 else SEPARATOR.join(names)) or None
+
+
+def _each(option: str, adapter: str | None, names: Sequence[str]) -> list[str | None]:
+    """The adapter of each member; one without `+` is every member's."""
+    if adapter is None or SEPARATOR not in adapter:
+        return [adapter] * len(names)
+    parts = adapter.split(SEPARATOR)
+    if len(parts) != len(names):
+        raise InvalidRequest(f"{option} {adapter} is for {len(parts)} encoders, and there are {len(names)}: {', '.join(names)}")
+    return [part or None for part in parts]

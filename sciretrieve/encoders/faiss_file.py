@@ -6,7 +6,6 @@ import logging
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from ..choices import Metric
 from ..errors import InvalidRequest
@@ -58,8 +57,8 @@ class FaissVectors(StoredVectors):
         """The row of each id's vector. Whatever leaves a doubt which vector is whose is refused."""
         row_of_number = dict(zip(given.numbers.tolist(), range(len(given.numbers)), strict=True))
         if len(row_of_number) < len(given.numbers):
-            repeated = _first_repeated(given.numbers)
-            raise InvalidRequest(f"{self.path} has several vectors of the number {repeated}; add each paper once")
+            numbers, counts = np.unique(given.numbers, return_counts=True)
+            raise InvalidRequest(f"{self.path} has several vectors of the number {numbers[counts.argmax()]}; add each paper once")
         if self.ids_file is None:
             if not given.is_numbered:
                 raise InvalidRequest(
@@ -78,8 +77,3 @@ class FaissVectors(StoredVectors):
                 f"the papers' ids themselves, remove {self.ids_file.name}"
             )
         return {id: row_of_number[number] for id, number in rows_of(ids, self.ids_file).items()}
-
-
-def _first_repeated(numbers: npt.NDArray[np.int64]) -> int:
-    values, counts = np.unique(numbers, return_counts=True)
-    return int(values[counts.argmax()])

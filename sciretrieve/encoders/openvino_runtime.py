@@ -48,15 +48,11 @@ class OpenVinoRuntime:
         limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
         return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}"
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
-        """Encode: (texts, dim) float32.
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `runtimes.Runtime`.
 
         Threads that encode at the same time take turns after each batch: OpenVINO computes one batch a stream.
         """
-        return self.run_late(tokens, ignored, advance)[0]
-
-    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """See `runtimes.Runtime`."""
         vectors, readings = np.empty((tokens.texts, self._artifact.dim), np.float32), []
         for number, (batch, output) in enumerate(zip(tokens.batches, self._outputs(tokens), strict=True)):
             raise_if_abandoned()

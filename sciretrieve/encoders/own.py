@@ -26,7 +26,7 @@ METHODS = ("encode_papers", "encode_queries")
 PAPERS_AT_ONCE = 512
 
 
-class AdoptedEncoder:
+class AdoptedEncoder(Encoder):
     """An encoder of a user's own, see `protocols.OwnEncoder`, as `protocols.Encoder` has it."""
 
     precision = "fp32"
@@ -70,9 +70,6 @@ class AdoptedEncoder:
         check_choice("metric", metric, METRICS)
         return cast(Metric, metric)
 
-    def expect(self, papers: int) -> None:
-        """See `protocols.Encoder`."""
-
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
         return {"name": self.name, "layout": OWN, "identity": self.name, "dim": self.dim}
@@ -83,14 +80,9 @@ class AdoptedEncoder:
 
     def encode(self, tokens: Sequence[Paper], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it tells nothing on the way
         """The vectors of papers, (n, dim). Raises InvalidRequest for others than it promised, and whatever the encoder raises."""
-        return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens)) if tokens else self._none
-
-    def truncated(self, tokens: Sequence[Paper]) -> None:
-        """None: it does not say."""
-
-    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
-        """As `encode`."""
-        return self.encode(papers)
+        if not tokens:
+            return np.empty((0, self.dim), np.float32)
+        return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """The vectors of queries, (n, dim); papers in place of queries are encoded as papers. Raises as `encode`."""
@@ -102,10 +94,6 @@ class AdoptedEncoder:
         papers = {place: query.paper for place, query in enumerate(queries) if query.paper is not None}
         vectors[list(papers)] = self.encode(list(papers.values()))
         return vectors
-
-    @property
-    def _none(self) -> Vectors:
-        return np.empty((0, self.dim), np.float32)
 
     def _checked(self, method: str, given: Any, count: int) -> Vectors:
         """What a method gave for so many texts, as (count, dim) float32 that can be compared."""

@@ -93,23 +93,17 @@ class RememberingEncoder:
         """What the encoder makes of each item, looked up by its key or else made, and stored."""
         made: list[bytes] = []
         for start in range(0, len(items), LOOKUP_SIZE):
-            part = slice(start, start + LOOKUP_SIZE)
-            made += self._remembered_batch(items[part], keys[part], encode)
+            part = keys[start : start + LOOKUP_SIZE]
+            known = self._look_up(part)
+            if places := {key: place for place, key in enumerate(part, start) if key not in known}:
+                began = perf_counter()
+                encoded = encode([items[place] for place in places.values()])
+                self.encoded, self.seconds = self.encoded + len(places), self.seconds + perf_counter() - began
+                new = dict(zip(places, encoded, strict=True))
+                self._save(new)
+                known |= new
+            made += [known[key] for key in part]
         return made
-
-    def _remembered_batch(
-        self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], list[bytes]]
-    ) -> list[bytes]:
-        made = self._look_up(keys)
-        places = {key: place for place, key in enumerate(keys) if key not in made}
-        if places:
-            start = perf_counter()
-            encoded = encode([items[place] for place in places.values()])
-            self.encoded, self.seconds = self.encoded + len(places), self.seconds + perf_counter() - start
-            new = dict(zip(places, encoded, strict=True))
-            self._save(new)
-            made |= new
-        return [made[key] for key in keys]
 
     def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ",".join("?" * len(keys))

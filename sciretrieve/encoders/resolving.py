@@ -17,7 +17,7 @@ from typing import Any
 from ..choices import POOLINGS, Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
-from .members import member_requests, members_of
+from .ensemble import member_requests, members_of
 from .specs import EncoderRequest, EncoderSpec, Join, Kind, ModelFiles, Pooling, Side, Sides, joint_metric
 from .trained import ENCODER, base_of, trained_spec
 from .weights import REPOSITORY, obtain

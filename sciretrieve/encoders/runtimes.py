@@ -1,8 +1,13 @@
-"""Running one task of an encoder: runtimes in order of preference, each checked before use and abandoned when it fails."""
+"""Running one task of an encoder: runtimes in order of preference, each checked before use and abandoned when it fails.
+
+For many texts, which way of running it is quickest on this machine is measured once, and remembered beside its graph.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
@@ -16,9 +21,8 @@ from ..files.writing import read_json, write_json
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
-from .artifact import Arithmetic, Artifact, probes
-from .openvino_runtime import OpenVinoRuntime, has_bf16
-from .quickest import quickest_first, streams
+from .artifact import PROBES, Arithmetic, Artifact, probes
+from .openvino_runtime import OpenVinoRuntime, has_bf16, thread_limit
 from .tokens import BUDGET, TokenReader, Tokens, ignored
 from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
 
@@ -27,6 +31,11 @@ LEAST_COSINE = 0.9999
 """Least cosine to the vectors of plain torch in fp32, for a runtime in bf16."""
 LARGEST_DIFFERENCE = 1e-4
 """Largest difference from any component of those vectors, for a runtime in fp32."""
+TEXT = PROBES[5]
+"""About as long as an abstract."""
+ROUNDS = 4
+LONG_ENOUGH = 6.0
+"""Seconds after which no further round begins."""
 
 
 class Runtime(Protocol):
@@ -52,11 +61,11 @@ class Runtime(Protocol):
     def machine(self) -> str:
         """The processor and the library's version: a check is valid as long as these stay the same."""
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
-        """Encode: (texts, dim) float32. Safe to call from several threads. `advance` may be told of texts before all are done."""
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """Encode: (texts, dim) float32; and what `read` makes of each batch's token vectors, if the artifact is for late interaction.
 
-    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """The same, and what `read` makes of each batch's token vectors, if the artifact is for late interaction."""
+        Safe to call from several threads. `advance` may be told of texts before all are done.
+        """
 
 
 class Runtimes:
@@ -93,17 +102,13 @@ class Runtimes:
         """The names of the runtimes that have encoded anything, in order."""
         return tuple(self._names_used)
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
-        """Encode: (texts, dim) float32. See `Runtime.run`.
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `Runtime.run`.
 
         Raises:
             InvalidRequest: bf16 was requested, and changes the vectors or is not supported by the machine.
             Unavailable: no runtime works.
         """
-        return self.run_late(tokens, ignored, advance)[0]
-
-    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """See `Runtime.run_late`. Raises as `run`."""
         stops: list[Exception] = []
 
         def tell(texts: int) -> None:
@@ -116,7 +121,7 @@ class Runtimes:
         while True:
             runtime = self._current()
             try:
-                output = runtime.run_late(tokens, read, tell)
+                output = runtime.run(tokens, read, tell)
             except (SciretrieveError, MemoryError):
                 raise
             except Exception as error:  # OpenVINO and torch raise many classes
@@ -173,7 +178,7 @@ class Runtimes:
         tokens = self.artifact.tokenise(probes(self.artifact.dim), BUDGET)
         facts: dict[str, Any]
         try:
-            facts = comparison(runtime.run(tokens), expected)
+            facts = comparison(runtime.run(tokens)[0], expected)
         except MemoryError:
             raise
         except SciretrieveError as error:
@@ -262,6 +267,74 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
     if len(devices) > 1:
         return [ManyDevices(weights, artifact, devices, precision) for precision in precisions]
     return [TorchRuntime(weights, artifact, devices[0], precision) for precision in precisions]
+
+
+def threads() -> int:
+    """How many threads an encoder may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, thread_limit() or cores)
+
+
+def streams() -> list[int]:
+    """Into how many streams the cores may usefully be split: each needs memory, so no more than eight have a core each."""
+    count = threads()
+    return sorted({1, -(-count // 4), -(-count // 2), *([count] if count <= 8 else [])})
+
+
+def rates(artifact: Artifact) -> Mapping[str, float]:
+    """Tokens a second of each way that was measured on this machine, with as many threads as are used now; empty if none was."""
+    path = artifact.folder / "rates.json"
+    known: Mapping[str, Any] = read_json(path) if path.exists() else {}
+    return dict(known.get(_here(artifact), {}))
+
+
+def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequence[Runtime]]) -> list[str]:
+    """The ways of running an encoder, by their names, the quickest first.
+
+    Args:
+        artifact: the encoder's task in the cache.
+        name: the encoder's name, for messages.
+        make_ways: gives the ways; what they load while they are measured is dropped.
+    """
+    ways = make_ways()
+    known = dict(rates(artifact))
+    if len(ways) > 1 and not known.keys() >= {way.way for way in ways}:
+        LOG.info("measuring in which way %s runs quickest on this machine, once", name)
+        known |= _measured(artifact, ways)
+        path = artifact.folder / "rates.json"
+        with suppress(OSError):  # if the cache cannot be written, it is measured again next time
+            write_json(path, (read_json(path) if path.exists() else {}) | {_here(artifact): known})
+    return sorted((way.way for way in ways), key=lambda way: -known.get(way, 0.0))
+
+
+def _measured(artifact: Artifact, ways: Sequence[Runtime]) -> dict[str, float]:
+    """Tokens a second of each way, the best of several rounds in which they take turns; 0 for a way that raises an error."""
+    texts = [TEXT] * (2 * max(streams()) * BUDGET // len(TEXT.split()))
+    work = {way.way: artifact.tokenise(texts, way.budget) for way in ways}
+    seconds: dict[str, float] = {}
+    start = time.perf_counter()
+    for number in range(ROUNDS):
+        for way in ways:
+            if seconds.get(way.way) == float("inf"):
+                continue
+            try:
+                if not number:
+                    way.run(artifact.tokenise([TEXT], way.budget))  # compiles it
+                begin = time.perf_counter()
+                way.run(work[way.way])
+            except Exception as error:  # OpenVINO and torch raise many classes; without its weights torch cannot run either
+                LOG.debug("%s: %s", way.way, error)
+                seconds[way.way] = float("inf")
+            else:
+                seconds[way.way] = min(seconds.get(way.way, float("inf")), time.perf_counter() - begin)
+        if time.perf_counter() - start > LONG_ENOUGH:
+            break
+    return {way.way: round(work[way.way].size / seconds[way.way], 1) for way in ways}
+
+
+def _here(artifact: Artifact) -> str:
+    """The machine, and how many threads are used: rates are valid as long as these stay the same."""
+    return f"{OpenVinoRuntime(artifact, 'fp32').machine}, {threads()} threads"
 
 
 def _key(runtime: Runtime) -> str:

@@ -7,7 +7,7 @@ in place of a query.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..choices import SIDES, Metric, PoolingName, SideName, check_types
@@ -158,10 +158,6 @@ class EncoderSpec:
         if self.layout in ("adapters", "packed"):
             return ("base", task) if task else ("base",)
         return tuple(self.parts)
-
-    def facts(self) -> dict[str, Any]:
-        """The spec as plain JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

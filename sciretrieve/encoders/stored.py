@@ -32,7 +32,7 @@ Table: TypeAlias = tuple[dict[str, int], npt.NDArray[np.floating], set[str]]
 """Rows by id, the vectors, (n, dim), and the ids whose vector is empty."""
 
 
-class StoredVectors:
+class StoredVectors(Encoder):
     """Looks vectors up by the ids of papers and queries, in a file `vectors:FILE`."""
 
     precision = "fp32"
@@ -82,9 +82,6 @@ class StoredVectors:
         """The vectors' dimension."""
         return int(self._table[1].shape[1])
 
-    def expect(self, papers: int) -> None:
-        """Nothing: looking up is quick."""
-
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
         return {"name": self.name, "layout": LAYOUT, "files": {"base": self._digests}, "metric": self.metric, "dim": self.dim}
@@ -104,13 +101,6 @@ class StoredVectors:
             raise InvalidRequest(
                 f"{self.name} has no vector of {missing[0]!r}{more}; every paper and query needs one, under the very same id"
             ) from None
-
-    def truncated(self, tokens: list[str]) -> None:
-        """None: there are no texts to truncate."""
-
-    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
-        """The papers' vectors, shape (n, dim) float32. Raises InvalidRequest where one has none."""
-        return self.encode(self.tokenise(papers))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""

@@ -13,12 +13,11 @@ import numpy as np
 from ..choices import SIDES, Device, Metric, Precision, SideName
 from ..errors import CorruptData, EncoderMismatch
 from ..once import once
-from ..protocols import Advance, unheard
+from ..protocols import Advance, Encoder, unheard
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
-from .quickest import rates
 from .resolving import positions, resolve, settings_in
-from .runtimes import Runtimes, for_many, on_cpu, on_gpu
+from .runtimes import Runtimes, for_many, on_cpu, on_gpu, rates
 from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, ModelFiles, Side, sides_from
 from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
@@ -30,7 +29,7 @@ MANY = 2000
 """So many papers are worth the seconds that it takes to measure in which way they are encoded quickest, once a machine."""
 
 
-class TextEncoder:
+class TextEncoder(Encoder):
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
     `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
@@ -114,29 +113,25 @@ class TextEncoder:
     def tokenise(self, papers: Sequence[Paper]) -> Tokens:
         """The first half of `encode_papers`: it needs no model, and may run ahead in another thread."""
         budget = self._paper_model.budget if self._many else self._budget
-        return self._tokenise(self.spec.sides.paper, [_fields(paper) for paper in papers], budget)
+        return self._tokenise(self.spec.sides.paper, papers, budget)
 
     def encode(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`."""
-        return self._paper_model.run(tokens, advance)
+        return self.encode_late(tokens, ignored, advance)[0]
 
     def encode_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
         """As `encode`, and what `read` makes of the token vectors of each batch; only `with_tokens`."""
-        return self._paper_model.run_late(tokens, read, advance)
+        return self._paper_model.run(tokens, read, advance)
 
     def truncated(self, tokens: Tokens) -> int:
         """How many of the tokenised papers are longer than the model reads."""
         return tokens.truncated
 
-    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
-        """Encode papers of a corpus, shape (n, dim) float32."""
-        return self.encode(self.tokenise(papers))
-
     def words(self, name: SideName, paper: Paper) -> list[str]:
         """The word that each token of a text, as a side reads it, is a part of, in the order of its token vectors."""
         side = self.spec.sides.side(name)
         artifact = self._model(side.task).artifact
-        return artifact.words(_text(side, _fields(paper), artifact))
+        return artifact.words(side.filled(paper.title, paper.abstract, artifact.separator))
 
     def encode_papers_late(self, papers: Sequence[Paper]) -> list[Vectors]:
         """The token vectors of each paper of a corpus, (tokens, dim) float32 of unit length; only `with_tokens`."""
@@ -165,16 +160,16 @@ class TextEncoder:
         for name in SIDES:
             places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
-                values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
                 side = self.spec.sides.side(name)
-                tokens = self._tokenise(side, values, self._budget)
-                yield places, tokens, *self._model(side.task).run_late(tokens, read)
+                tokens = self._tokenise(side, [queries[place].paper or Paper("", queries[place].text) for place in places], self._budget)
+                yield places, tokens, *self._model(side.task).run(tokens, read)
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
         model = self._model(self.spec.sides.paper.task)
-        texts = [(_separated(first, model.artifact), _separated(second, model.artifact)) for first, second in pairs]
-        return model.run(model.artifact.tokenise(texts, self._budget))
+        separator = model.artifact.separator
+        texts = [(first.replace(FIELD_SEPARATOR, separator), second.replace(FIELD_SEPARATOR, separator)) for first, second in pairs]
+        return model.run(model.artifact.tokenise(texts, self._budget))[0]
 
     @property
     def artifact(self) -> Artifact:
@@ -219,9 +214,9 @@ class TextEncoder:
     def _paper_model(self) -> Runtimes:
         return self._for_many if self._many else self._model(self.spec.sides.paper.task)
 
-    def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
+    def _tokenise(self, side: Side, papers: Sequence[Paper], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
-        return artifact.tokenise([_text(side, value, artifact) for value in values], budget)
+        return artifact.tokenise([side.filled(paper.title, paper.abstract, artifact.separator) for paper in papers], budget)
 
     @property
     def _budget(self) -> int:
@@ -311,16 +306,6 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
     return encoder
 
 
-def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
-    """The text by which a side reads a paper or a query."""
-    return side.filled(value["title"], value["abstract"], artifact.separator)
-
-
-def _separated(text: str, artifact: Artifact) -> str:
-    """A text with the tokenizer's separator between its fields."""
-    return text.replace(FIELD_SEPARATOR, artifact.separator)
-
-
 def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vectors]:
     """What `_by_text` made of each batch, in the order of the texts."""
     texts = {
@@ -334,7 +319,3 @@ def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vec
 def _by_text(states: Vectors, counts: Ids) -> list[Vectors]:
     """The token vectors of each text of a batch."""
     return [states[end - count : end] for end, count in zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True)]
-
-
-def _fields(paper: Paper) -> dict[str, str]:
-    return {"title": paper.title, "abstract": paper.abstract}

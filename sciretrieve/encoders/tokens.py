@@ -55,6 +55,11 @@ class Tokens:
     batches: tuple[TokenBatch, ...]
     truncated: int
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are, without padding."""
+        return sum(int(batch.mask.sum()) for batch in self.batches)
+
 
 def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
     """Open a tokenizer.json, cut at `max_length` tokens and never padding (batches do that)."""

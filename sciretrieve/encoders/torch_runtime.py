@@ -89,16 +89,32 @@ class TorchRuntime:
         name = torch.cuda.get_device_name(self._device) if self._device.startswith("cuda") else "CPU"
         return f"{name}, torch {torch.__version__}"
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
-        """Encode: (texts, dim) float32. The vectors are fetched once at the end.
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `runtimes.Runtime`. Vectors are fetched once at the end; token vectors after each batch, since they would fill the device.
 
         Between batches the host may wait: transformers asks for each whether any of it is padding.
         """
-        return self.run_late(tokens, ignored, advance)[0]
+        import torch
 
-    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """See `runtimes.Runtime`. Token vectors are fetched after each batch: they would fill the device."""
-        return self._forward(self._model, tokens, read, advance)
+        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
+        readings: list[Any] = []
+        if not tokens.batches:
+            return vectors, readings
+        model, parts = self._model, []
+        with torch.inference_mode():
+            for number, batch in enumerate(tokens.batches):
+                raise_if_abandoned()
+                if number:
+                    advance(len(tokens.batches[number - 1].places))
+                ids, mask = self._to_device(batch)
+                with self._lock:  # some layouts keep state in the model during a forward pass
+                    output = self._run_or_halve(model, ids, mask)
+                parts.append(output[0])
+                if len(output) > 1 and read is not ignored:
+                    readings.append(read(*batch.states(output[1].cpu().numpy(), self._artifact.idle)))
+            places = np.concatenate([batch.places for batch in tokens.batches])
+            vectors[places] = torch.cat(parts).cpu().numpy()
+        return vectors, readings
 
     @once
     def _model(self) -> Any:
@@ -115,27 +131,6 @@ class TorchRuntime:
         spec = weights.spec
         return pooled(states, spec.pooling, spec.normalise, self._artifact.late, unit=not spec.pairing).to(self._device)
 
-    def _forward(self, model: Any, tokens: Tokens, read: TokenReader, advance: Advance) -> tuple[Vectors, list[Any]]:
-        import torch
-
-        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
-        readings: list[Any] = []
-        if not tokens.batches:
-            return vectors, readings
-        with torch.inference_mode():
-            parts = []
-            for number, batch in enumerate(tokens.batches):
-                raise_if_abandoned()
-                if number:
-                    advance(len(tokens.batches[number - 1].places))
-                output = self._run_exclusively(model, *self._to_device(batch))
-                parts.append(output[0])
-                if len(output) > 1 and read is not ignored:
-                    readings.append(read(*batch.states(output[1].cpu().numpy(), self._artifact.idle)))
-            places = np.concatenate([batch.places for batch in tokens.batches])
-            vectors[places] = torch.cat(parts).cpu().numpy()
-        return vectors, readings
-
     def _to_device(self, batch: TokenBatch) -> tuple[Any, Any]:
         """A batch on the device. Because its pages are pinned, the host does not wait for the copy, which follows the previous batch."""
         import torch
@@ -144,11 +139,6 @@ class TorchRuntime:
         if self._device.startswith("cuda"):
             ids, mask = ids.pin_memory(), mask.pin_memory()
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
-
-    def _run_exclusively(self, model: Any, ids: Any, mask: Any) -> tuple[Any, ...]:
-        """What the model gives for a batch. Threads take turns, since some layouts keep state in the model during a forward pass."""
-        with self._lock:
-            return self._run_or_halve(model, ids, mask)
 
     def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> tuple[Any, ...]:
         """What the model gives for a batch; a batch that does not fit in the device's memory is halved."""
@@ -180,12 +170,13 @@ class ManyDevices:
         """The first device, which stands for the others, and the library's version."""
         return self._first_runtime.machine
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
-        """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are spread evenly."""
-        return self.run_late(tokens, ignored, advance)[0]
-
-    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:  # noqa: ARG002
-        """See `runtimes.Runtime`. Nobody hears how far the devices are, which are in other processes; there `read` is called, too."""
+    def run(
+        self,
+        tokens: Tokens,
+        read: TokenReader = ignored,
+        advance: Advance = unheard,  # noqa: ARG002 - nobody hears how far the devices are, which are in other processes
+    ) -> tuple[Vectors, list[Any]]:
+        """See `runtimes.Runtime`. Every device gets each n-th batch, so that long and short ones are spread evenly, and calls `read`."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
         futures = [worker.submit(_run_in_worker, share, read) for worker, share in zip(workers, shares, strict=True)]
@@ -218,4 +209,4 @@ def _start_worker(weights: Weights, folder: Path, device: str, precision: Arithm
 
 
 def _run_in_worker(tokens: Tokens, read: TokenReader) -> tuple[Vectors, list[Any]]:
-    return _WORKER["runtime"].run_late(tokens, read)
+    return _WORKER["runtime"].run(tokens, read)

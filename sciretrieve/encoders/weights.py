@@ -1,4 +1,4 @@
-"""Where an encoder's files are: in a package, in a folder, in the hub's own cache, or on the hub, for download.
+"""Where an encoder's files are, and whether they are here: in a package, in a folder, in the hub's own cache, or on the hub.
 
 Downloads go through huggingface_hub, file by file, into its usual cache: they resume, and other programs share them.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from .encoder_cache import models_directory
-from .specs import ModelFiles
+from .specs import EncoderSpec, ModelFiles
 
 LOG = logging.getLogger(__name__)
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -56,6 +55,27 @@ def obtain(part: ModelFiles, encoder: str) -> Path:
         required_files = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
         raise Unavailable(f"{encoder} needs {required_files} in {models_directory() / part.source}: {part.note or 'put it there'}")
     return _download(part, encoder)
+
+
+def status(spec: EncoderSpec) -> str:
+    """In a few words: "ready" if all files are on this machine, else how to get them."""
+    if spec.members:
+        return _worst([status(member) for member in spec.members])
+    roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))
+    return _worst([part_status(spec.parts[role]) for role in roles])
+
+
+def part_status(part: ModelFiles) -> str:
+    """The same for one part."""
+    if locate(part) is not None:
+        return "ready"
+    return f"by hand: {models_directory() / part.source}; {part.note}" if part.note else "download"
+
+
+def _worst(states: list[str]) -> str:
+    missing_states = [state for state in states if state != "ready"]
+    by_hand = [state for state in missing_states if state != "download"]
+    return "by hand" if by_hand else "download" if missing_states else "ready"
 
 
 def files_of(part: ModelFiles, folder: Path) -> list[Path]:
@@ -129,14 +149,8 @@ def _missing_error(part: ModelFiles, folder: Path) -> SciretrieveError:
 
 def _download(part: ModelFiles, encoder: str) -> Path:
     """Fetch the part's files, one by one."""
-    from huggingface_hub import constants, get_session, hf_hub_download
-    from huggingface_hub.utils import (
-        EntryNotFoundError,
-        HfHubHTTPError,
-        LocalEntryNotFoundError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 
     try:
         # the library would retry for half a minute; this uses the same proxies, and any answer is enough
@@ -148,7 +162,7 @@ def _download(part: ModelFiles, encoder: str) -> Path:
     for entry in part.files:
         try:
             with _silence():
-                path = _download_first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
+                path = _download_first(part, _names(entry))
         except (RepositoryNotFoundError, RevisionNotFoundError) as error:
             raise Unavailable(
                 f"the hub has no model {part.source} at {part.revision} that may be read without a login; check the name"
@@ -156,9 +170,7 @@ def _download(part: ModelFiles, encoder: str) -> Path:
         except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
             raise _unreachable_error(part, encoder, entry, error) from error
         if path is None and not entry.endswith("?"):
-            if entry == "config.json" and _download_first(
-                hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
-            ):
+            if entry == "config.json" and _download_first(part, ["adapter_config.json"]):
                 raise InvalidRequest(
                     f"{part.source} holds an adapter, not a model (allenai/specter2 was the model until 2023): "
                     "use specter2 as `encoder`, or the base model, and this one as `adapter`"
@@ -189,16 +201,18 @@ def _silence() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _download_first(
-    fetch: Callable[..., Any], part: ModelFiles, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
-) -> str | None:
+def _download_first(part: ModelFiles, names: list[str]) -> str | None:
     """The first of several files that the repository has, downloaded. A file that is only unreachable does not count as absent."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.utils import EntryNotFoundError, LocalEntryNotFoundError
+
     for name in names:
         try:
-            return str(fetch(part.source, name, revision=part.revision))
-        except absent_error as error:
-            if isinstance(error, offline_error):
-                raise
+            return str(hf_hub_download(part.source, name, revision=part.revision))
+        except LocalEntryNotFoundError:
+            raise
+        except EntryNotFoundError:
+            continue
     return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..encoders.members import members_of
+from ..encoders.ensemble import members_of
 from ..encoders.resolving import is_path
 from ..errors import InvalidRequest
 from ..metrics.judgements import json_of

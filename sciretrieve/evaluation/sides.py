@@ -8,7 +8,7 @@ from typing import Any
 
 from ..encoders import CATALOGUE as ENCODERS
 from ..encoders import CODES, members_of
-from ..encoders.members import joined
+from ..encoders.ensemble import joined
 from ..encoders.resolving import kinds_of
 from ..encoders.specs import Kind
 from .material import Material

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..encoders.quickest import threads
+from ..encoders.runtimes import threads
 from ..errors import SciretrieveError, Unavailable
 from ..protocols import Advance, Result, Task
 

@@ -2,10 +2,10 @@
 
 from .configs import Config, read_configs
 from .fitting import next_command, train_for_index
-from .label_pairs import RECIPES as PAIR_RECIPES
 from .labelled import LABEL_RECIPES, TARGET_RECIPES, build_labels, build_targets
 from .leakage import Leak, leakage
 from .mining import Mining
+from .pair_recipes import RECIPES as PAIR_RECIPES
 from .pairs import build_pairs
 from .presets import PRESETS, Plan
 from .recipes import RECIPES, Recipe

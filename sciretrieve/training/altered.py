@@ -27,24 +27,12 @@ class Readers(Protocol):
         """A text query's text as a format reads it."""
 
 
-def _reordered(paper: Paper) -> Paper:
-    return replace(paper, title=paper.abstract, abstract=paper.title)
-
-
-def _cut(paper: Paper) -> Paper:
-    words = paper.abstract.split()
-    return replace(paper, abstract=" ".join(words[: (len(words) + 1) // 2]))
-
-
-def _title_alone(paper: Paper) -> Paper:
-    return replace(paper, abstract="")
-
-
-def _abstract_alone(paper: Paper) -> Paper:
-    return replace(paper, title="")
-
-
-ALTERATIONS: tuple[Callable[[Paper], Paper], ...] = (_reordered, _cut, _title_alone, _abstract_alone)
+ALTERATIONS: tuple[Callable[[Paper], Paper], ...] = (
+    lambda paper: replace(paper, title=paper.abstract, abstract=paper.title),
+    lambda paper: replace(paper, abstract=" ".join(paper.abstract.split()[: (len(paper.abstract.split()) + 1) // 2])),
+    lambda paper: replace(paper, abstract=""),
+    lambda paper: replace(paper, title=""),
+)
 """The abstract before the title; its first half; the title alone; the abstract alone. Each is as likely."""
 
 

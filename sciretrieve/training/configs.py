@@ -60,7 +60,7 @@ def read_configs(path: str | Path) -> list[Config]:
         return [_config(path, values)]
     if trainings is None:
         trainings = [{}]
-    elif not isinstance(trainings, list) or not trainings or not all(isinstance(row, dict) and _is_named(row) for row in trainings):
+    elif not isinstance(trainings, list) or not trainings or not all(_is_named(row) for row in trainings):
         raise InvalidRequest(f"{path}: each table of [[trainings]] has a `name`, which is its folder's in `output`, and no `output`")
     names = [row["name"] for row in trainings if "name" in row]
     if repeated_name := next((name for name in names if names.count(name) > 1), None):
@@ -103,8 +103,8 @@ def _config(path: Path, values: Mapping[str, Any]) -> Config:
     return Config(tuple(path.parent / item for item in data), path.parent / output if output else None, TrainingOptions(**options), formats)
 
 
-def _is_named(row: Mapping[str, Any]) -> bool:
-    return isinstance(row.get("name"), str) and bool(row["name"]) and "output" not in row
+def _is_named(row: Any) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("name"), str) and bool(row["name"]) and "output" not in row
 
 
 def _from(folder: Path, name: str) -> str:

@@ -17,8 +17,8 @@ from ..papers.corpora import open_corpus
 from ..protocols import Progress
 from ..query.index import Index
 from ..query.opening import open_index
+from .forms import Lessons
 from .index_sets import lessons_of
-from .lessons import Lessons
 from .presets import plan_of
 from .results import Trained
 from .train import LIBRARY, check_target, learn

@@ -1,10 +1,11 @@
-"""What a training set is: its five forms, with the files of its folder, and what an encoder reads of it."""
+"""What a training set is: its five forms, with the files of its folder, and what an encoder reads of it; and which sets a training has."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidRequest
@@ -68,6 +69,23 @@ class TrainingSet:
     def formats(self) -> tuple[str, ...]:
         """All formats that its texts are read through: where queries are texts, papers have one of their own."""
         return ("proximity", "adhoc_query") if self.queries and not self.read_as else (self.asked,)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What is learned from, and what is kept out of it.
+
+    Attributes:
+        sets: by name, with where they are.
+        choosing: sets of other papers, on which the training is measured and stopped; empty: some queries of `sets` are set apart.
+        judging: sets of papers that are in neither, for what is said of its gain.
+        words: what of a command names them.
+    """
+
+    sets: Mapping[str, tuple[Path, TrainingSet]]
+    choosing: Sequence[TrainingSet] = ()
+    judging: Sequence[TrainingSet] = ()
+    words: Sequence[str] = ()
 
 
 def ranking_labels(training_set: TrainingSet) -> TrainingSet:

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidRequest
-from ..evaluation.builders import CiteSettings
 from ..evaluation.builders.folders import new_folder
 from ..files.writing import listed, make_folder, read_json, remove, write_json
+from ..options import CiteSettings
 from ..papers.corpora.corpus import PaperCorpus
 from ..protocols import Progress
 from ..query.index import Index
 from ..types import Mask, Paper, Query, Rows
+from .forms import Lessons
 from .held_out import folded
-from .lessons import Lessons
 from .pairs import build_pairs
 from .set_folder import Doc, write_facts, write_papers, write_queries, write_table
 from .training_set import read_training_set

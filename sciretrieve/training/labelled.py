@@ -7,19 +7,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
 from ..errors import InvalidRequest, UnknownName
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings
-from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
-from .held_out import HeldOut
 from .set_folder import Doc, write_facts, write_papers, write_table
-from .training_papers import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, TrainingPapers, read_library
+from .training_papers import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, SetRequest, TrainingPapers
 from .triplets import without_papers
 
 
@@ -72,20 +70,19 @@ def build_labels(
     if recipe not in LABEL_RECIPES:
         raise UnknownName("recipe", recipe, LABEL_RECIPES)
     chosen = LABEL_RECIPES[recipe]
-    with shown(progress) as progress:
-        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-        library = _read(opened_corpus, without, chosen.attribute, column, progress)
-        with new_folder(Path(to)) as folder:
-            counts = Counter(label for row, value in _usable(library) for label in value)
-            by_count = sorted(counts, key=lambda label: (-counts[label], label))
-            kept = set(by_count[: chosen.most])
-            if len(kept) < 2:
-                raise InvalidRequest(f"{library.column!r} has {len(kept)} labels in papers with a title and an abstract; two are needed")
-            labels = {row: [label for label in value if label in kept] for row, value in _usable(library)}
-            labels = _some({row: names for row, names in labels.items() if names}, settings)
-            progress.note(f"{len(labels):,} papers with {len(kept):,} of {len(counts):,} labels, read from {library.column!r}")
-            rows = [(library.ids[row], label) for row, names in labels.items() for label in names]
-            _write(folder, "labels", library, rows, recipe, chosen.source, settings, without, {"labels": len({name for _, name in rows})})
+    with shown(progress) as progress, new_folder(Path(to)) as folder:
+        request = SetRequest(corpus, settings, without, column, columns, progress)
+        library = _read(request, chosen.attribute)
+        counts = Counter(label for row, value in _usable(library) for label in value)
+        by_count = sorted(counts, key=lambda label: (-counts[label], label))
+        kept = set(by_count[: chosen.most])
+        if len(kept) < 2:
+            raise InvalidRequest(f"{library.column!r} has {len(kept)} labels in papers with a title and an abstract; two are needed")
+        labels = {row: [label for label in value if label in kept] for row, value in _usable(library)}
+        papers = request.some([row for row, names in labels.items() if names])
+        progress.note(f"{len(papers):,} papers with {len(kept):,} of {len(counts):,} labels, read from {library.column!r}")
+        rows = [(library.ids[row], label) for row in papers for label in labels[row]]
+        _write(folder, "labels", request, library, rows, recipe, chosen.source, {"labels": len({name for _, name in rows})})
 
 
 def build_targets(
@@ -118,42 +115,40 @@ def build_targets(
         raise UnknownName("recipe", recipe, TARGET_RECIPES)
     if recipe == "number" and column is None:
         raise InvalidRequest("name the column with the number to predict, with `column`")
-    with shown(progress) as progress:
+    with shown(progress) as progress, new_folder(Path(to)) as folder:
+        request = SetRequest(corpus, settings, without, column, columns, progress)
         has_citations = settings.citations is not None or settings.references is not None
-        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
         if recipe == "citations" and column is None and has_citations:
-            library = _counted(opened_corpus, without, settings, progress)
+            library = _counted(request)
         else:
-            attribute = {"citations": CITATIONS, "year": YEAR}.get(recipe, NUMBER)
-            library = _read(opened_corpus, without, attribute, column, progress)
-        with new_folder(Path(to)) as folder:
-            numbers = {row: float(value) for row, value in _usable(library)}
-            if recipe == "citations":
-                numbers = {row: math.log1p(number) for row, number in numbers.items() if number >= 1}
-            numbers = _some(numbers, settings)
-            least, greatest = min(numbers.values(), default=0.0), max(numbers.values(), default=0.0)
-            if least == greatest:
-                raise InvalidRequest(f"{library.column!r} has no two different numbers in papers with a title and an abstract")
-            progress.note(f"{len(numbers):,} papers with a number from {least:g} to {greatest:g}, read from {library.column!r}")
-            if recipe == "year":
-                numbers = {row: (number - least) / (greatest - least) for row, number in numbers.items()}
-            rows = [(library.ids[row], repr(number)) for row, number in numbers.items()]
-            facts = {"least": least, "greatest": greatest}
-            _write(folder, "targets", library, rows, recipe, TARGET_RECIPES[recipe], settings, without, facts)
+            library = _read(request, {"citations": CITATIONS, "year": YEAR}.get(recipe, NUMBER))
+        numbers = {row: float(value) for row, value in _usable(library)}
+        if recipe == "citations":
+            numbers = {row: math.log1p(number) for row, number in numbers.items() if number >= 1}
+        numbers = {row: numbers[row] for row in request.some(list(numbers))}
+        least, greatest = min(numbers.values(), default=0.0), max(numbers.values(), default=0.0)
+        if least == greatest:
+            raise InvalidRequest(f"{library.column!r} has no two different numbers in papers with a title and an abstract")
+        progress.note(f"{len(numbers):,} papers with a number from {least:g} to {greatest:g}, read from {library.column!r}")
+        if recipe == "year":
+            numbers = {row: (number - least) / (greatest - least) for row, number in numbers.items()}
+        rows = [(library.ids[row], repr(number)) for row, number in numbers.items()]
+        _write(folder, "targets", request, library, rows, recipe, TARGET_RECIPES[recipe], {"least": least, "greatest": greatest})
 
 
-def _read(corpus: Corpus, without: Sequence[str], attribute: Attribute | None, column: str | None, progress: Progress) -> TrainingPapers:
-    library = read_library(corpus, HeldOut.of(without), attribute, column)
-    if without:
-        progress.note(f"{library.left_out:,} papers of the corpus are test queries, and are left out")
+def _read(request: SetRequest, attribute: Attribute | None) -> TrainingPapers:
+    library = request.library(attribute)
+    if request.without:
+        request.progress.note(f"{library.left_out:,} papers of the corpus are test queries, and are left out")
     return library
 
 
-def _counted(corpus: Corpus, without: Sequence[str], settings: CiteSettings, progress: Progress) -> TrainingPapers:
+def _counted(request: SetRequest) -> TrainingPapers:
     """The papers, with how many papers of the corpus cite each, not counting those that are tested."""
-    collection = read_collection(corpus, settings)
-    progress.note(collection.notes[0])
-    library = _read(corpus, without, None, None, progress)
+    settings = request.settings
+    collection = read_collection(request.corpus, settings)
+    request.progress.note(collection.notes[0])
+    library = _read(request, None)
     counts = without_papers(collection.graph, library.is_tested).cited_counts
     return replace(library, values=counts.tolist(), column=settings.references or Path(settings.citations or "").name)
 
@@ -164,26 +159,18 @@ def _usable(library: TrainingPapers) -> list[tuple[int, Any]]:
     return [(row, value) for row, (value, is_usable) in enumerate(rows) if is_usable and value not in (None, ())]
 
 
-def _some(values: Mapping[int, Any], settings: CiteSettings) -> dict[int, Any]:
-    """As many papers as are wanted, by chance, in the corpus's order."""
-    if settings.queries is None or settings.queries >= len(values):
-        return dict(values)
-    return {row: values[row] for row in sorted(Random(f"{settings.seed} queries").sample(list(values), settings.queries))}
-
-
 def _write(
     folder: Path,
     task: Literal["labels", "targets"],
+    request: SetRequest,
     library: TrainingPapers,
     rows: Sequence[tuple[str, str]],
     recipe: str,
     source: str,
-    settings: CiteSettings,
-    without: Sequence[str],
     facts: Mapping[str, object],
 ) -> None:
     papers = {id for id, _ in rows}
     write_table(folder, task, rows)
     write_papers(folder, map(Doc, papers), (paper[1:] for paper in library.texts()))
-    said = {"recipe": recipe, "source": source, "column": library.column, "seed": settings.seed, "papers": len(papers), **facts}
-    write_facts(folder, task, {**said, "without": list(without), "left_out": library.left_out})
+    made = {"column": library.column, "papers": len(papers), **facts}
+    write_facts(folder, task, request.facts(recipe, source, made, library.left_out))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +52,15 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
     training_set, tested = read_training_set(training), read_tested(benchmark, data)
     parts = _parts(training_set)
     queries = _found(parts, {id: names_of(query) for id, query in tested.queries.items()})
-    relevant = _papers(_found(parts, {id: paper_names(id, paper.title) for id, paper in tested.relevant.items()}))
+    relevant = _found(parts, {id: paper_names(id, paper.title) for id, paper in tested.relevant.items()}, ("paper",))
     taught = [(query, positive) for query, positive, _ in training_set.triplets]
     taught += [(query, paper) for query, scores in training_set.rankings.items() for paper in scores]
-    trained = {frozenset((_query(training_set, query), ("paper", paper))) for query, paper in taught}
+    trained = {frozenset((("text" if query in training_set.queries else "paper", query), ("paper", paper))) for query, paper in taught}
+
+    def is_trained(pair: tuple[str, str]) -> bool:
+        query, paper = queries.get(pair[0], set()), relevant.get(pair[1], set())
+        return any(frozenset((one, other)) in trained for one in query for other in paper)
+
     return Leak(
         str(training),
         benchmark,
@@ -64,42 +69,26 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
         len(tested.relevant),
         tuple(sorted(relevant)),
         len(tested.pairs),
-        tuple(sorted(pair for pair in tested.pairs if _is_trained(queries.get(pair[0], set()), relevant.get(pair[1], set()), trained))),
+        tuple(sorted(filter(is_trained, tested.pairs))),
     )
 
 
 def _parts(training_set: TrainingSet) -> Mapping[Name, set[Part]]:
     """All that stands in a training set, by its names."""
     parts: dict[Name, set[Part]] = {}
-    for part, names in _named(training_set):
-        for name in names:
-            parts.setdefault(name, set()).add(part)
+    for id, paper in training_set.papers.items():
+        original = paper.extra.get(ORIGINAL) or {}  # of a paper whose text was changed
+        for name in paper_names(str(original.get("id", id)), str(original.get("title", paper.title))):
+            parts.setdefault(name, set()).add(("paper", id))
+    for id, text in training_set.queries.items():
+        for name in text_names(text):
+            parts.setdefault(name, set()).add(("text", id))
     return parts
 
 
-def _named(training_set: TrainingSet) -> Iterator[tuple[Part, set[Name]]]:
-    for id, paper in training_set.papers.items():
-        original = paper.extra.get(ORIGINAL) or {}  # of a paper whose text was changed
-        yield ("paper", id), paper_names(str(original.get("id", id)), str(original.get("title", paper.title)))
-    for id, text in training_set.queries.items():
-        yield ("text", id), text_names(text)
-
-
-def _query(training_set: TrainingSet, id: str) -> Part:
-    return ("text" if id in training_set.queries else "paper", id)
-
-
-def _found(parts: Mapping[Name, set[Part]], names: Mapping[str, set[Name]]) -> dict[str, set[Part]]:
-    """What stands for each in a training set, for those that are there."""
-    found = {id: set().union(*(parts.get(name, set()) for name in own)) for id, own in names.items()}
+def _found(
+    parts: Mapping[Name, set[Part]], names: Mapping[str, set[Name]], kinds: Sequence[str] = ("paper", "text")
+) -> dict[str, set[Part]]:
+    """What stands for each in a training set, of some kinds, for those that are there; not the title of a paper as a text, if not asked."""
+    found = {id: {part for name in own for part in parts.get(name, ()) if part[0] in kinds} for id, own in names.items()}
     return {id: there for id, there in found.items() if there}
-
-
-def _papers(found: Mapping[str, set[Part]]) -> dict[str, set[Part]]:
-    """Those of which a paper is there, not only its title as a text."""
-    papers = {id: {part for part in there if part[0] == "paper"} for id, there in found.items()}
-    return {id: there for id, there in papers.items() if there}
-
-
-def _is_trained(queries: set[Part], relevant: set[Part], trained: set[frozenset[Part]]) -> bool:
-    return any(frozenset((query, positive)) in trained for query in queries for positive in relevant)

@@ -124,3 +124,41 @@ def opened_miner(mining: Mining, corpus: Corpus | Sequence[Paper], known: Collec
         index.close()
         if made:
             remove(made)
+
+
+def mine(
+    mining: Mining,
+    wanted: Sequence[tuple[str, str]],
+    queries: Sequence[Query],
+    barred: Mapping[str, set[str]],
+    corpus: Corpus | Sequence[Paper],
+    known: Collection[str],
+    usable: Collection[str],
+    folder: Path,
+    progress: Progress,
+) -> list[str | None]:
+    """For each query and positive paper that are wanted, the id of the negative that is hardest; None where there is none.
+
+    Args:
+        mining: how.
+        wanted: ids of a query and a positive paper; the same ones as often as negatives are wanted.
+        queries: each query once.
+        barred: papers that are no negatives, by query; those that are found are added, so that a query has each once.
+        corpus, known, folder: as for `opened_miner`.
+        usable: the papers that may be negatives.
+        progress: is told.
+    """
+    positives: dict[str, dict[str, None]] = {}
+    for query, positive in wanted:
+        positives.setdefault(query, {})[positive] = None
+    progress.start(len(queries), unit="mined queries")
+    found: dict[tuple[str, str], list[str]] = {}
+    with opened_miner(mining, corpus, known, folder) as miner:
+        for query, negatives in miner.negatives(queries, {id: list(ids) for id, ids in positives.items()}, barred, progress):
+            found |= {(query, positive): [id for id in ids if id in usable] for positive, ids in negatives.items()}
+    mined: list[str | None] = []
+    for query, positive in wanted:
+        negative = next((id for id in found.get((query, positive), ()) if id not in barred[query]), None)
+        barred[query].update(() if negative is None else (negative,))
+        mined.append(negative)
+    return mined

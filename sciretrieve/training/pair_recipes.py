@@ -1,7 +1,7 @@
-"""Which pairs a set has, by recipe: of a paper's own texts, of queries with judgements, or of searches with clicks.
+"""Which pairs a set has, by recipe: of a paper's own texts, of queries with judgements, of searches with clicks, of papers and labels.
 
-A pair is a query, a text or a paper, and a paper that answers it; a negative may go with it. Pairs of papers and labels are in
-`label_pairs`.
+A pair is a query, a text or a paper, and a paper that answers it; a negative may go with it. With labels (Zhang et al. 2023, section 3.4
+and appendix A.1) it comes from a near paper: one that the paper cites, that shares an author with it, or that is of its venue.
 """
 
 from __future__ import annotations
@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import InvalidRequest, NotFound
-from ..evaluation.builders import CiteSettings
+from ..evaluation.builders.cited_corpus import read_collection
+from ..evaluation.builders.negatives import shuffled
 from ..evaluation.readers import beir
 from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
-from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
-from ..protocols import Progress
-from ..types import Paper
-from .held_out import TRAIN, HeldOut, folded
+from ..papers.corpora import Corpus
+from ..query.citations import Graph, reference_columns
+from ..types import Paper, Rows
+from .forms import LABEL
+from .held_out import TRAIN, folded
 from .scirepeval_files import read_searches
 from .set_folder import WITHOUT, Doc
-from .training_papers import KEYWORDS, Attribute, read_library
+from .training_papers import KEYWORDS, LABELS, Attribute, SetRequest
 
 FEWEST_WORDS = 5
 """Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""
@@ -68,40 +73,6 @@ class Drawn:
     mined_form: str = ""
 
 
-@dataclass(frozen=True)
-class PairRequest:
-    """What pairs are asked for: the source, which of it, and what is held out."""
-
-    source: Sources | Corpus
-    settings: CiteSettings
-    column: str | None
-    columns: ColumnMap | None
-    held_out: HeldOut
-    progress: Progress
-
-    def corpus(self) -> Corpus:
-        """The source as a corpus. Raises as `open_corpus`."""
-        return self.source if isinstance(self.source, Corpus) else open_corpus(self.source, self.columns)
-
-    def path(self, what: str) -> Path:
-        """The source as one path. Raises InvalidRequest if it is anything else, NotFound if nothing is there."""
-        source: Any = self.source
-        paths = [source] if isinstance(source, str | Path) else list(source) if isinstance(source, list | tuple) else []
-        if len(paths) != 1 or not isinstance(paths[0], str | Path):
-            raise InvalidRequest(f"name one {what}, and nothing else, as the source")
-        path = Path(paths[0])
-        if not path.exists():
-            raise NotFound(f"there is no {what} at {path}")
-        return path
-
-    def some(self, ids: Sequence[str]) -> list[str]:
-        """As many of these as are wanted, by chance, in their order."""
-        if self.settings.queries is None or self.settings.queries >= len(ids):
-            return list(ids)
-        places = Random(f"{self.settings.seed} queries").sample(range(len(ids)), self.settings.queries)
-        return [ids[place] for place in sorted(places)]
-
-
 class OwnText(NamedTuple):
     """A text out of a paper that is a query for it: what it is, the text, and the form of the paper without it."""
 
@@ -129,13 +100,13 @@ def _keywords(_title: str, _abstract: str, value: Any, _chance: Random) -> OwnTe
 
 def own_texts(
     text_of: Callable[[str, str, Any, Random], OwnText | None], attribute: Attribute | None = None, mined_form: str = ""
-) -> Callable[[PairRequest], Drawn]:
+) -> Callable[[SetRequest], Drawn]:
     """A recipe: a text out of each paper, and the paper without that text. A text that several papers have names none of them."""
 
-    def draw(request: PairRequest) -> Drawn:
+    def draw(request: SetRequest) -> Drawn:
         if attribute is None and request.column is not None:
             raise InvalidRequest("titles and sentences are of no column; leave it out")
-        library = read_library(request.corpus(), request.held_out, attribute, request.column)
+        library = request.library(attribute)
         if library.column:
             request.progress.note(f"keywords are read from {library.column!r}")
         texts: dict[str, OwnText] = {}
@@ -162,7 +133,7 @@ def own_texts(
     return draw
 
 
-def _judged(request: PairRequest) -> Drawn:
+def _judged(request: SetRequest) -> Drawn:
     """One pair for each relevant paper of a query in a BEIR folder's train split; a paper judged irrelevant is its negative."""
     folder = request.path("BEIR folder")
     if not (folder / "qrels" / f"{TRAIN}.tsv").is_file():
@@ -199,7 +170,7 @@ def _judged(request: PairRequest) -> Drawn:
     )
 
 
-def _shown(request: PairRequest) -> Drawn:
+def _shown(request: SetRequest) -> Drawn:
     """One pair for each paper that was clicked; one by chance that was shown and not clicked is its negative (SciMult, section 3.4)."""
     searches, papers = read_searches(request.path("file of SciRepEval's searches"))
     tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
@@ -232,20 +203,135 @@ def _texts_of(papers: Iterable[Paper]) -> Iterator[tuple[str, str, str]]:
     return ((paper.id, paper.title, paper.abstract) for paper in papers)
 
 
+MOST_PAIRS = 100
+"""Pairs that a label is in at most, so that general labels do not overwhelm (Zhang et al. 2023, appendix A.1)."""
+DRAWS = 1000
+"""Near papers of a kind that are looked at, at most, in search of one with another label."""
+CITED, AUTHOR, VENUE = "cited", "same author", "same venue"
+"""How a negative's paper is near; which of them is tried first is drawn by chance, since a venue has the most papers by far."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Who is near whom, by row: who cites whom, and rows by author and by venue."""
+
+    graph: Graph | None
+    authors: Sequence[Sequence[str]]
+    venues: Sequence[str]
+    by_author: Mapping[str, Sequence[int]]
+    by_venue: Mapping[str, Rows]
+
+    def papers(self, row: int, chance: Random) -> Iterator[tuple[int, str]]:
+        """Near papers in an order of chance, kind by kind, with how they are near."""
+        sources: dict[str, Rows] = {}
+        if self.graph is not None:
+            sources[CITED] = self.graph.cites(row)
+        others = {other for author in self.authors[row] for other in self.by_author[author]}
+        sources[AUTHOR] = np.array(sorted(others), np.int64)
+        if self.venues[row]:
+            sources[VENUE] = self.by_venue[self.venues[row]]
+        for kind in chance.sample(sorted(sources), len(sources)):
+            yield from ((other, kind) for other in islice(shuffled(sources[kind], chance), DRAWS) if other != row)
+
+
+def _read_near(corpus: Corpus, request: SetRequest) -> Neighbours:
+    authors: list[tuple[str, ...]] = []
+    venues: list[str] = []
+    is_asked = request.settings.references is not None or request.settings.citations is not None
+    has_references = is_asked
+    for batch in corpus.batches():
+        authors += [tuple(dict.fromkeys(name.lower() for name in names or () if name)) for names in batch.papers["authors"].to_pylist()]
+        venues += [(venue or "").lower() for venue in batch.papers["venue"].to_pylist()]
+        has_references = has_references or bool(reference_columns(batch.papers.schema))
+    graph: Graph | None = None
+    try:
+        if has_references:
+            collection = read_collection(corpus, request.settings)
+            request.progress.note(collection.notes[0])
+            graph = collection.graph
+    except InvalidRequest as error:  # a column of references may name other papers alone
+        if is_asked:
+            raise
+        request.progress.note(f"no paper is near for being cited: {error}")
+    by_author: dict[str, list[int]] = {}
+    by_venue: dict[str, list[int]] = {}
+    for row, (names, venue) in enumerate(zip(authors, venues, strict=True)):
+        for name in names:
+            by_author.setdefault(name, []).append(row)
+        by_venue.setdefault(venue, []).append(row)
+    arrays = {venue: np.array(rows, np.int64) for venue, rows in by_venue.items()}
+    return Neighbours(graph, authors, venues, by_author, arrays)
+
+
+def _labels(request: SetRequest, *, to_labels: bool) -> Drawn:
+    """Pairs of a paper and a label of it, either of them the query. The negative is a label that a near paper has and the paper has not;
+    or a near paper that has labels, but not this one."""
+    corpus, seed = request.corpus, request.settings.seed
+    library = request.library(LABELS)
+    request.progress.note(f"labels are read from {library.column!r}")
+    near = _read_near(corpus, request)
+    labels: dict[int, tuple[str, ...]] = {
+        row: value
+        for row, (value, is_usable) in enumerate(zip(library.values, library.is_usable.tolist(), strict=True))
+        if is_usable and value
+    }
+    rows_of: dict[str, list[int]] = {}
+    chosen = request.some([library.ids[row] for row in labels])
+    row_of = {library.ids[row]: row for row in labels}
+    tested = {label for value in labels.values() for label in value if request.held_out.has_text(label)}
+    for id in chosen:
+        for label in labels[row_of[id]]:
+            if label not in tested:
+                rows_of.setdefault(label, []).append(row_of[id])
+    kept = {label: Random(f"{seed} {label}").sample(rows, min(MOST_PAIRS, len(rows))) for label, rows in sorted(rows_of.items())}
+    pairs: list[Pair] = []
+    for row, label in sorted((row, label) for label, rows in kept.items() for row in rows):
+        chance = Random(f"{seed} {library.ids[row]} {label}")
+        paper, name = library.ids[row], f"{LABEL}{label}"
+        near_papers = ((other, kind) for other, kind in near.papers(row, chance) if other in labels)
+        if to_labels:
+            others = ((sorted({*labels[other]} - {*labels[row]} - tested), kind) for other, kind in near_papers)
+            found: Any = next(((chance.choice(names), kind) for names, kind in others if names), None)
+            pairs.append(Pair(paper, Doc(name), Doc(f"{LABEL}{found[0]}"), found[1]) if found else Pair(paper, Doc(name)))
+        else:
+            found = next(((other, kind) for other, kind in near_papers if label not in labels[other]), None)
+            pairs.append(Pair(name, Doc(paper), Doc(library.ids[found[0]]), found[1]) if found else Pair(name, Doc(paper)))
+    named = {doc.id for pair in pairs for doc in (pair.positive, pair.negative) if doc} | {pair.query for pair in pairs}
+    all_labels = {f"{LABEL}{label}": label for label in sorted({*kept, *(name for value in labels.values() for name in value)})}
+    used = {id: label for id, label in all_labels.items() if id in named}
+    relevant: dict[str, set[str]] = {}
+    for row, value in labels.items():
+        for label in value:
+            relevant.setdefault(f"{LABEL}{label}", set()).add(library.ids[row])
+    return Drawn(
+        pairs,
+        {} if to_labels else used,
+        lambda: (paper[1:] for paper in library.texts()),
+        corpus,
+        library.left_out + len(tested),
+        {library.ids[row] for row in labels},
+        relevant,
+        used if to_labels else {},
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PairRecipe:
     """How pairs are drawn: what of, after whom, and the function that does it."""
 
     about: str
     source: str
-    draw: Callable[[PairRequest], Drawn]
+    draw: Callable[[SetRequest], Drawn]
 
 
 OWN = "self-supervision on papers alone"
-PAIR_RECIPES: Mapping[str, PairRecipe] = {
+SCIMULT = "Zhang et al. 2023, section 3.4 and appendix A.1"
+RECIPES: Mapping[str, PairRecipe] = {
     "titles": PairRecipe("a paper's title, and its abstract", OWN, own_texts(_title, mined_form="abstract")),
     "sentences": PairRecipe("a sentence of an abstract, and the paper without it", OWN, own_texts(_sentence)),
     "keywords": PairRecipe("a paper's keywords, and the paper", OWN, own_texts(_keywords, KEYWORDS)),
     "queries": PairRecipe("a query, and a paper that is judged relevant", "judgements of a BEIR folder's train split", _judged),
     "scimult-search": PairRecipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _shown),
+    "scimult-labels": PairRecipe("a paper, and a label of it", SCIMULT, partial(_labels, to_labels=True)),
+    "label-papers": PairRecipe("a label, and a paper of it", SCIMULT, partial(_labels, to_labels=False)),
 }

@@ -13,11 +13,10 @@ from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
 from ..types import Paper, Query
-from .held_out import HeldOut
-from .label_pairs import RECIPES
-from .mining import MINED, Mining, opened_miner
-from .pair_recipes import Drawn, Pair, PairRequest
+from .mining import MINED, Mining, mine
+from .pair_recipes import RECIPES, Drawn, Pair
 from .set_folder import Doc, write_facts, write_papers, write_queries, write_table
+from .training_papers import SetRequest
 from .triplets import listed_counts
 
 ALONE = "none"
@@ -48,7 +47,7 @@ def build_pairs(
             of SciRepEval's searches.
         to: a new folder.
         recipe: "titles", "sentences", "keywords", "queries", "scimult-search", "scimult-labels" or "label-papers", see
-            `label_pairs.RECIPES`.
+            `pair_recipes.RECIPES`.
         settings: how many papers or queries pairs are made of at most, drawn by chance; which citations tell what is near, for labels;
             and the seed. The others choose nothing here.
         column: the column with keywords or labels; by default recognised by name.
@@ -64,37 +63,31 @@ def build_pairs(
     """
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
-    with shown(progress) as progress:
-        request = PairRequest(source, settings, column, columns, HeldOut.of(without), progress)
-        with new_folder(Path(to)) as folder:
-            drawn = RECIPES[recipe].draw(request)
-            if without:
-                progress.note(f"{drawn.left_out:,} papers and queries are tested, and are left out")
-            if not drawn.pairs:
-                raise InvalidRequest(f"the recipe {recipe} makes no pair: {RECIPES[recipe].about}, is nowhere in the source")
-            pairs = drawn.pairs if mining is None else _mined(drawn, mining, folder, progress)
-            counts = Counter(pair.kind or ALONE for pair in pairs)
-            progress.note(f"{len(pairs):,} pairs of {len({pair.query for pair in pairs}):,} queries; negatives: {listed_counts(counts)}")
-            docs = {doc for pair in pairs for doc in (pair.positive, pair.negative) if doc is not None}
-            docs |= {Doc(pair.query) for pair in pairs if pair.query not in drawn.queries}
-            _check_ids(docs, drawn)
-            write_table(folder, "pairs", ((one.query, one.positive.id, one.negative.id if one.negative else "", one.kind) for one in pairs))
-            asked = {pair.query for pair in pairs}
-            write_queries(folder, {id: text for id, text in drawn.queries.items() if id in asked})
-            write_papers(folder, docs, drawn.texts(), drawn.labels)
-            facts = {
-                "recipe": recipe,
-                "source": RECIPES[recipe].source,
-                "seed": settings.seed,
-                "papers": len({doc.paper for doc in docs} - drawn.labels.keys()),
-                "queries": len(asked),
-                "pairs": len(pairs),
-                "kinds": dict(sorted(counts.items())),
-                **({"mined": mining.facts()} if mining else {}),
-                "without": list(without),
-                "left_out": drawn.left_out,
-            }
-            write_facts(folder, "pairs", facts)
+    with shown(progress) as progress, new_folder(Path(to)) as folder:
+        request = SetRequest(source, settings, without, column, columns, progress)
+        drawn = RECIPES[recipe].draw(request)
+        if without:
+            progress.note(f"{drawn.left_out:,} papers and queries are tested, and are left out")
+        if not drawn.pairs:
+            raise InvalidRequest(f"the recipe {recipe} makes no pair: {RECIPES[recipe].about}, is nowhere in the source")
+        pairs = drawn.pairs if mining is None else _mined(drawn, mining, folder, progress)
+        counts = Counter(pair.kind or ALONE for pair in pairs)
+        asked = {pair.query for pair in pairs}
+        progress.note(f"{len(pairs):,} pairs of {len(asked):,} queries; negatives: {listed_counts(counts)}")
+        docs = {doc for pair in pairs for doc in (pair.positive, pair.negative) if doc is not None}
+        docs |= {Doc(id) for id in asked if id not in drawn.queries}
+        _check_ids(docs, drawn)
+        write_table(folder, "pairs", ((one.query, one.positive.id, one.negative.id if one.negative else "", one.kind) for one in pairs))
+        write_queries(folder, {id: text for id, text in drawn.queries.items() if id in asked})
+        write_papers(folder, docs, drawn.texts(), drawn.labels)
+        made = {
+            "papers": len({doc.paper for doc in docs} - drawn.labels.keys()),
+            "queries": len(asked),
+            "pairs": len(pairs),
+            "kinds": dict(sorted(counts.items())),
+            **({"mined": mining.facts()} if mining else {}),
+        }
+        write_facts(folder, "pairs", request.facts(recipe, RECIPES[recipe].source, made, drawn.left_out))
 
 
 def _check_ids(docs: set[Doc], drawn: Drawn) -> None:
@@ -108,34 +101,18 @@ def _mined(drawn: Drawn, mining: Mining, folder: Path, progress: Progress) -> li
     """The same pairs; those without a negative have what their query finds, each paper once a query."""
     if drawn.labels:
         raise InvalidRequest("an index has no labels to mine; leave out `mining`")
-    positives: dict[str, dict[str, None]] = {}
+    wanted = [(pair.query, pair.positive.paper) for pair in drawn.pairs if pair.negative is None]
     barred: dict[str, set[str]] = {}
     for pair in drawn.pairs:
-        barred.setdefault(pair.query, {pair.query, *drawn.relevant.get(pair.query, ())}).update(
-            doc.paper for doc in (pair.positive, pair.negative) if doc
-        )
-        if pair.negative is None:
-            positives.setdefault(pair.query, {})[pair.positive.paper] = None
-    known = set()
-    papers: dict[str, Query] = {}
-    for id, title, abstract in drawn.texts():
-        known.add(id)
-        if id in positives and id not in drawn.queries:
-            papers[id] = Query(id, paper=Paper(id, title, abstract))
-    queries = [papers[id] if id in papers else Query(id, drawn.queries[id]) for id in positives]
-    progress.start(len(queries), unit="mined queries")
-    found: dict[tuple[str, str], list[str]] = {}
-    with opened_miner(mining, drawn.papers, known, folder) as miner:
-        for query, negatives in miner.negatives(queries, {id: list(ids) for id, ids in positives.items()}, barred, progress):
-            for positive, ids in negatives.items():
-                found[query, positive] = [id for id in ids if drawn.usable is None or id in drawn.usable]
+        no_negatives = barred.setdefault(pair.query, {pair.query, *drawn.relevant.get(pair.query, ())})
+        no_negatives |= {doc.paper for doc in (pair.positive, pair.negative) if doc}
+    papers = {id: Paper(id, title, abstract) for id, title, abstract in drawn.texts()}
+    ids = dict.fromkeys(query for query, _ in wanted)
+    queries = [Query(id, drawn.queries[id]) if id in drawn.queries else Query(id, paper=papers[id]) for id in ids]
+    usable = papers if drawn.usable is None else drawn.usable
+    negatives = iter(mine(mining, wanted, queries, barred, drawn.papers, papers, usable, folder, progress))
     pairs: list[Pair] = []
     for pair in drawn.pairs:
-        free = (id for id in found.get((pair.query, pair.positive.paper), ()) if id not in barred[pair.query])
-        negative = next(free, None) if pair.negative is None else None
-        if negative is None:
-            pairs.append(pair)
-        else:
-            barred[pair.query].add(negative)
-            pairs.append(pair._replace(negative=Doc(negative, drawn.mined_form), kind=MINED))
+        negative = next(negatives) if pair.negative is None else None
+        pairs.append(pair if negative is None else pair._replace(negative=Doc(negative, drawn.mined_form), kind=MINED))
     return pairs

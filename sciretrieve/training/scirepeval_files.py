@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,14 +42,7 @@ def read_scirepeval(path: Path) -> TrainingSet:
         raise InvalidRequest(f"{path} is empty; expected SciRepEval's triplets, queries with candidates, or papers with labels")
     row = first[1]
     read = _papers if "query" not in row and not {"pos", "neg"} & row.keys() else _candidates if "candidates" in row else _triplets
-    return read(path, _again(first, numbered))
-
-
-def _again(
-    first: tuple[int, Mapping[str, Any]], others: Iterator[tuple[int, Mapping[str, Any]]]
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    yield first
-    yield from others
+    return read(path, chain([first], numbered))
 
 
 def _triplets(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:

@@ -17,15 +17,14 @@ from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
 from ..protocols import Progress
-from .forms import FORMATS, ranking_labels
-from .lessons import Lessons
+from .forms import FORMATS, Lessons, ranking_labels
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, gain, write_results
 from .training_set import TrainingSet, read_training_set
 
 if TYPE_CHECKING:
     from .learning.boards import Board
-    from .learning.processes import Processes
+    from .learning.devices import Processes
 
 PLAN = "plan.json"
 LIBRARY = "library"
@@ -115,7 +114,7 @@ def learn(
     partial = target.with_name(target.name + ".partial")
 
     from .learning.boards import Board
-    from .learning.processes import joined
+    from .learning.devices import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
@@ -184,9 +183,7 @@ def _trained(
     if processes.is_first:
         make_folder(partial)
         write_json(partial / PLAN, facts)
-    training = Training(
-        student, demands, plan, held_out, arithmetic, processes, partial, identity, board.add if board is not None else _ignored
-    )
+    training = Training(student, demands, plan, held_out, arithmetic, processes, partial, identity, board)
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
@@ -255,10 +252,6 @@ def _trained(
         remove(partial / name)
     remove_lock(partial)
     return trained
-
-
-def _ignored(row: Mapping[str, Any]) -> None:
-    """What nobody hears of a measurement."""
 
 
 def _names(data: Sequence[str | Path]) -> list[str]:

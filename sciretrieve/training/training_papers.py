@@ -1,19 +1,24 @@
-"""What is learned from: the papers of a corpus that are usable, with one of its columns: fields, keywords, a venue, a number."""
+"""What a training set is made of: the papers of a corpus that are usable, with one of its columns: fields, keywords, a venue, a number."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidRequest, UnknownName
+from ..errors import InvalidRequest, NotFound, UnknownName
 from ..evaluation.builders.cited_corpus import FIELDS, fields_in
 from ..files.schema import letters
+from ..once import once
+from ..options import CiteSettings
 from ..papers.bibliographies import keywords
-from ..papers.corpora import Corpus, Tally, warn_of
+from ..papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
+from ..protocols import Progress
 from ..types import Mask
 from .held_out import HeldOut
 
@@ -67,6 +72,57 @@ VENUE = Attribute("a venue", ("venue",), _venue)
 YEAR = Attribute("a year", ("year",), _number)
 CITATIONS = Attribute("a number of citations", CITATION_COUNTS, _number)
 NUMBER = Attribute("a number", (), _number)
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class SetRequest:
+    """What a training set is asked for: of which source and which column of it, with which settings, and without which benchmarks."""
+
+    source: Sources | Corpus
+    settings: CiteSettings
+    without: Sequence[str]
+    column: str | None
+    columns: ColumnMap | None
+    progress: Progress
+
+    @once
+    def held_out(self) -> HeldOut:
+        """What the benchmarks test. Raises as `HeldOut.of`."""
+        return HeldOut.of(self.without)
+
+    @once
+    def corpus(self) -> Corpus:
+        """The source as a corpus. Raises as `open_corpus`."""
+        return self.source if isinstance(self.source, Corpus) else open_corpus(self.source, self.columns)
+
+    def path(self, what: str) -> Path:
+        """The source as one path. Raises InvalidRequest if it is anything else, NotFound if nothing is there."""
+        source: Any = self.source
+        paths = [source] if isinstance(source, str | Path) else list(source) if isinstance(source, list | tuple) else []
+        if len(paths) != 1 or not isinstance(paths[0], str | Path):
+            raise InvalidRequest(f"name one {what}, and nothing else, as the source")
+        path = Path(paths[0])
+        if not path.exists():
+            raise NotFound(f"there is no {what} at {path}")
+        return path
+
+    def library(self, attribute: Attribute | None = None) -> TrainingPapers:
+        """The source's papers, with what the column says of each. Raises as `read_library`."""
+        return read_library(self.corpus, self.held_out, attribute, self.column if attribute else None)
+
+    def some(self, items: Sequence[Item]) -> list[Item]:
+        """As many papers or queries as are wanted, by chance, in their order."""
+        if self.settings.queries is None or self.settings.queries >= len(items):
+            return list(items)
+        places = Random(f"{self.settings.seed} queries").sample(range(len(items)), self.settings.queries)
+        return [items[place] for place in sorted(places)]
+
+    def facts(self, recipe: str, source: str, made: Mapping[str, Any], left_out: int) -> dict[str, Any]:
+        """What is written down with the set: how it was made, what it has, and what is left out of it."""
+        return {"recipe": recipe, "source": source, "seed": self.settings.seed, **made, "without": list(self.without), "left_out": left_out}
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,16 @@ from ..errors import InvalidRequest, UnknownName
 from ..evaluation.builders.cited_corpus import Collection, read_collection
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings
-from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Graph
 from ..types import Mask, Paper, Query
 from .field_shares import drawn_by_shares, parsed_shares
-from .held_out import HeldOut
-from .mining import MINED, Mining, opened_miner
+from .mining import MINED, Mining, mine
 from .recipes import HARD, RECIPES, CitationNetwork, Recipe, Triplet
 from .set_folder import Doc, write_facts, write_papers, write_table
+from .training_papers import SetRequest
 
 
 def build_triplets(
@@ -65,52 +65,45 @@ def build_triplets(
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
     chosen = RECIPES[recipe]
-    with shown(progress) as progress:
-        held_out = HeldOut.of(without)
-        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-        with new_folder(Path(to)) as folder:
-            collection = read_collection(opened_corpus, settings)
-            for note in collection.notes:
-                progress.note(note)
-            is_tested = _tested(opened_corpus, len(collection.ids), held_out)
-            if without:
-                progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
-            citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
-            queries = _queries(citations, collection, chosen, settings, shares, progress)
-            progress.start(len(queries), unit="queries")
-            triplets: list[Triplet] = []
-            for row in queries:
-                triplets += chosen.sample(citations, row, Random(f"{settings.seed} {recipe} {collection.ids[row]}"))
-                progress.advance(1)
-            if not triplets:
-                raise InvalidRequest(
-                    f"the recipe {recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
-                )
-            if mining is not None:
-                triplets = _mined(triplets, mining, opened_corpus, citations, collection.ids, folder, progress)
-            counts = Counter(triplet.kind for triplet in triplets)
-            made_of = len({triplet.query for triplet in triplets})
-            progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
-            ids = collection.ids
-            write_table(folder, "triplets", ((ids[one.query], ids[one.positive], ids[one.negative], one.kind) for one in triplets))
-            wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
-            bare = {id for id in wanted if chosen.title_only and Random(f"{settings.seed} title {id}").random() < chosen.title_only}
-            write_papers(folder, map(Doc, wanted), ((id, title, "" if id in bare else text) for id, title, text in _texts(opened_corpus)))
-            facts = {
-                "recipe": recipe,
-                "source": chosen.source,
-                "seed": settings.seed,
-                "papers": len(wanted),
-                "title_only": len(bare),
-                "queries": made_of,
-                "triplets": len(triplets),
-                "kinds": dict(sorted(counts.items())),
-                **({"shares": shares} if shares else {}),
-                **({"mined": mining.facts()} if mining else {}),
-                "without": list(without),
-                "left_out": int(is_tested.sum()),
-            }
-            write_facts(folder, "triplets", facts)
+    with shown(progress) as progress, new_folder(Path(to)) as folder:
+        request = SetRequest(corpus, settings, without, None, columns, progress)
+        collection = read_collection(request.corpus, settings)
+        for note in collection.notes:
+            progress.note(note)
+        is_tested = _tested(request, len(collection.ids))
+        if without:
+            progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
+        citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
+        queries = _queries(citations, collection, chosen, request, shares)
+        progress.start(len(queries), unit="queries")
+        triplets: list[Triplet] = []
+        for row in queries:
+            triplets += chosen.sample(citations, row, Random(f"{settings.seed} {recipe} {collection.ids[row]}"))
+            progress.advance(1)
+        if not triplets:
+            raise InvalidRequest(
+                f"the recipe {recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
+            )
+        if mining is not None:
+            triplets = _mined(triplets, mining, request, citations, collection.ids, folder)
+        counts = Counter(triplet.kind for triplet in triplets)
+        made_of = len({triplet.query for triplet in triplets})
+        progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
+        ids = collection.ids
+        write_table(folder, "triplets", ((ids[one.query], ids[one.positive], ids[one.negative], one.kind) for one in triplets))
+        wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
+        bare = {id for id in wanted if chosen.title_only and Random(f"{settings.seed} title {id}").random() < chosen.title_only}
+        write_papers(folder, map(Doc, wanted), ((id, title, "" if id in bare else text) for id, title, text in _texts(request.corpus)))
+        made = {
+            "papers": len(wanted),
+            "title_only": len(bare),
+            "queries": made_of,
+            "triplets": len(triplets),
+            "kinds": dict(sorted(counts.items())),
+            **({"shares": shares} if shares else {}),
+            **({"mined": mining.facts()} if mining else {}),
+        }
+        write_facts(folder, "triplets", request.facts(recipe, chosen.source, made, int(is_tested.sum())))
 
 
 def listed_counts(counts: Counter[str]) -> str:
@@ -118,33 +111,28 @@ def listed_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _queries(
-    citations: CitationNetwork, collection: Collection, recipe: Recipe, settings: CiteSettings, shares: str | None, progress: Progress
-) -> list[int]:
+def _queries(citations: CitationNetwork, collection: Collection, recipe: Recipe, request: SetRequest, shares: str | None) -> list[int]:
     """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
+    settings, fields = request.settings, collection.fields
     rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= (settings.cited or 1))).tolist()
-    fields = collection.fields
     if (recipe.needs_field or shares) and fields is None:
         raise InvalidRequest("queries are drawn by their fields, and the corpus has no column of fields; name it with `field`")
     if recipe.needs_field and fields:
         rows = [row for row in rows if fields[row]]
-    chance = Random(f"{settings.seed} queries")
-    if shares and fields:
-        drawn, lacking = drawn_by_shares(rows, fields, parsed_shares(shares), settings.queries, chance)
-        progress.note(
-            f"{len(drawn):,} queries, spread over fields by {shares}" + (f"; no papers are of {', '.join(lacking)}" if lacking else "")
-        )
-        return drawn
-    if settings.queries is None or settings.queries >= len(rows):
-        return rows
-    return sorted(chance.sample(rows, settings.queries))
+    if not (shares and fields):
+        return request.some(rows)
+    drawn, lacking = drawn_by_shares(rows, fields, parsed_shares(shares), settings.queries, Random(f"{settings.seed} queries"))
+    request.progress.note(
+        f"{len(drawn):,} queries, spread over fields by {shares}" + (f"; no papers are of {', '.join(lacking)}" if lacking else "")
+    )
+    return drawn
 
 
-def _tested(corpus: Corpus, size: int, held_out: HeldOut) -> Mask:
+def _tested(request: SetRequest, size: int) -> Mask:
     """Which papers are queries of a test, by id or title, (n,)."""
-    if not held_out.names:
+    if not request.held_out.names:
         return np.zeros(size, bool)
-    return np.array([held_out.has_paper(id, title) for id, title, _ in _texts(corpus)], bool)
+    return np.array([request.held_out.has_paper(id, title) for id, title, _ in _texts(request.corpus)], bool)
 
 
 def _texts(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
@@ -160,40 +148,20 @@ def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
 
 
 def _mined(
-    triplets: Sequence[Triplet],
-    mining: Mining,
-    corpus: Corpus,
-    citations: CitationNetwork,
-    ids: Sequence[str],
-    folder: Path,
-    progress: Progress,
+    triplets: Sequence[Triplet], mining: Mining, request: SetRequest, citations: CitationNetwork, ids: Sequence[str], folder: Path
 ) -> list[Triplet]:
     """The same, with what the query finds in place of hard negatives, each once; these are no papers that the query cites."""
     row_of = {id: row for row, id in enumerate(ids)}
-    wanted: dict[str, dict[str, None]] = {}
-    negatives_of: dict[str, set[int]] = {}
+    wanted = [(ids[triplet.query], ids[triplet.positive]) for triplet in triplets if triplet.kind == HARD]
+    barred = {query: {ids[row] for row in citations.not_negative(row_of[query])} for query, _ in wanted}
     for triplet in triplets:
-        negatives_of.setdefault(ids[triplet.query], set()).add(triplet.negative)
-        if triplet.kind == HARD:
-            wanted.setdefault(ids[triplet.query], {})[ids[triplet.positive]] = None
-    queries = [Query(id, paper=Paper(id, title, abstract)) for id, title, abstract in _texts(corpus) if id in wanted]
-    barred = {id: {ids[row] for row in citations.not_negative(row_of[id]) | negatives_of[id]} for id in wanted}
-    progress.start(len(queries), unit="mined queries")
-    with opened_miner(mining, corpus, row_of, folder) as miner:
-        positives = {id: list(others) for id, others in wanted.items()}
-        found = {
-            (query, positive): iter([row for other in others if citations.is_usable[row := row_of[other]]])
-            for query, negatives in miner.negatives(queries, positives, barred, progress)
-            for positive, others in negatives.items()
-        }
-    taken: set[tuple[int, int]] = set()
+        if ids[triplet.query] in barred:
+            barred[ids[triplet.query]].add(ids[triplet.negative])
+    queries = [Query(id, paper=Paper(id, title, abstract)) for id, title, abstract in _texts(request.corpus) if id in barred]
+    usable = {id for id, is_usable in zip(ids, citations.is_usable.tolist(), strict=True) if is_usable}
+    negatives = iter(mine(mining, wanted, queries, barred, request.corpus, row_of, usable, folder, request.progress))
     mined: list[Triplet] = []
     for triplet in triplets:
-        rows = found.get((ids[triplet.query], ids[triplet.positive]), iter(())) if triplet.kind == HARD else iter(())
-        negative = next((row for row in rows if (triplet.query, row) not in taken), None)
-        if negative is None:
-            mined.append(triplet)
-        else:
-            taken.add((triplet.query, negative))
-            mined.append(triplet._replace(negative=negative, kind=MINED))
+        negative = next(negatives) if triplet.kind == HARD else None
+        mined.append(triplet if negative is None else triplet._replace(negative=row_of[negative], kind=MINED))
     return mined

@@ -19,8 +19,6 @@ from tests.toy_weights import (
     LAYERS,
     bert_config,
     random_bert,
-    write_adapters,
-    write_bert,
     write_multi2spe,
     write_pals,
     write_scimult,
@@ -32,14 +30,6 @@ def refused(encoder: Any, kind: type[SciretrieveError], words: str) -> None:
     with pytest.raises(kind, match=words) as caught:
         encoder.encode_papers([Paper("p", "title")])
     assert len(str(caught.value)) < 600
-
-
-@pytest.fixture
-def specter2(models: Path) -> Path:
-    base = models / "allenai" / "specter2_base"
-    write_bert(base, 1)
-    write_adapters(models / "allenai", base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
-    return models / "allenai"
 
 
 def edit(path: Path, change: Any) -> None:
@@ -59,16 +49,17 @@ def test_an_adapter_that_changes_nothing(specter2: Path) -> None:
     refused(load_encoder("specter2"), InvalidRequest, "does not change the output of the model")
 
 
-def test_an_adapter_for_another_width(specter2: Path) -> None:
-    facts = json.loads((specter2 / "specter2" / "adapter_config.json").read_text())
-    (specter2 / "specter2" / "adapter_config.json").write_text(json.dumps(facts | {"hidden_size": 768}))
-    refused(load_encoder("specter2"), InvalidRequest, "made for a model of hidden_size 768, and this one has 48")
-
-
-def test_an_adapter_for_another_architecture(specter2: Path) -> None:
-    facts = json.loads((specter2 / "specter2" / "adapter_config.json").read_text())
-    (specter2 / "specter2" / "adapter_config.json").write_text(json.dumps(facts | {"model_type": "roberta"}))
-    refused(load_encoder("specter2"), InvalidRequest, "made for a model of model_type roberta")
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("hidden_size", 768, "made for a model of hidden_size 768, and this one has 48"),
+        ("model_type", "roberta", "made for a model of model_type roberta"),
+    ],
+)
+def test_an_adapter_for_another_model(specter2: Path, key: str, value: object, words: str) -> None:
+    path = specter2 / "specter2" / "adapter_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    refused(load_encoder("specter2"), InvalidRequest, words)
 
 
 def test_an_adapter_for_a_deeper_model(specter2: Path) -> None:

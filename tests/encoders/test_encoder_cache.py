@@ -70,7 +70,7 @@ def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: p
 
 
 def test_a_cache_that_may_only_be_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "facts.json").write_text('{"dim": 4}')
+    (tmp_path / "facts.json").write_text('{"dim": 4, "separator": "", "graph": true, "trimmed": false}')
 
     def refuse(*_: object) -> None:
         raise PermissionError

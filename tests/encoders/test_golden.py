@@ -10,7 +10,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.choices import SIDES, SideName
-from sciretrieve.encoders import check_golden, golden_vectors, load_encoder
+from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
 from sciretrieve.files.writing import describe
 from tests.edited import edited_manifest
@@ -119,19 +119,6 @@ def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: SideName
         _ = opened.search("graph", mode="dense") if side == "query" else opened.similar(text="Graphs. Of citations", mode="dense")
     # the other side has not changed, and its searches work
     assert (opened.similar(text="Graphs. Of citations", mode="dense") if side == "query" else opened.search("graph", mode="dense")).hits
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_each_side_is_checked_by_itself(index: sr.Index, side: SideName) -> None:
-    golden = golden_vectors(index.reader.query_encoder.encoder)
-    for name in SIDES:
-        check_golden(golden, index.reader.query_encoder.encoder, name)
-    golden[SIDES.index(side)] *= -1
-    for name in SIDES:
-        if name != side:
-            check_golden(golden, index.reader.query_encoder.encoder, name)
-    with pytest.raises(InvalidRequest, match=r"gives other vectors today than when the index was built \(cosine -1"):
-        check_golden(golden, index.reader.query_encoder.encoder, side)
 
 
 def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:

@@ -9,14 +9,12 @@ import pytest
 
 from sciretrieve.encoders import has_tokens, late, load_encoder, packing_of
 from sciretrieve.encoders.late import encode_packed
-from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.late import Counts
 from sciretrieve.types import Paper, Query, Vectors
-from tests.encoders.test_layouts import SPECTER2
 from tests.toy_encoder import LetterEncoder
-from tests.toy_weights import ids_of, write_adapters, write_bert
+from tests.toy_weights import ids_of
 
 PAPERS = [
     Paper("1", "Graph networks", "Citation of the paper: vaccine, graphs (2020)."),
@@ -32,32 +30,19 @@ def as_they_are(states: Vectors, counts: Counts) -> tuple[Vectors, Counts]:
     return states, counts
 
 
-def by_text(encoder: TextEncoder, papers: list[Paper]) -> list[Vectors]:
-    """The token vectors of each paper."""
-    tokens = encoder.tokenise(papers)
-    _, readings = encoder.encode_late(tokens, as_they_are)
-    parts: dict[int, Vectors] = {}
-    for batch, (states, counts) in zip(tokens.batches, readings, strict=True):
-        ends = np.cumsum(counts)
-        parts |= {place: states[end - count : end] for place, end, count in zip(batch.places, ends, counts, strict=True)}
-    return [parts[place] for place in range(len(papers))]
-
-
-def test_token_vectors_are_the_models_last_states(models: Path) -> None:
+def test_token_vectors_are_the_models_last_states(specter: Path) -> None:
     """Of an encoder whose vector is that of [CLS], which otherwise computes no other token of the last layer."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = models / "allenai" / "specter"
-    write_bert(folder, 1)
     plain = load_encoder("specter", precision="fp32")
     with_tokens = late(plain)
     assert (has_tokens(plain), has_tokens(with_tokens)) == (False, True)
     assert late(with_tokens) is with_tokens
     assert with_tokens.identity() == plain.identity()
     np.testing.assert_allclose(with_tokens.encode_papers(PAPERS), plain.encode_papers(PAPERS), atol=1e-4)
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
-    for paper, ours in zip(PAPERS, by_text(with_tokens, PAPERS), strict=True):
+    tokenizer, model = AutoTokenizer.from_pretrained(specter), AutoModel.from_pretrained(specter).eval()
+    for paper, ours in zip(PAPERS, with_tokens.encode_papers_late(PAPERS), strict=True):
         ids = ids_of(tokenizer, f"{paper.title}[SEP]{paper.abstract}")
         with torch.no_grad():
             states = torch.nn.functional.normalize(model(ids).last_hidden_state[0], dim=-1).numpy()
@@ -65,10 +50,7 @@ def test_token_vectors_are_the_models_last_states(models: Path) -> None:
         np.testing.assert_allclose(ours, states[kept], atol=1e-4)
 
 
-def test_each_side_gives_tokens_by_its_own_adapter(models: Path) -> None:
-    base = models / "allenai" / "specter2_base"
-    write_bert(base, 1)
-    write_adapters(models / "allenai", base, {task: models / "allenai" / name for task, name in SPECTER2.items()}, 2)
+def test_each_side_gives_tokens_by_its_own_adapter(specter2: Path) -> None:
     encoder = late(load_encoder("specter2", precision="fp32"))
     text = "graph networks of the citation"
     queries = [Query("1", text), Query("2", paper=Paper("", text)), Query("3", "vaccine")]
@@ -76,11 +58,10 @@ def test_each_side_gives_tokens_by_its_own_adapter(models: Path) -> None:
     np.testing.assert_allclose(vectors, load_encoder("specter2", precision="fp32").encode_queries(queries), atol=1e-4)
     assert tokens[0].shape == tokens[1].shape
     assert np.abs(tokens[0] - tokens[1]).max() > 0.01  # by the adapters for queries and for papers
-    np.testing.assert_allclose(tokens[1], by_text(encoder, [Paper("", text)])[0], atol=1e-4)
+    np.testing.assert_allclose(tokens[1], encoder.encode_papers_late([Paper("", text)])[0], atol=1e-4)
 
 
-def test_torch_gives_the_vectors_of_openvino_on_one_device_or_several(models: Path) -> None:
-    write_bert(models / "allenai" / "specter", 1)
+def test_torch_gives_the_vectors_of_openvino_on_one_device_or_several(specter: Path) -> None:
     encoder = late(load_encoder("specter", precision="fp32"))
     packing = packing_of(encoder)
     tokens = encoder.artifact.tokenise([f"{paper.title}[SEP]{paper.abstract}" for paper in PAPERS], 128)
@@ -89,13 +70,14 @@ def test_torch_gives_the_vectors_of_openvino_on_one_device_or_several(models: Pa
     one = TorchRuntime(lambda: weights, encoder.artifact, "cpu", "fp32")
     many = ManyDevices(lambda: weights, encoder.artifact, ["cpu", "cpu"], "fp32")
     for runtime in (one, many):
-        torch_vectors, torch_readings = runtime.run_late(tokens, as_they_are)
+        torch_vectors, torch_readings = runtime.run(tokens, as_they_are)
         np.testing.assert_allclose(torch_vectors, vectors, atol=1e-4)
-        np.testing.assert_allclose(runtime.run(tokens), vectors, atol=1e-4)
+        np.testing.assert_allclose(runtime.run(tokens)[0], vectors, atol=1e-4)
+        assert runtime.run(encoder.tokenise([]))[0].shape == (0, encoder.dim)
         for (states, counts), (expected, expected_counts) in zip(torch_readings, readings, strict=True):
             np.testing.assert_allclose(states, expected, atol=1e-4)
             np.testing.assert_array_equal(counts, expected_counts)
-    packed = many.run_late(tokens, packing.pack)[1]  # a method of an object, which goes to other processes
+    packed = many.run(tokens, packing.pack)[1]  # a method of an object, which goes to other processes
     assert sum(len(codes) for codes, _ in packed) == sum(int(counts.sum()) for _, counts in readings)
     assert len(tokens.batches) > len(many._workers) == 2
     for worker in many._workers:
@@ -108,15 +90,14 @@ def test_packed_papers_are_those_of_their_token_vectors() -> None:
     packing = packing_of(encoder)
     vectors, packed, counts = encode_packed(encoder, encoder.tokenise(PAPERS), packing)
     np.testing.assert_array_equal(vectors, encoder.encode_papers(PAPERS))
-    states = by_text(encoder, PAPERS)
+    states = encoder.encode_papers_late(PAPERS)
     expected, expected_counts = packing.pack(np.concatenate(states), np.array([len(part) for part in states]))
     np.testing.assert_array_equal(counts, expected_counts)
     # a product's last bit may differ with the batch, and with it, rarely, a level
     assert (packed != expected).mean() < 1e-3
 
 
-def test_the_packing_is_learnt_once_a_machine(models: Path) -> None:
-    write_bert(models / "allenai" / "specter", 1)
+def test_the_packing_is_learnt_once_a_machine(models: Path, specter: Path) -> None:
     first = packing_of(load_encoder("specter"))
     (file,) = (models.parent / "cache").rglob("packing.npy")
     written = file.stat().st_mtime_ns

@@ -73,14 +73,6 @@ def test_ids_make_no_difference_and_texts_do() -> None:
     assert new([Paper("a", "graph", "network s")]) == 1
 
 
-def test_equal_texts_within_a_call_are_encoded_once() -> None:
-    encoder = LetterEncoder()
-    same = [Paper(str(number), "graph", "networks") for number in range(5)]
-    vectors = RememberingEncoder(encoder).encode_papers([*same, PAPERS[0], *same])
-    assert sorted(encoder.asked) == sorted(["graph networks", f"{PAPERS[0].title} {PAPERS[0].abstract}"])
-    np.testing.assert_array_equal(vectors, LetterEncoder().encode_papers([*same, PAPERS[0], *same]))
-
-
 def test_a_paper_a_paper_as_query_and_a_text_are_kept_apart() -> None:
     encoder, paper = LetterEncoder(), Paper("p", "", "graph networks")
     for _ in range(2):
@@ -142,12 +134,6 @@ def test_any_calls_give_the_encoders_vectors(calls: list[list[Paper]], at_once: 
         for papers in calls:
             np.testing.assert_array_equal(RememberingEncoder(encoder).encode_papers(papers), LetterEncoder().encode_papers(papers))
         assert len(encoder.asked) == len(set(encoder.asked))
-
-
-def test_more_than_are_looked_up_at_once() -> None:
-    papers = [Paper(str(number), "graph", str(number)) for number in range(2 * remembered.LOOKUP_SIZE + 7)]
-    assert new(papers) == len(papers)
-    assert new(papers) == 0
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

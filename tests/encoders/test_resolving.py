@@ -45,7 +45,7 @@ def test_the_specs_are_whole() -> None:
     for name, spec in CATALOGUE.items():
         assert spec.name == name
         assert "base" in spec.parts
-        assert spec.facts()["sides"]["query"]["text"].endswith("{text}")
+        assert spec.sides.query.text.endswith("{text}")
         for side in (spec.sides.paper, spec.sides.query, spec.sides.paper_as_query):
             assert side.task == "" or side.task in spec.tasks
             side.text.format(title="t", abstract="a", text="q", sep="[SEP]")
@@ -151,7 +151,8 @@ def test_a_folder_with_projected_attention_layers_is_known_by_its_configuration(
 
 
 def test_an_unknown_name_and_an_unreachable_one() -> None:
-    with pytest.raises(UnknownName, match="there are:"):
-        resolve(EncoderRequest("zzz"))
+    for name, words in (("zzz", "there are:"), ("mini-lm", "did you mean 'minilm'"), ("spectre2", "'specter2'")):
+        with pytest.raises(UnknownName, match=words):
+            resolve(EncoderRequest(name))
     with pytest.raises(Unavailable, match="nobody/nothing"):
         resolve(EncoderRequest("nobody/nothing"))

@@ -1,4 +1,5 @@
-"""Runtimes that fail, or change the vectors: the next one takes over, nothing is lost, and it is said and recorded."""
+"""Runtimes that fail, or change the vectors: the next one takes over, nothing is lost, and it is said and recorded. And of those that work
+the quickest encodes many papers: it is measured once, and the vectors stay what they are."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,49 +19,50 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.choices import Precision
-from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.artifact import PROBES
+from sciretrieve.encoders import load_encoder, runtimes, text_encoder
+from sciretrieve.encoders.artifact import PROBES, Artifact
+from sciretrieve.encoders.encoder_cache import graphs_directory
+from sciretrieve.encoders.runtimes import quickest_first
 from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.encoders.tokens import Tokens
 from sciretrieve.errors import IndexExists, InvalidRequest
-from sciretrieve.progress import Silent
+from sciretrieve.files.user_folders import cache_directory
 from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore
+from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers
-from tests.toy_weights import ids_of, write_bert
+from tests.toy_weights import ids_of
 
 PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
+FEW = PAPERS[:120]
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Vectors]]:
-    """A folder of models with a small SPECTER, its cache beside it; and what the plain model gives for the papers."""
+def expected(converted: Path) -> Vectors:
+    """What the plain model gives for the papers."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = tmp_path_factory.mktemp("toy")
-    weights = folder / "models" / "allenai" / "specter"
-    write_bert(weights, 1)
-    tokenizer, model = AutoTokenizer.from_pretrained(weights), AutoModel.from_pretrained(weights).eval()
+    tokenizer, model = AutoTokenizer.from_pretrained(converted), AutoModel.from_pretrained(converted).eval()
     with torch.no_grad():
         states = [model(ids_of(tokenizer, f"{paper.title}[SEP]{paper.abstract}")).last_hidden_state[0, 0] for paper in PAPERS]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SCIRETRIEVE_MODELS", str(folder / "models"))
-        patch.setenv("SCIRETRIEVE_CACHE", str(folder / "cache"))
-        yield folder, torch.stack(states).numpy()
+    vectors: Vectors = torch.stack(states).numpy()
+    return vectors
 
 
 @pytest.fixture
-def plain(toy: tuple[Path, Vectors], core: FakeCore) -> Vectors:
-    """The plain model's vectors, in a cache that knows of no check."""
-    for path in toy[0].glob("cache/encoders/*/checked.json"):
+def plain(expected: Vectors, core: FakeCore) -> Vectors:
+    """The same, with a cache that knows of no check or measurement."""
+    for path in [*graphs_directory().glob("*/checked.json"), *graphs_directory().glob("*/rates.json")]:
         path.unlink()
-    return toy[1]
+    return expected
 
 
-def opened(precision: Precision = "auto") -> TextEncoder:
+def opened(precision: Precision = "auto", papers: int = 0) -> TextEncoder:
     encoder = load_encoder("specter", precision=precision, device="cpu")
     assert isinstance(encoder, TextEncoder)
+    encoder.expect(papers)
     return encoder
 
 
@@ -76,20 +78,13 @@ def failing(precision: str, failing_call: int, error: type[BaseException] = Runt
 
 def probing() -> int:
     """How many batches the check of a runtime takes."""
-    fake = opened()
-    _ = fake.precision
-    return len(fake._model("").artifact.tokenise(PROBES, 2048).batches)
+    return len(opened().artifact.tokenise(PROBES, 2048).batches)
 
 
 @pytest.mark.parametrize("where", ["compiling", "check", "first", "middle", "last"])
 def test_the_next_runtime_encodes_what_was_lost(core: FakeCore, plain: Vectors, where: str, caplog: pytest.LogCaptureFixture) -> None:
     check, papers = probing(), len(opened().tokenise(PAPERS).batches)
     assert papers > 4
-    for path in opened()._model("").artifact.folder.glob("checked.json"):
-        path.unlink()
-    core.batches.clear()
-    core.compiled.clear()
-    caplog.clear()
     if where == "compiling":
 
         def refuse(precision: str) -> None:
@@ -163,20 +158,6 @@ def test_a_build_goes_on_and_its_index_says_in_what(
     assert index.search("graph networks", 3, mode="dense").hits
 
 
-class Interrupted(Exception):
-    """What ends a build in these tests."""
-
-
-class StopAfter(Silent):
-    def __init__(self, papers: int) -> None:
-        self._left = papers
-
-    def advance(self, papers: int) -> None:
-        self._left -= papers
-        if self._left <= 0:
-            raise Interrupted
-
-
 def test_papers_are_told_of_before_all_of_their_window_are_done(core: FakeCore, plain: Vectors) -> None:
     encoder, told = opened(), list[int]()
     tokens = encoder.tokenise(PAPERS)
@@ -189,7 +170,7 @@ def test_papers_are_told_of_before_all_of_their_window_are_done(core: FakeCore, 
 def test_who_hears_of_progress_can_stop_the_work_and_no_runtime_is_blamed(core: FakeCore, plain: Vectors) -> None:
     encoder = opened()
     listener = StopAfter(100)
-    with pytest.raises(Interrupted):
+    with pytest.raises(Stop):
         encoder.encode(encoder.tokenise(PAPERS), listener.advance)
     assert encoder.precision == "bf16"
     assert np.abs(opened().encode_papers(PAPERS[:2]) - plain[:2]).max() < 1e-2
@@ -197,7 +178,7 @@ def test_who_hears_of_progress_can_stop_the_work_and_no_runtime_is_blamed(core: 
 
 
 def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
-    with pytest.raises(Interrupted):
+    with pytest.raises(Stop):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
     core.before_batch = failing("bf16", core.batches["bf16"])
     index = sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
@@ -213,7 +194,7 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
 def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
     encoder = opened()
     vars(encoder)["window"] = 100
-    with pytest.raises(Interrupted):
+    with pytest.raises(Stop):
         sr.encode(corpus, tmp_path / "v.npy", encoder=encoder, progress=StopAfter(200))
     core.before_batch = failing("bf16", core.batches["bf16"])
     encoder = opened()
@@ -235,7 +216,7 @@ def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, t
 
 
 def test_an_interrupted_build_whose_encoder_has_changed_is_refused(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
-    with pytest.raises(Interrupted):
+    with pytest.raises(Stop):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
     core.disturb = lambda precision, vectors: turned(vectors, 0.99)
     with pytest.raises(InvalidRequest, match="specter gives other vectors today than when the index was built"):
@@ -329,8 +310,6 @@ def test_threads_that_meet_a_failing_runtime_leave_it_once(core: FakeCore, plain
 def test_a_check_is_not_made_twice_and_needs_no_cache_that_can_be_written(
     core: FakeCore, plain: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciretrieve.encoders import runtimes
-
     def refuse(path: Path, value: Any) -> None:
         raise OSError("read-only")
 
@@ -363,9 +342,130 @@ except CorruptData as error:
 """
 
 
-def test_a_graph_that_is_cut_while_it_is_open_is_an_error(plain: Vectors, toy: tuple[Path, Vectors], tmp_path: Path) -> None:
+def test_a_graph_that_is_cut_while_it_is_open_is_an_error(plain: Vectors, tmp_path: Path) -> None:
     opened().encode_papers(PAPERS[:1])
-    cache = shutil.copytree(toy[0] / "cache", tmp_path / "cache")
+    cache = shutil.copytree(cache_directory(), tmp_path / "cache")
     environment = os.environ | {"SCIRETRIEVE_CACHE": str(cache)}
     result = subprocess.run([sys.executable, "-c", CUT], env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, "was cut; clear the cache" in result.stdout) == (0, True), result.stderr
+
+
+# which way is quickest
+
+
+@pytest.fixture
+def artifact(plain: Vectors, monkeypatch: pytest.MonkeyPatch) -> Artifact:
+    """The toy in the cache; a hundred papers are many, and the cores make up to two streams."""
+    monkeypatch.setattr(runtimes, "streams", lambda: [1, 2])
+    monkeypatch.setattr(text_encoder, "MANY", 100)
+    return opened().artifact
+
+
+def set_rates(artifact: Artifact, **rates: float) -> None:
+    """Write what a measurement might have found."""
+    measured = {way.replace("_", " "): rate for way, rate in rates.items()}
+    (artifact.folder / "rates.json").write_text(json.dumps({runtimes._here(artifact): measured}))
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_streams_change_no_bit(artifact: Artifact, core: FakeCore, precision: Precision) -> None:
+    expected = opened(precision).encode_papers(FEW)
+    set_rates(artifact, **{f"OpenVINO_{precision}_in_2_streams": 3, f"OpenVINO_{precision}": 2, f"torch_{precision}": 1})
+    encoder, told = opened(precision, 100), list[int]()
+    np.testing.assert_array_equal(encoder.encode(encoder.tokenise(FEW), told.append), expected)
+    assert core.streams[-1] == 2
+    assert sum(told) < len(FEW)
+    assert encoder.ran_in == (f"OpenVINO {precision}",)
+    assert encoder.encode_papers([]).shape == (0, encoder.dim)
+
+
+def test_few_papers_and_queries_are_not_measured_for(artifact: Artifact, core: FakeCore) -> None:
+    opened(papers=99).encode_papers(FEW)
+    opened(papers=100).encode_queries([sr.Query("q", "graph networks")])
+    assert not (artifact.folder / "rates.json").exists()
+    assert set(core.streams) == {1}
+
+
+def test_it_is_measured_once_and_shown(artifact: Artifact, core: FakeCore, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        opened(papers=100).encode_papers(FEW)
+        compiled = len(core.compiled)
+        opened(papers=100).encode_papers(FEW)
+    assert len(core.compiled) == compiled + 1
+    assert [record.message for record in caplog.records] == ["measuring in which way specter runs quickest on this machine, once"]
+    rates = opened().rates()
+    assert set(rates) == {"OpenVINO bf16", "OpenVINO bf16 in 2 streams", "torch bf16"}
+    assert all(rate > 0 for rate in rates.values())
+    shown = answer("encoders", "show", "specter")
+    assert all(f"{way}: {rate:,.0f} tokens a second" in shown for way, rate in rates.items())
+
+
+def test_torch_may_be_the_quickest_in_bf16_alone(artifact: Artifact, core: FakeCore) -> None:
+    plain = opened("fp32").encode_papers(FEW)
+    set_rates(artifact, torch_bf16=3, OpenVINO_bf16=2, OpenVINO_bf16_in_2_streams=1)
+    encoder = opened(papers=100)
+    vectors = encoder.encode_papers(FEW)
+    cosines = (vectors * plain).sum(1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(plain, axis=1)
+    assert cosines.min() > 0.999
+    assert encoder.precision == "bf16"
+    assert encoder.ran_in in {("torch bf16",), ("OpenVINO bf16",)}  # this machine's bf16 in torch may not pass the check
+    np.testing.assert_array_equal(opened("fp32", 100).encode_papers(FEW), plain)
+
+
+def test_a_way_that_fails_is_not_taken_and_nobody_is_bothered(
+    artifact: Artifact, core: FakeCore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(settings: dict[str, str]) -> None:
+        if "NUM_STREAMS" in settings:
+            raise RuntimeError("too many streams")
+
+    core.before_compiling_with = refuse
+    expected, encoder = opened().encode_papers(FEW), opened(papers=100)
+    _ = encoder.hashes
+    monkeypatch.setenv("SCIRETRIEVE_MODELS", str(tmp_path))  # so torch lacks the weights
+    np.testing.assert_array_equal(encoder.encode_papers(FEW), expected)
+    assert encoder.ran_in == ("OpenVINO bf16",)
+    assert encoder.rates()["OpenVINO bf16 in 2 streams"] == 0
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_build_of_many_papers_takes_it(artifact: Artifact, core: FakeCore, tmp_path: Path, corpus: Path) -> None:
+    set_rates(artifact, **{"OpenVINO_fp32_in_2_streams": 2, "OpenVINO_fp32": 1})
+    few = sr.build(corpus, tmp_path / "few", encoder="specter", precision="fp32", limit=90)
+    assert set(core.streams) == {1}
+    many = sr.build(corpus, tmp_path / "many", encoder="specter", precision="fp32", limit=200, shard_size=90)
+    assert core.streams[-1] == 2
+    np.testing.assert_array_equal(many.snapshot.vectors[0].vectors, few.snapshot.vectors[0].vectors)
+
+
+class Timed:
+    """A way of running a model that takes so many seconds a batch on the clock that the test holds."""
+
+    budget = 2048
+
+    def __init__(self, way: str, seconds: float, clock: list[float]) -> None:
+        self.way, self._seconds, self._clock = way, seconds, clock
+
+    def run(self, tokens: Tokens) -> tuple[Vectors, list[Any]]:
+        """Take the time."""
+        if self._seconds < 0:
+            raise RuntimeError("no such instruction")
+        self._clock[0] += self._seconds * len(tokens.batches)
+        return np.zeros((tokens.texts, 1), np.float32), []
+
+
+def test_the_quickest_is_the_first(artifact: Artifact, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("sciretrieve.encoders.runtimes.time.perf_counter", lambda: clock[0])
+
+    def ways(**seconds: float) -> Callable[[], list[Any]]:
+        return lambda: [Timed(way.replace("_", " "), time, clock) for way, time in seconds.items()]
+
+    order = quickest_first(artifact, "toy", ways(one_stream=2.0, two_streams=1.0, broken=-1.0, another_library=1.5))
+    assert order == ["two streams", "another library", "one stream", "broken"]
+    rates = runtimes.rates(artifact)
+    assert rates["two streams"] == pytest.approx(2 * rates["one stream"], rel=0.01)
+    assert rates["broken"] == 0
+    # known ones are not run again, another one is
+    assert quickest_first(artifact, "toy", ways(one_stream=-1, two_streams=-1, broken=-1, another_library=-1)) == order
+    assert quickest_first(artifact, "toy", ways(one_stream=2, new=1)) == ["new", "one stream"]

@@ -16,7 +16,7 @@ import sciretrieve as sr
 from sciretrieve.commands.app import app
 from sciretrieve.encoders import CODES
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
-from sciretrieve.encoders.members import member_requests, members_of
+from sciretrieve.encoders.ensemble import member_requests, members_of
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.evaluation import CATALOGUE, evaluate, sides

@@ -22,7 +22,7 @@ APART = {
     "evaluation/fetching.py": "a download that goes on where it broke off",
     "lifecycle/vector_files.py": "into a folder of work that goes on where it was interrupted",
     "storage/shards/filling.py": "the same",
-    "training/learning/students/bert.py": "into a folder that gets its name at the end",
+    "training/learning/students/whole.py": "into a folder that gets its name at the end",
     "encoders/conversion.py": "the same",
     "matching/dense/unpacking.py": "to a descriptor",
     "service/assistants/running.py": "the same",

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sciretrieve.training.learning import trainer
+from tests.listeners import Notes
 from tests.toy_weights import write_bert
 
 TOPICS, PAPERS = 12, 240
@@ -91,14 +92,12 @@ def write_targets(folder: Path) -> Path:
     return folder
 
 
-class Stopper:
-    """A progress that interrupts after so many steps, and collects notes."""
+class Stopper(Notes):
+    """A progress that interrupts, as a person does, when more than so many steps, or anything else, are done."""
 
     def __init__(self, steps: int | None = None) -> None:
-        self.left, self.notes = steps, list[str]()
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Hear nothing."""
+        super().__init__()
+        self.left = steps
 
     def advance(self, papers: int) -> None:
         """Interrupt when it is time."""
@@ -106,10 +105,6 @@ class Stopper:
             self.left -= papers
             if self.left < 0:
                 raise KeyboardInterrupt
-
-    def note(self, text: str) -> None:
-        """Collect."""
-        self.notes.append(text)
 
 
 @pytest.fixture

@@ -14,40 +14,12 @@ import numpy as np
 from tests.toy_weights import write_words
 
 LEFT = [
-    "apple",
-    "river",
-    "stone",
-    "cloud",
-    "horse",
-    "tiger",
-    "piano",
-    "train",
-    "bread",
-    "chair",
-    "glass",
-    "plate",
-    "shirt",
-    "metal",
-    "paper",
-    "flame",
+    *("apple", "river", "stone", "cloud", "horse", "tiger", "piano", "train"),
+    *("bread", "chair", "glass", "plate", "shirt", "metal", "paper", "flame"),
 ]
 RIGHT = [
-    "lemon",
-    "ocean",
-    "brick",
-    "storm",
-    "mouse",
-    "snake",
-    "drums",
-    "plane",
-    "sugar",
-    "table",
-    "mirror",
-    "spoon",
-    "jacket",
-    "copper",
-    "letter",
-    "smoke",
+    *("lemon", "ocean", "brick", "storm", "mouse", "snake", "drums", "plane"),
+    *("sugar", "table", "mirror", "spoon", "jacket", "copper", "letter", "smoke"),
 ]
 OTHER = dict(zip(LEFT, RIGHT, strict=True))
 

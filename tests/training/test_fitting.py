@@ -18,7 +18,7 @@ from sciretrieve.errors import EncoderMismatch, InvalidRequest
 from sciretrieve.training import next_command, read_training_set, train_for_index
 from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
-from tests.training.interrupted import Stops
+from tests.training.planted import Stopper
 from tests.training.synonyms import equal, knowing, rows, tensors, write_small
 
 COUNT = 240
@@ -42,7 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def begun(library: Path) -> Path:
     """What a training for it has made when it is interrupted."""
     with pytest.raises(KeyboardInterrupt):
-        train_for_index(library / "index", library / "begun", progress=Stops(12), **SETTINGS)
+        train_for_index(library / "index", library / "begun", progress=Stopper(12), **SETTINGS)
     return library / "begun.partial"
 
 
@@ -107,7 +107,7 @@ def test_the_same_index_and_seed_make_the_same_bytes(library: Path, begun: Path)
 
     for name, seed in (("again", 42), ("other", 1)):
         with pytest.raises(KeyboardInterrupt):
-            train_for_index(library / "index", library / name, progress=Stops(0), seed=seed, **SETTINGS)
+            train_for_index(library / "index", library / name, progress=Stopper(0), seed=seed, **SETTINGS)
     first, again, other = (contents(library / f"{name}.partial" / "library") for name in ("begun", "again", "other"))
     assert again == first
     assert other.keys() == first.keys()
@@ -162,7 +162,7 @@ def test_an_encoder_has_moved(library: Path, tmp_path: Path) -> None:
     """It is named; another is refused."""
     shutil.copytree(library / "encoder", tmp_path / "moved")
     with pytest.raises(KeyboardInterrupt):
-        train_for_index(library / "index", "out", base=str(tmp_path / "moved"), progress=Stops(0), **SETTINGS)
+        train_for_index(library / "index", "out", base=str(tmp_path / "moved"), progress=Stopper(0), **SETTINGS)
     assert json.loads(Path("out.partial/plan.json").read_text())["base"] == str(tmp_path / "moved")
     knowing(library / "encoder", tmp_path / "other")
     with pytest.raises(EncoderMismatch):

@@ -13,7 +13,6 @@ import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation.builders import CiteSettings
-from sciretrieve.lifecycle import building
 from sciretrieve.progress import Silent
 from sciretrieve.training import Mining, build_pairs, build_triplets
 from sciretrieve.training.field_shares import FIELDS, PUBLISHED, parsed_shares
@@ -118,12 +117,11 @@ def test_mined_negatives_of_a_label_have_other_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
-def test_vectors_mine_by_their_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: Metric) -> None:
+def test_vectors_mine_by_their_metric(tmp_path: Path, metric: Metric) -> None:
     """Scores below 0, as distances are, have the bound on their side: a negative is a twentieth further away."""
     encoder = LetterEncoder(metric=metric)
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
     rows = library()[:300]
-    sr.build(rows, tmp_path / "index", progress=False).close()
+    sr.build(rows, tmp_path / "index", encoder=encoder, progress=False).close()
     papers = [Paper(row["id"], row["title"], row["abstract"]) for row in rows]
     queries = [Query(paper.id, paper.title) for paper in papers[:40]]
     vectors = encoder.encode_papers(papers).astype(np.float64)

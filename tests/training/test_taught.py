@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sciretrieve.training import read_training_set, train
 from sciretrieve.training.altered import Altering
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
-from tests.training.interrupted import Stops
+from tests.training.planted import Stopper
 from tests.training.synonyms import LEFT, OTHER, equal, knowing, tensors, write_lines, write_pairs, write_small
 
 
@@ -58,16 +59,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pairs(tmp_path_factory.mktemp("sets") / "pairs", 200)
 
 
-SETTINGS: dict[str, Any] = {
-    "method": "whole",
-    "batch": 32,
-    "rate": 0.03,
-    "epochs": 20,
-    "steps": 40,
-    "precision": "fp32",
-    "every": 20,
-    "progress": False,
-}
+SETTINGS: dict[str, Any] = {"method": "whole", "batch": 32, "rate": 0.03, "epochs": 20, "steps": 40, "precision": "fp32", "every": 20}
+SETTINGS["progress"] = False
 
 
 def likeness(encoder: Path) -> float:
@@ -157,23 +150,19 @@ def test_papers_are_read_altered() -> None:
 
 def test_what_was_interrupted_ends_the_same(words: Path, teacher: Path, tmp_path: Path) -> None:
     folder = write_pairs(tmp_path / "pairs", 120)
-    write_lines(folder / "corpus.jsonl", [{**line, "title": "apple pie"} for line in lines_of(folder / "corpus.jsonl")])
+    write_lines(
+        folder / "corpus.jsonl", [{**json.loads(line), "title": "apple pie"} for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    )
     settings = SETTINGS | {"epochs": 5, "every": 3, "patience": 9, "base": str(words), "loss": "distil", "teacher": str(teacher)}
     settings |= {"augment": 0.5, "batch": 24}
     train([folder], tmp_path / "whole", **settings)
     with pytest.raises(KeyboardInterrupt):
-        train([folder], tmp_path / "broken", **settings | {"progress": Stops(8)})
+        train([folder], tmp_path / "broken", **settings | {"progress": Stopper(8)})
     assert (tmp_path / "broken.partial" / "checkpoint.safetensors").is_file()
     train([folder], tmp_path / "broken", **settings)
     assert equal(tensors(tmp_path / "whole"), tensors(tmp_path / "broken"))
     plain = train([folder], tmp_path / "plain", **settings | {"augment": 0.0})
     assert not equal(tensors(tmp_path / "whole"), tensors(plain.folder))
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    import json
-
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.options import TrainingOptions
 from sciretrieve.training import Trained, read_training_set, train
-from sciretrieve.training.learning import gradients, measuring
+from sciretrieve.training.learning import gradients, measuring, trainer
 from sciretrieve.training.learning.demands import Ranked
-from sciretrieve.training.learning.processes import Processes
+from sciretrieve.training.learning.devices import Arithmetic, Processes
 from sciretrieve.training.learning.students import open_student
 from sciretrieve.training.learning.trainer import CHECKPOINT, Training
 from sciretrieve.training.presets import plan_of
@@ -55,11 +56,24 @@ def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_triplets(tmp_path_factory.mktemp("sets") / "triplets")
 
 
+Learn = Callable[..., Any]
+
+
 @pytest.fixture(scope="module")
-def adapted(base: Path, triplets: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+def learn(base: Path, triplets: Path) -> Learn:
+    """Trains on the triplets, or other sets, into a folder."""
+
+    def learn(to: Path, *sets: Path, progress: Any = False, **changes: Any) -> Any:
+        return train(sets or [triplets], to, progress=progress, **{"base": str(base), **SMALL, **changes})
+
+    return learn
+
+
+@pytest.fixture(scope="module")
+def adapted(learn: Learn, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """An adapter that was trained in one go."""
     folder = tmp_path_factory.mktemp("trained") / "adapted"
-    return folder, train([triplets], folder, base=str(base), progress=False, **SMALL)
+    return folder, learn(folder)
 
 
 def papers_of(folder: Path) -> list[sr.Paper]:
@@ -126,47 +140,38 @@ def test_the_card_says_what_it_was_made_of(adapted: tuple[Path, Any], triplets: 
 
 @pytest.mark.usefixtures("all_is_kept")
 @pytest.mark.parametrize("method", ["adapter", "whole", "codes"])
-def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, base: Path, triplets: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {
-        **SMALL,
-        "base": str(base),
-        "method": method,
-        "steps": 8,
-        "every": 4,
-        "rate": 2e-2 if method == "adapter" else 3e-3,
-    }
-    unbroken = train([triplets], tmp_path / "unbroken", progress=False, **options)
+def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, learn: Learn, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"method": method, "steps": 8, "every": 4, "rate": 2e-2 if method == "adapter" else 3e-3}
+    unbroken = learn(tmp_path / "unbroken", **options)
     with checkpoint_at_every_step():
         for steps in (2, 3):
             with pytest.raises(KeyboardInterrupt):
-                train([triplets], tmp_path / "broken", progress=Stopper(steps), **options)
+                learn(tmp_path / "broken", progress=Stopper(steps), **options)
             assert (tmp_path / "broken.partial" / CHECKPOINT).is_file()
         again = Stopper()
-        broken = train([triplets], tmp_path / "broken", progress=again, **options)
+        broken = learn(tmp_path / "broken", progress=again, **options)
     assert (broken.base, broken.best, broken.best_step) == (unbroken.base, unbroken.best, unbroken.best_step)
-    name = "adapter.safetensors" if method == "adapter" else "model.safetensors"
-    assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
-    assert (tmp_path / "broken" / "log.jsonl").read_text() == (tmp_path / "unbroken" / "log.jsonl").read_text()
-    assert not any("before training" in note for note in again.notes)
+    for name in ("adapter.safetensors" if method == "adapter" else "model.safetensors", "log.jsonl"):
+        assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
+    assert not any("before training" in note for note in again.texts)
 
 
 @pytest.mark.usefixtures("all_is_kept")
-def test_a_checkpoint_of_another_training_is_refused_and_kept(base: Path, triplets: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 6, "rate": 2e-2}
+def test_a_checkpoint_of_another_training_is_refused_and_kept(learn: Learn, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"steps": 6, "rate": 2e-2}
     with checkpoint_at_every_step(), pytest.raises(KeyboardInterrupt):
-        train([triplets], tmp_path / "mine", progress=Stopper(2), **options)
+        learn(tmp_path / "mine", progress=Stopper(2), **options)
     checkpoint = (tmp_path / "mine.partial" / CHECKPOINT).read_bytes()
     with pytest.raises(InvalidRequest, match="checkpoint of another training"):
-        train([triplets], tmp_path / "mine", progress=False, **{**options, "seed": 5})
+        learn(tmp_path / "mine", **options, seed=5)
     assert (tmp_path / "mine.partial" / CHECKPOINT).read_bytes() == checkpoint
-    train([triplets], tmp_path / "mine", progress=False, overwrite=True, **{**options, "seed": 5})
+    learn(tmp_path / "mine", overwrite=True, **options, seed=5)
     with pytest.raises(InvalidRequest, match="is there already"):
-        train([triplets], tmp_path / "mine", progress=False, **options)
+        learn(tmp_path / "mine", **options)
 
 
-def test_all_tasks_have_an_equal_share_of_a_batch_and_all_formats_learn(base: Path, tmp_path: Path, triplets: Path) -> None:
+def test_all_tasks_have_an_equal_share_of_a_batch_and_all_formats_learn(learn: Learn, tmp_path: Path, triplets: Path) -> None:
     sets = [triplets, write_pairs(tmp_path / "pairs"), write_labels(tmp_path / "labels"), write_targets(tmp_path / "targets")]
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 6, "every": 6}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measuring, "FEWEST_QUERIES", 1000)  # nothing is measured, and so all is kept
         shares: dict[str, set[int]] = {}
@@ -178,7 +183,7 @@ def test_all_tasks_have_an_equal_share_of_a_batch_and_all_formats_learn(base: Pa
             return chosen
 
         patch.setattr(Training, "_examples", counted)
-        train(sets, tmp_path / "all", progress=False, **options)
+        learn(tmp_path / "all", *sets, steps=6, every=6)
     assert shares == {"triplets": {8}, "pairs": {8}, "labels": {8}, "targets": {8}}
     encoder = load_encoder(str(tmp_path / "all"), precision="fp32")
     assert encoder.spec.tasks == ("proximity", "adhoc_query", "classification", "regression")  # type: ignore[attr-defined]
@@ -190,9 +195,9 @@ def test_all_tasks_have_an_equal_share_of_a_batch_and_all_formats_learn(base: Pa
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_labels_alone_are_measured_by_the_loss_of_papers_set_apart(several: bool, base: Path, tmp_path: Path) -> None:
+def test_labels_alone_are_measured_by_the_loss_of_papers_set_apart(several: bool, learn: Learn, tmp_path: Path) -> None:
     labels = write_labels(tmp_path / "labels", several=several)
-    trained = train([labels], tmp_path / "out", base=str(base), method="whole", progress=False, **{**SMALL, "rate": 2e-3, "epochs": 6})
+    trained = learn(tmp_path / "out", labels, method="whole", rate=2e-3, epochs=6)
     assert trained.measure == "negative loss"
     assert gained(trained) > 0
 
@@ -207,7 +212,7 @@ def ranked(base: Path, triplets: Path, **changes: Any) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("loss", ["triplet", "contrastive"])
 def test_gradients_in_chunks_are_those_of_the_whole_batch(loss: Any, base: Path, triplets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dropout included, which is drawn anew in the same way; and against plain torch without chunks."""
-    arithmetic = gradients.Arithmetic("cpu", is_bf16=False)
+    arithmetic = Arithmetic("cpu", is_bf16=False)
     results = []
     for limit in (gradients.GRAPH_BYTES, 0):
         student, demand, _ = ranked(base, triplets, method="whole", loss=loss)
@@ -282,9 +287,7 @@ def test_frozen_weights_stay_bit_for_bit_and_two_steps_are_adamws(base: Path, tr
         gradients_of.append({name: value.grad.clone().double() for name, value in student.trained.items()})
         return step_of(self, closure)
 
-    training = Training(
-        student, [demand], plan, None, gradients.Arithmetic("cpu", is_bf16=False), Processes(), tmp_path, "x", lambda row: None
-    )
+    training = Training(student, [demand], plan, None, Arithmetic("cpu", is_bf16=False), Processes(), tmp_path, "x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.optim.AdamW, "step", recorded)
         training.run(Stopper())
@@ -303,9 +306,9 @@ def test_frozen_weights_stay_bit_for_bit_and_two_steps_are_adamws(base: Path, tr
 
 @pytest.mark.usefixtures("all_is_kept")
 def test_a_loss_that_diverges_keeps_the_best_and_one_that_never_was_a_number_is_refused(
-    base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    learn: Learn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options: dict[str, Any] = {**SMALL, "base": str(base), "every": 4, "steps": 30, "rate": 2e-2}
+    options: dict[str, Any] = {"every": 4, "steps": 30, "rate": 2e-2}
     loss = Ranked.loss
     calls = {"left": 20}
 
@@ -314,45 +317,41 @@ def test_a_loss_that_diverges_keeps_the_best_and_one_that_never_was_a_number_is_
         return loss(self, vectors, examples) * (float("nan") if calls["left"] < 0 else 1.0)
 
     monkeypatch.setattr(Ranked, "loss", diverging)
-    trained = train([triplets], tmp_path / "kept", progress=False, **options)
+    trained = learn(tmp_path / "kept", **options)
     assert trained.stopped == "the loss was no number at step 21"
     assert trained.best_step == 20
     with pytest.raises(InvalidRequest, match="the loss is no number at step 1; train with a lower `rate`"):
-        train([triplets], tmp_path / "refused", progress=False, **options)
+        learn(tmp_path / "refused", **options)
     assert not (tmp_path / "refused").exists()
 
 
-def test_what_gains_nothing_is_not_kept(base: Path, triplets: Path, tmp_path: Path) -> None:
+def test_what_gains_nothing_is_not_kept(learn: Learn, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="nothing was gained in 2 steps"):
-        train([triplets], tmp_path / "out", base=str(base), progress=False, **{**SMALL, "rate": 1e-30, "steps": 2})
+        learn(tmp_path / "out", rate=1e-30, steps=2)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("all_is_kept")
-def test_a_disk_that_fills_costs_nothing_that_was_there(
-    base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sciretrieve.training.learning import checkpoints
-
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 12, "every": 6, "rate": 2e-2}
+def test_a_disk_that_fills_costs_nothing_that_was_there(learn: Learn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"steps": 12, "every": 6, "rate": 2e-2}
     with checkpoint_at_every_step():
         with pytest.raises(KeyboardInterrupt):
-            train([triplets], tmp_path / "out", progress=Stopper(2), **options)
+            learn(tmp_path / "out", progress=Stopper(2), **options)
         kept = (tmp_path / "out.partial" / CHECKPOINT).read_bytes()
 
         def full(path: Path, data: bytes) -> None:
             raise OSError(28, "No space left on device", str(path))
 
         with monkeypatch.context() as patch:
-            patch.setattr(checkpoints, "write_whole", full)
+            patch.setattr(trainer, "write_whole", full)
             with pytest.raises(OSError, match="No space left"):
-                train([triplets], tmp_path / "out", progress=False, **options)
+                learn(tmp_path / "out", **options)
         assert (tmp_path / "out.partial" / CHECKPOINT).read_bytes() == kept
-        assert train([triplets], tmp_path / "out", progress=False, **options).steps == 12
+        assert learn(tmp_path / "out", **options).steps == 12
 
 
 @pytest.mark.usefixtures("all_is_kept")
-def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, tmp_path: Path) -> None:
+def test_a_training_can_be_measured_on_a_benchmark(learn: Learn, base: Path, triplets: Path, tmp_path: Path) -> None:
     folder = tmp_path / "beir"
     (folder / "qrels").mkdir(parents=True)
     (folder / "corpus.jsonl").write_text((triplets / "corpus.jsonl").read_text())
@@ -360,20 +359,19 @@ def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, t
     (folder / "queries.jsonl").write_text("".join(json.dumps({"_id": f"q{n}", "text": papers[n].title}) + "\n" for n in range(20)))
     rows = [f"q{n}\tp{other}\t1" for n in range(20) for other in range(n % TOPICS, len(papers), TOPICS)]
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(rows) + "\n")
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 10, "rate": 1e-2, "held_out": f"beir:{folder}"}
-    trained = train([triplets], tmp_path / "out", progress=False, **options)
+    trained = learn(tmp_path / "out", steps=10, rate=1e-2, held_out=f"beir:{folder}")
     report = sr.evaluate(f"beir:{folder}", encoder=str(base), precision="fp32", progress=False)
     assert report.result.means["", "nDCG@10"] == pytest.approx(trained.base, abs=0.01)
     candidates = {
         "letters": {f"p{n}": {"true": [f"p{n + TOPICS}"], "random": [f"p{n + other}" for other in range(1, 9)]} for n in range(20)}
     }
     (folder / "candidates.json").write_text(json.dumps(candidates))
-    by_field = train([triplets], tmp_path / "by-field", progress=False, **{**options, "held_out": f"cite:{folder}"})
+    by_field = learn(tmp_path / "by-field", steps=10, rate=1e-2, held_out=f"cite:{folder}")
     report = sr.evaluate(f"cite:{folder}", encoder=str(base), precision="fp32", measures=["R@5"], progress=False)
     assert by_field.measure == "R@5"
     assert by_field.base == pytest.approx(report.result.means["", "R@5"], abs=0.01)
     with pytest.raises(InvalidRequest, match="`held_out` takes beir:DIR or cite:DIR"):
-        train([triplets], tmp_path / "other", progress=False, **{**options, "held_out": "scidocs"})
+        learn(tmp_path / "other", held_out="scidocs")
 
 
 def in_two_processes(*command: str) -> list[subprocess.CompletedProcess[str]]:
@@ -422,10 +420,9 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
 
 @pytest.mark.torture
 @pytest.mark.usefixtures("all_is_kept")
-def test_two_processes_that_begin_anew_both_leave_the_old_checkpoint(base: Path, triplets: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 2, "rate": 2e-2}
+def test_two_processes_that_begin_anew_both_leave_the_old_checkpoint(learn: Learn, base: Path, triplets: Path, tmp_path: Path) -> None:
     with checkpoint_at_every_step(), pytest.raises(KeyboardInterrupt):
-        train([triplets], tmp_path / "mine", progress=Stopper(1), **options)
+        learn(tmp_path / "mine", progress=Stopper(1), steps=2, rate=2e-2)
     assert (tmp_path / "mine.partial" / CHECKPOINT).is_file()
     os.mkfifo(tmp_path / "pipe")
     arguments = [str(path) for path in (tmp_path / "pipe", tmp_path / "mine", triplets, base)]
@@ -486,27 +483,26 @@ def test_sets_that_do_not_fit_are_said_in_a_line(base: Path, triplets: Path, tmp
 
 
 @pytest.mark.usefixtures("all_is_kept")
-def test_curves_for_tensorboard_are_those_of_the_log(base: Path, triplets: Path, tmp_path: Path) -> None:
+def test_curves_for_tensorboard_are_those_of_the_log(learn: Learn, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 8, "every": 2, "rate": 2e-2}
+    options: dict[str, Any] = {"steps": 8, "every": 2, "rate": 2e-2, "tensorboard": True}
     with checkpoint_at_every_step():
         with pytest.raises(KeyboardInterrupt):
-            train([triplets], tmp_path / "out", progress=Stopper(5), tensorboard=True, **options)
-        train([triplets], tmp_path / "out", progress=False, tensorboard=True, **options)
+            learn(tmp_path / "out", progress=Stopper(5), **options)
+        learn(tmp_path / "out", **options)
     rows = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
     events = EventAccumulator(str(tmp_path / "out" / "tensorboard")).Reload()
     assert [event.step for event in events.Scalars("loss/triplets")] == [2, 4, 6, 8]
     np.testing.assert_allclose([event.value for event in events.Scalars("held out")], [row["value"] for row in rows], rtol=1e-6)
 
 
-def test_staying_near_keeps_vectors_near(base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_staying_near_keeps_vectors_near(learn: Learn, base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "FEWEST_QUERIES", 1000)
     papers = papers_of(triplets)[:60]
     before = load_encoder(str(base), precision="fp32").encode_papers(papers)
     moved: list[float] = []
     for number, keep in enumerate((0.0, 200.0)):
-        folder = tmp_path / str(number)
-        train([triplets], folder, base=str(base), progress=False, **{**SMALL, "steps": 10, "keep": keep})
+        folder = learn(tmp_path / str(number), steps=10, keep=keep).folder
         moved.append(float(np.abs(load_encoder(str(folder), precision="fp32").encode_papers(papers) - before).mean()))
     assert moved[1] < 0.5 * moved[0]

@@ -12,7 +12,7 @@ import torch
 
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.training import TrainingSet, read_training_set
-from sciretrieve.training.learning.demands import Labelled, of_papers_apart
+from sciretrieve.training.learning.demands import Labelled, of_those_apart
 from sciretrieve.types import Paper
 from tests.made_up import shared, write_jsonl
 
@@ -174,4 +174,4 @@ def test_a_paper_that_is_listed_twice_makes_no_set_one_of_several_labels(tmp_pat
     else:
         right = torch.tensor([1, 0, *(int(id[1:]) % 2 for id in ids[1:])])
         assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(classes, right)))
-    assert len(of_papers_apart(demand)) == 2
+    assert len(of_those_apart(demand)) == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -17,44 +16,25 @@ from sciretrieve.evaluation.builders import CiteSettings, build_cite
 from sciretrieve.training import RECIPES, build_triplets, leakage
 from tests.command_line import sciretrieve
 from tests.made_up import SHARED, write_jsonl
-
-FIELDS = ("physics", "biology", "art", "law")
-PAPERS = 1000
+from tests.training.thousand import by_id, facts, library, table
 
 
 def papers(*, has_fields: bool = True) -> list[dict[str, Any]]:
-    """Made-up papers, each with a title of its own, that cite earlier ones, the first ones most often; some lack an abstract, a field, or
-    references."""
-    chance = random.Random(11)
-    rows: list[dict[str, Any]] = []
-    for place in range(PAPERS):
-        cited = {int(place * chance.random() ** 1.5) for _ in range(chance.randint(0, 10))} if place else set()
-        row = {
-            "id": f"p{place:04d}",
-            "title": f"On the title of paper {place}",
-            "abstract": "" if chance.random() < 0.1 else f"It is about {place}.",
-            "references": [*(rows[other]["id"] for other in sorted(cited)), f"elsewhere{place}"],
-        }
-        if has_fields:
-            row["fields"] = chance.sample(FIELDS, chance.choice([0, 1, 1, 2]))
-        rows.append(row)
-    return rows
-
-
-def columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"fieldsOfStudy" if name == "fields" else name: value for name, value in row.items()} for row in rows]
+    """The made-up papers, each with a title of its own, which also cite some that are not there."""
+    others = (
+        {"title": f"{row['title']} {number}", "references": [*row["references"], f"x{number}"]} for number, row in enumerate(library())
+    )
+    rows = [row | other for row, other in zip(library(), others, strict=True)]
+    return rows if has_fields else [{name: value for name, value in row.items() if name != "fieldsOfStudy"} for row in rows]
 
 
 def made(to: Path, recipe: str, rows: list[dict[str, Any]] | None = None, *, without: tuple[str, ...] = (), **settings: Any) -> Path:
-    build_triplets(columns(papers() if rows is None else rows), to, recipe, CiteSettings(cited=1, **settings), without=without)
+    build_triplets(papers() if rows is None else rows, to, recipe, CiteSettings(cited=1, **settings), without=without)
     return to
 
 
 def triplets(folder: Path) -> list[tuple[str, str, str, str]]:
-    with (folder / "triplets.tsv").open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file, delimiter="\t")
-    assert header == ["query-id", "positive-id", "negative-id", "kind"]
-    return [(line[0], line[1], line[2], line[3]) for line in lines]
+    return [(query, positive, negative, kind) for query, positive, negative, kind in table(folder, "triplets.tsv")]
 
 
 def cites(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
@@ -91,15 +71,14 @@ def test_what_all_recipes_promise(folders: dict[str, Path], recipe: str) -> None
         assert (negative in set().union(*(links[other] for other in through))) == (kind == "hard")
     lines = [json.loads(line) for line in (folders[recipe] / "corpus.jsonl").read_text().splitlines()]
     assert [line["_id"] for line in lines] == sorted({id for triplet in drawn for id in triplet[:3]})
-    facts = json.loads((folders[recipe] / "training.json").read_text())
-    assert facts["triplets"] == len(drawn)
-    assert facts["queries"] == len({triplet[0] for triplet in drawn})
-    assert facts["kinds"] == dict(Counter(triplet[3] for triplet in drawn))
+    said = facts(folders[recipe])
+    assert (said["triplets"], said["queries"]) == (len(drawn), len({triplet[0] for triplet in drawn}))
+    assert said["kinds"] == dict(Counter(triplet[3] for triplet in drawn))
     texts = {row["id"]: row for row in rows}
     bare = [line for line in lines if not line["text"]]
     assert all(line["title"] == texts[line["_id"]]["title"] for line in lines)
     assert all(line["text"] in ("", texts[line["_id"]]["abstract"]) for line in lines)
-    assert facts["title_only"] == len(bare)
+    assert said["title_only"] == len(bare)
     assert (0.02 < len(bare) / len(lines) < 0.09) == (recipe == "specter2")
     assert bool(bare) == (recipe == "specter2")
 
@@ -123,7 +102,7 @@ def test_specter_draws_two_hard_and_three_easy_ones(folders: dict[str, Path]) ->
 def test_specter2_draws_four_hard_ones_and_two_of_each_kind_of_field(folders: dict[str, Path]) -> None:
     rows = papers()
     full, links = {row["id"] for row in rows if row["abstract"]}, cites(rows)
-    fields = {row["id"]: set(row["fields"]) for row in rows}
+    fields = {row["id"]: set(row["fieldsOfStudy"]) for row in rows}
     grouped = by_query(folders["specter2"])
     assert set(grouped) == {id for id in full if reachable(links, full, id)}
     for query, drawn in grouped.items():
@@ -173,16 +152,12 @@ def test_the_seed_alone_decides(folders: dict[str, Path], tmp_path: Path) -> Non
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_no_test_query_and_none_of_its_pairs_is_ever_there(tmp_path: Path, recipe: str) -> None:
     rows = papers()
-    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=3))
+    build_cite(rows, tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=3))
     renamed = [row | {"id": "x" + row["id"], "references": ["x" + other for other in row["references"]]} for row in rows]
     for corpus, mark in ((rows, ""), (renamed, "x")):  # known by its id, and by its title
         name = f"beir:{tmp_path / 'tests'}"
         folder = made(tmp_path / f"set{mark}", recipe, corpus, without=(name,))
-        tested = {
-            mark + json.loads(line)["_id"]
-            for file in ("queries.jsonl", "queries-cocite.jsonl")
-            for line in (tmp_path / "tests" / file).read_text().splitlines()
-        }
+        tested = {mark + id for file in ("queries.jsonl", "queries-cocite.jsonl") for id in by_id(tmp_path / "tests" / file)}
         assert len(tested) > 60
         drawn = triplets(folder)
         assert len(drawn) > 200
@@ -194,7 +169,7 @@ def test_no_test_query_and_none_of_its_pairs_is_ever_there(tmp_path: Path, recip
 
 def test_leakage_counts_test_papers_by_id_or_title_and_pairs(tmp_path: Path, folders: dict[str, Path]) -> None:
     rows = papers()
-    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
+    build_cite(rows, tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
     qrels = [line.split("\t") for line in (tmp_path / "tests" / "qrels" / "test.tsv").read_text().splitlines()[1:]]
     drawn = triplets(folders["scimult"])
     trained = {id for triplet in drawn for id in triplet[:3]}
@@ -210,7 +185,7 @@ def test_leakage_counts_test_papers_by_id_or_title_and_pairs(tmp_path: Path, fol
 
 def test_leakage_reads_the_format_of_scirepeval(tmp_path: Path) -> None:
     rows = papers()
-    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
+    build_cite(rows, tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
     query, positive, _ = (tmp_path / "tests" / "qrels" / "test.tsv").read_text().splitlines()[1].split("\t")
     titles = {row["id"]: row["title"] for row in rows}
     row = {
@@ -234,7 +209,7 @@ def test_leakage_of_the_papers_own_triplets() -> None:
 
 
 def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", columns(papers()))
+    write_jsonl(tmp_path / "papers.jsonl", papers())
     sciretrieve(
         "benchmarks", "build", "cite", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "tests", "--queries", "50", "--quiet"
     )
@@ -264,7 +239,7 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", columns(papers()[:200]))
+    write_jsonl(tmp_path / "papers.jsonl", papers()[:200])
     result = sciretrieve("train", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
     assert result.returncode == 2
     assert message in result.stderr
@@ -292,15 +267,16 @@ def test_a_broken_set_is_named(tmp_path: Path, name: str, text: str, message: st
 def test_ids_may_have_any_character(tmp_path: Path) -> None:
     """Also those that a table quotes, and those by which Unicode ends a line."""
     rows = papers()[:200]
-    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=10, cited=3, cocited=1000))
+    build_cite(rows, tmp_path / "tests", CiteSettings(queries=10, cited=3, cocited=1000))
     folder = made(tmp_path / "set", "scimult", rows)
     expected = leakage(folder, f"beir:{tmp_path / 'tests'}")
     odd = {row["id"]: f'{row["id"]} "a\tb"\n\u2028c' for row in rows}
     with (folder / "triplets.tsv").open(encoding="utf-8", newline="") as file:
         header, *lines = csv.reader(file, delimiter="\t")
     with (folder / "triplets.tsv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerows([header, *([odd.get(cell, cell) for cell in line] for line in lines)])
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(
+            [header, *([odd.get(cell, cell) for cell in line] for line in lines)]
+        )
     write_jsonl(
         folder / "corpus.jsonl",
         [row | {"_id": odd[row["_id"]]} for row in map(json.loads, (folder / "corpus.jsonl").read_text().splitlines())],

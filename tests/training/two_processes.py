@@ -16,7 +16,7 @@ from unittest import mock
 
 from sciretrieve.training import train
 from sciretrieve.training.learning import trainer
-from sciretrieve.training.learning.processes import Processes
+from sciretrieve.training.learning.devices import Processes
 from tests.training.planted import SMALL
 
 

@@ -1,7 +1,8 @@
 """From files in the authors' layouts to torch models, one module per layout. Only code that prepares an encoder imports this.
 
 Each `load` takes the folders of the spec's parts, the spec and a task, and gives a model: token ids and attention mask,
-both (texts, length), to token states, (texts, length, dim), in fp32, and the tokenizer that goes with it.
+both (texts, length), to token states, (texts, length, dim), in fp32, and the tokenizer that goes with it. It raises InvalidRequest for
+weights of another layout, and for files that might run code or do not belong together; and CorruptData for what cannot be read.
 """
 
 from __future__ import annotations

@@ -7,21 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import PROBE, LoadedModel, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of
-from .plain import check_complete, check_vocabulary
+from .loading import PROBE, LoadedModel, open_model, open_reader, positions_of, read_checkpoint, reading, states_of
 
 FUSION_WEIGHTS = ("pytorch_model_adapter_fusion.bin", "model_adapter_fusion.safetensors")
 
 
 def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The base model with the adapter of `task` active; with none if `task` is "".
-
-    Raises:
-        InvalidRequest: the adapter was made for another model, or does not change the model's output.
-        CorruptData: weights cannot be read.
-    """
+    """The base model with the adapter of `task` active; with none if `task` is ""."""
     model, loaded_model = open_base(folders["base"])
     if task:
         activate(model, loaded_model, folders[task], task)
@@ -31,7 +27,7 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
 def activate(model: Any, loaded_model: LoadedModel, folder: Path, task: str) -> None:
     """Load the adapter of a task into a model that takes adapters, the same as the loaded one, and make it active.
 
-    Raises: as `load_adapter`.
+    Raises InvalidRequest for one that was made for another model, or does not change this one's output.
     """
     add_adapter(model, folder, task)
     with reading(folder):
@@ -40,10 +36,7 @@ def activate(model: Any, loaded_model: LoadedModel, folder: Path, task: str) -> 
 
 
 def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The base model with all adapters, joined by the fusion layer of `task` (Pfeiffer et al. 2021, AdapterFusion).
-
-    Raises: as `load_adapter`.
-    """
+    """The base model with all adapters, joined by the fusion layer of `task` (Pfeiffer et al. 2021, AdapterFusion)."""
     model, loaded_model = open_base(folders["base"])
     for code in spec.tasks:
         add_adapter(model, folders[code], code)
@@ -68,16 +61,10 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
 
 def open_base(folder: Path) -> tuple[Any, LoadedModel]:
     """The base model as one that takes adapters, and the same model as the layouts return it."""
-    with reading(folder):
-        import torch
-        from adapters import AutoAdapterModel
+    from adapters import AutoAdapterModel
 
-        config = open_config(folder)
-        model, report = AutoAdapterModel.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
-        tokenizer, separator = open_tokenizer(folder, config)
-    check_complete(report, folder)
-    check_vocabulary(tokenizer, config, folder)
-
+    config, tokenizer, separator = open_reader(folder)
+    model = open_model(AutoAdapterModel, folder)
     return model, LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
@@ -102,8 +89,6 @@ def add_adapter(model: Any, folder: Path, name: str) -> None:
 
 def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: str) -> None:
     """Refuse adapters that are loaded but do nothing, the known trap of this library (adapter-hub/adapters #815)."""
-    import torch
-
     ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids[: loaded_model.positions]])
     active_adapters = model.active_adapters
     with torch.no_grad():

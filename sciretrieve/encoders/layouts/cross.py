@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import LoadedModel, open_config, open_tokenizer, positions_of, reading
-from .plain import check_complete, check_vocabulary
+from .loading import LoadedModel, open_model, open_reader, positions_of
 
 LABELS = 2
 """The most labels that make one score: the second, "relevant", less the first."""
@@ -18,28 +19,19 @@ LABELS = 2
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The classifier as a model of one state per pair, of one dimension: the score, before any softmax or sigmoid.
 
-    Raises:
-        CorruptData: the weights cannot be read.
-        InvalidRequest: they lack some of the model; it gives more than two labels, or was not made to read pairs.
+    Raises InvalidRequest also for one that gives more than two labels, or was not made to read pairs.
     """
-    import torch
     from transformers import AutoModelForSequenceClassification
 
     folder = folders["base"]
-    with reading(folder):
-        config = open_config(folder)
-        if config.num_labels > LABELS:
-            raise InvalidRequest(
-                f"the model in {folder} gives {config.num_labels} labels, not a score; "
-                "take a cross-encoder with one label, or with two (not relevant, relevant)"
-            )
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            folder, local_files_only=True, output_loading_info=True, dtype=torch.float32
+    config, tokenizer, separator = open_reader(folder)
+    if config.num_labels > LABELS:
+        raise InvalidRequest(
+            f"the model in {folder} gives {config.num_labels} labels, not a score; "
+            "take a cross-encoder with one label, or with two (not relevant, relevant)"
         )
-        tokenizer, separator = open_tokenizer(folder, config)
     # unlike an encoder's, a classifier's pooler affects the output
-    check_complete(report, folder, unused=("position_ids",))
-    check_vocabulary(tokenizer, config, folder)
+    model = open_model(AutoModelForSequenceClassification, folder, unused=("position_ids",))
     is_typed = _is_typed(tokenizer, separator, config, folder)
     separator_id = tokenizer.token_to_id(separator)
 

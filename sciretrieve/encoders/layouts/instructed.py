@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, fill, positions_of, stripped
@@ -26,12 +28,8 @@ INSTRUCTIONS = {
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """A BERT whose attention reaches the instruction of `task`. As the instruction never changes, its states are constants.
 
-    Raises:
-        InvalidRequest: the checkpoint has another layout, or might run code; or the instruction is longer than the model reads.
-        CorruptData: it cannot be read.
+    Raises InvalidRequest also for an instruction that is longer than the model reads.
     """
-    import torch
-
     path, config, tokenizer, separator = base_of(folders, spec)
     state, all_weights = encoder_state(path, PREFIX)
     model, instructor = new_bert(config), new_bert(config)
@@ -58,8 +56,6 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 def instruction_ids(tokenizer: Any, task: str, positions: int, name: str) -> Any:
     """The tokens of a task's instruction, (1, length). Raises InvalidRequest for one that is longer than the model reads."""
-    import torch
-
     ids = torch.tensor([tokenizer.encode(INSTRUCTIONS.get(task, task)).ids])
     if ids.shape[1] > positions:
         raise InvalidRequest(f"the instruction {task[:40]!r} … has {ids.shape[1]} tokens, and {name} reads {positions}")
@@ -74,8 +70,6 @@ def contexts_of(instructor: Any, ids: Any) -> Sequence[Any]:
 
 def states_in_context(bert: Any, contexts: Sequence[Any], input_ids: Any, attention_mask: Any) -> Any:
     """The token states of a BERT each of whose layers attends to a context and to the text's own states (equation 4)."""
-    import torch
-
     texts, length = input_ids.shape
     states = bert.embeddings(input_ids)
     whole_mask = torch.cat([torch.ones_like(contexts[0][:, :, 0], dtype=attention_mask.dtype).expand(texts, -1), attention_mask], dim=1)

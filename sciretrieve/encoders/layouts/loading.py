@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import CorruptData, InvalidRequest, SciretrieveError
 from ..resolving import USUAL_LENGTH, positions
 
@@ -61,21 +63,38 @@ def silence() -> Iterator[None]:
             log.setLevel(level)
 
 
-def open_config(folder: Path) -> Any:
-    """The model's configuration."""
-    from transformers import AutoConfig
+def open_reader(folder: Path) -> tuple[Any, Any, str]:
+    """A model's configuration, its fast tokenizer, and its separator token ("" if it has none)."""
+    from transformers import AutoConfig, AutoTokenizer
 
-    return AutoConfig.from_pretrained(folder, local_files_only=True)
-
-
-def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
-    """The fast tokenizer, and its separator token ("" if it has none)."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, config=config)
+    with reading(folder):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, config=config)
     if not tokenizer.is_fast:
         raise InvalidRequest(f"the tokenizer in {folder} has no fast form (tokenizer.json), which is needed here")
-    return tokenizer.backend_tokenizer, str(tokenizer.sep_token or "")
+    check_vocabulary(tokenizer.backend_tokenizer, config, folder)
+    return config, tokenizer.backend_tokenizer, str(tokenizer.sep_token or "")
+
+
+def open_model(kind: Any, folder: Path, unused: tuple[str, ...] = ("pooler.", "position_ids")) -> Any:
+    """A model of a class of transformers in fp32. Weights with one of `unused` in their names do not affect the output.
+
+    transformers fills weights that are missing with random numbers, and only warns: such files are refused.
+    """
+    with reading(folder):
+        model, report = kind.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
+    if missing := [name for name in report["missing_keys"] if not any(part in name for part in unused)]:
+        raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
+    return model
+
+
+def check_vocabulary(tokenizer: Any, config: Any, folder: Path) -> None:
+    """Refuse a tokenizer with more tokens than the model has embeddings: that would fail in the middle of a corpus."""
+    if tokenizer.get_vocab_size() > config.vocab_size:
+        raise InvalidRequest(
+            f"the tokenizer in {folder} knows {tokenizer.get_vocab_size()} tokens and the model {config.vocab_size}: "
+            "they do not belong together"
+        )
 
 
 def positions_of(config: Any) -> int:
@@ -91,8 +110,6 @@ def read_checkpoint(path: Path) -> Any:
         CorruptData: it is cut short or not a checkpoint.
     """
     import pickle
-
-    import torch
 
     if path.suffix == ".safetensors":
         from safetensors.torch import load_file
@@ -137,7 +154,6 @@ def weights_file(folder: Path) -> Path:
 
 def states_of(model: Any) -> Any:
     """A module that gives the last layer's token states of a transformers model, in evaluation mode."""
-    import torch
 
     class States(torch.nn.Module):  # type: ignore[misc]
         trimmable = True  # its layers are run by transformers' own loop; see `trimming`

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, fill, positions_of, read_checkpoint, stripped
@@ -19,14 +21,7 @@ LAYER_WEIGHTS = "bert_layer_weights.weight"
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """A BERT that gives the weighted sum of its embeddings and its layers' states.
-
-    Raises:
-        InvalidRequest: the checkpoint has another layout, or might run code.
-        CorruptData: it cannot be read.
-    """
-    import torch
-
+    """A BERT that gives the weighted sum of its embeddings and its layers' states."""
     path, config, tokenizer, separator = base_of(folders, spec)
     state = read_checkpoint(path)
     count = config.num_hidden_layers + 1

@@ -12,11 +12,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import LoadedModel, additive_mask, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
-from .plain import check_vocabulary
-from .scimult import new_bert
+from .loading import LoadedModel, additive_mask, fill, positions_of, read_checkpoint, stripped
+from .scimult import base_of, new_bert
 
 UNSUPPORTED = (
     "add_perturb_embeddings",
@@ -30,18 +31,8 @@ SUMMED = ("training_and_inference", "inference_only")
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim).
-
-    Raises:
-        InvalidRequest: the checkpoint has another layout or form, or might run code.
-        CorruptData: it cannot be read.
-    """
-    import torch
-
-    folder, path = folders["base"], folders["checkpoint"] / spec.parts["checkpoint"].files[0]
-    with reading(folder):
-        config = open_config(folder)
-        tokenizer, separator = open_tokenizer(folder, config)
+    """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim)."""
+    path, config, tokenizer, separator = base_of(folders, spec)
     checkpoint = read_checkpoint(path)
     if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
         raise InvalidRequest(f"{path} is not a checkpoint in Multi2SPE's layout: it has no state_dict with hyper_parameters")
@@ -66,9 +57,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         pairs[last_number] = _with_differences(pairs[last_number], state, facets)
     model = new_bert(config)
     fill(model, {name: tensor for name, tensor in bert.items() if "extra_facet_layers" not in name}, path)
-    add_facet_tokens(tokenizer, facets, folder)
-    check_vocabulary(tokenizer, config, folder)
-
+    add_facet_tokens(tokenizer, facets, folders["base"])
     nonlinear = bool(parameters.get("add_extra_facet_nonlinearity"))
     by_mean = parameters.get("sum_into_single_embeddings_behavior") == "mean"
     normalised = bool(parameters.get("use_facet_embs_normalize"))
@@ -101,7 +90,6 @@ def facet_states(bert: Any, linears: Mapping[int, tuple[Any, Any]], facets: int,
         facets: how many there are.
         input_ids, attention_mask: (texts, length).
     """
-    import torch
 
     def linear(states: Any, number: int) -> Any:
         weights, biases = linears[number]
@@ -139,8 +127,6 @@ def _unsupported(parameters: Mapping[str, Any]) -> str:
 
 def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool) -> Any:
     """The facets' weights (facets, dim, dim) and biases (facets, dim), as a pair; None where the checkpoint has none."""
-    import torch
-
     names = [(f"{prefix}{facet}.weight", f"{prefix}{facet}.bias") for facet in range(facets)]
     if not all(weight in state and bias in state for weight, bias in names):
         return None

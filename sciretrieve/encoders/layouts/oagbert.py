@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..resolving import settings_in
 from ..specs import EncoderSpec
@@ -27,14 +29,8 @@ UNREAD = "embeddings.position_embeddings_second."
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The encoder's token states; with [CLS] pooling one state of a text, CogDL's `pooled_output`: tanh of a layer on its first token's.
 
-    A text without a token gives zeros.
-
-    Raises:
-        InvalidRequest: the folder has another version, or weights or settings of another layout.
-        CorruptData: its files cannot be read.
+    A text without a token gives zeros. Raises InvalidRequest also for another version.
     """
-    import torch
-
     folder = folders["base"]
     with reading(folder):
         version = (folder / "version").read_text(encoding="utf-8").partition("\n")[0].strip()
@@ -101,8 +97,6 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def _norm(dim: int) -> Any:
-    import torch
-
     return torch.nn.LayerNorm(dim, eps=EPSILON)
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ...errors import CorruptData
 from ..specs import EncoderSpec
 from .bottleneck import activate
-from .loading import LoadedModel, fill, reading, states_of
-from .plain import check_vocabulary
+from .loading import LoadedModel, check_vocabulary, fill, reading, states_of
 
 MAGIC = b"HMSEMB01"
 LONGEST_HEADER = 1 << 20
@@ -36,10 +36,7 @@ Weights = NDArray[np.float32]
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The model in fp32, with the adapter of `task` active; with none if `task` is "".
 
-    Raises:
-        CorruptData: the file is not of this format, is damaged, or gives other weights than those that are known.
-        InvalidRequest: it lacks some of the model, the tokenizer has tokens that the model has no embedding for, or the adapter was made
-            for another model or does not change this one's output.
+    Raises CorruptData also for weights other than those that are known.
     """
     part = spec.parts["base"]
     path = folders["base"] / part.files[0]
@@ -167,8 +164,6 @@ def _tensor(path: Path, row: Mapping[str, Any], data: bytes) -> Weights:
 
 def _as_transformers_names_them(tensors: Mapping[str, Weights]) -> dict[str, Any]:
     """The weights by their names in transformers; of queries, keys and values, which are one tensor here, each by itself."""
-    import torch
-
     names = {"emb_ln": "embeddings.LayerNorm", "ao": "attention.output.dense", "aln": "attention.output.LayerNorm"}
     names |= {"f1": "intermediate.dense", "f2": "output.dense", "fln": "output.LayerNorm"}
     kinds = {"w": "weight", "b": "bias"}

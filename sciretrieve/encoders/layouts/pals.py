@@ -12,21 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import (
-    LoadedModel,
-    additive_mask,
-    fill,
-    open_config,
-    open_tokenizer,
-    positions_of,
-    read_checkpoint,
-    reading,
-    stripped,
-    weights_file,
-)
-from .plain import check_vocabulary
+from .loading import LoadedModel, additive_mask, fill, open_reader, positions_of, read_checkpoint, stripped, weights_file
+from .scimult import new_bert
 
 HEADS = 6
 """Attention heads of a PAL, regardless of the model's own number."""
@@ -35,27 +26,17 @@ OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """BERT with the PALs of `task`.
-
-    Raises:
-        InvalidRequest: the configuration has another form, or the weights do not fit it.
-        CorruptData: the weights cannot be read.
-    """
-    from transformers import BertModel
-
+    """BERT with the PALs of `task`."""
     folder = folders["base"]
-    with reading(folder):
-        config = open_config(folder)
-        tokenizer, separator = open_tokenizer(folder, config)
+    config, tokenizer, separator = open_reader(folder)
     if not getattr(config, "mult", False) or any(getattr(config, form, False) for form in OTHER_FORMS):
         raise InvalidRequest(f"{folder}/config.json describes no projected attention layers (mult: true), or another form of them")
-    check_vocabulary(tokenizer, config, folder)
     state = read_checkpoint(weights_file(folder))
     state = stripped(state, "bert." if any(name.startswith("bert.") for name in state) else "")
     weights, number = _rename(state, spec.tasks.index(task), bool(config.pals))
     if number != len(spec.tasks):
         raise InvalidRequest(f"the weights in {folder} have projected attention layers for {number} tasks, not {len(spec.tasks)}")
-    model = with_pals(BertModel(config, add_pooling_layer=False), config, 1).eval()
+    model = with_pals(new_bert(config), config, 1).eval()
     fill(model, weights, weights_file(folder))
     return LoadedModel(model, tokenizer, separator, positions_of(config))
 
@@ -68,8 +49,6 @@ def with_pals(bert: Any, config: Any, count: int) -> Any:
         config: its configuration, with `hidden_size_aug` and `pals`.
         count: how many sets there are, one a task.
     """
-    import torch
-
     size = config.hidden_size_aug
 
     class Pal(torch.nn.Module):  # type: ignore[misc]

@@ -12,8 +12,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import LoadedModel, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of, stripped
-from .plain import check_vocabulary
+from .loading import LoadedModel, fill, open_reader, positions_of, read_checkpoint, states_of, stripped
 
 PREFIX = "ctx_model.encoder."
 """The encoder of candidates; that of queries, `question_model`, holds the same weights."""
@@ -28,31 +27,19 @@ EXPERT = re.compile(
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """A BERT with the weights that are active for `task`.
-
-    Raises:
-        InvalidRequest: the checkpoint has another layout, or might run code.
-        CorruptData: it cannot be read.
-    """
-
+    """A BERT with the weights that are active for `task`."""
     path, config, tokenizer, separator = base_of(folders, spec)
     state, _ = encoder_state(path, PREFIX)
     if spec.tasks:
         state = _expert_state(state, spec.tasks.index(task), path)
     model = new_bert(config)
     fill(model, state, path)
-
     return LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, Any, str]:
     """The checkpoint's path, the base model's configuration, tokenizer and separator."""
-    folder = folders["base"]
-    with reading(folder):
-        config = open_config(folder)
-        tokenizer, separator = open_tokenizer(folder, config)
-    check_vocabulary(tokenizer, config, folder)
-    return folders["checkpoint"] / spec.parts["checkpoint"].files[0], config, tokenizer, separator
+    return folders["checkpoint"] / spec.parts["checkpoint"].files[0], *open_reader(folders["base"])
 
 
 def new_bert(config: Any) -> Any:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 FIRST = 2
 """Tokens that are kept: [CLS], and the control code after it."""
 
@@ -16,7 +18,6 @@ def trim(states: Any) -> bool:
 
     `states` is a module from `loading.states_of`, or another layout's, which is left unchanged.
     """
-    import torch
     from transformers.models.bert.modeling_bert import BertEncoder
 
     encoders = [module for module in states.modules() if isinstance(module, BertEncoder)]

@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+import torch
 
 from ...errors import InvalidRequest
 from ..altered import Readers
@@ -27,27 +28,28 @@ DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
 
 
-class TrainingDemand(Protocol):
-    """One task of a training."""
+class TrainingDemand(ABC):
+    """One task of a training.
 
-    @property
-    def name(self) -> str:
-        """What its losses are called."""
+    Attributes:
+        name: what its losses are called.
+        formats: the formats that it trains.
+        head: what is trained beside the encoder, and thrown away afterwards: a torch module; None for nothing.
+    """
 
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """The formats that it trains."""
+    name: str
+    formats: tuple[str, ...]
+    head: Any = None
 
-    @property
-    def head(self) -> Any:
-        """What is trained beside the encoder, and thrown away afterwards: a torch module; None for nothing."""
-
+    @abstractmethod
     def __len__(self) -> int:
         """How many examples there are."""
 
+    @abstractmethod
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """What is encoded for some examples; some may be named more than once."""
 
+    @abstractmethod
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The loss of the vectors of `readings`, (readings, dim)."""
 
@@ -66,17 +68,15 @@ def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
     return format, reader.of_query(format, training_set.queries[id]) if is_text else reader.of_paper(format, training_set.papers[id])
 
 
-def of_papers_apart(demand: OfPapers) -> OfPapers:
-    """What the same task demands, with the same head, of the papers that are set apart."""
+def of_those_apart(demand: OfTexts) -> OfTexts:
+    """What the same task demands, with the same head, of the texts that are set apart."""
     other = copy(demand)
     other._ids = demand._apart
     return other
 
 
-class Ranked:
+class Ranked(TrainingDemand):
     """Triplets or pairs: the right paper, or label, is to be nearer to the query than others."""
-
-    head = None
 
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
@@ -88,7 +88,6 @@ class Ranked:
             raise InvalidRequest(f"{name} has pairs without a negative, which the loss {plan.loss!r} needs; use `loss='contrastive'`")
 
     def __len__(self) -> int:
-        """How many triplets or pairs there are."""
         return len(self._examples)
 
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
@@ -102,8 +101,6 @@ class Ranked:
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
-        import torch
-
         chosen = [self._examples[example] for example in examples]
         count = len(chosen)
         queries, positives, negatives = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
@@ -128,42 +125,26 @@ class Ranked:
         return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
 
 
-class OfPapers(ABC):
-    """What tasks of single papers share: a linear head reads a paper's vector, and every twentieth paper is set apart."""
+class OfTexts(TrainingDemand):
+    """A task of single texts, of which every twentieth is set apart."""
 
-    format: str
-    name: str
-    head: Any
-    _set: TrainingSet
-    _ids: list[str]
-    _apart: list[str]
-
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """The one format."""
-        return (self.format,)
+    def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str]) -> None:
+        self.name, self.formats, self._set = name, training_set.formats, training_set
+        self._ids, self._apart = split(ids)
 
     def __len__(self) -> int:
-        """How many papers there are."""
         return len(self._ids)
 
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
-        """The papers."""
-        return [(self.format, reader.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
-
-    @abstractmethod
-    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """The loss of the papers' vectors, (papers, dim)."""
+        """The texts."""
+        return [reading(self._set, reader, self._ids[place]) for place in examples]
 
 
-class Labelled(OfPapers):
+class Labelled(OfTexts):
     """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
 
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
-        import torch
-
-        self.name, self.format, self._set = name, training_set.asked, training_set
-        self._ids, self._apart = split(training_set.labels)
+        super().__init__(name, training_set, training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
         self._several = not training_set.one_each and any(len(labels) != 1 for labels in training_set.labels.values())
@@ -171,12 +152,10 @@ class Labelled(OfPapers):
             self._ids, self._apart = ([id for id in ids for _ in training_set.labels[id]] for ids in (self._ids, self._apart))
         if len(self._classes) < 2:
             raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
-        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
+        self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """Cross entropy, binary where a paper may have several labels."""
-        import torch
-
         rows = [[self._number[label] for label in self._labels(place)] for place in examples]
         if self._several:
             labels = torch.zeros(len(rows), len(self._classes))
@@ -193,23 +172,18 @@ class Labelled(OfPapers):
         return (labels[place - bisect_left(self._ids, id)],) if self._set.one_each else labels
 
 
-class Measured(OfPapers):
+class Measured(OfTexts):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
-        import torch
-
-        self.name, self.format, self._set = name, training_set.asked, training_set
-        self._ids, self._apart = split(training_set.targets)
+        super().__init__(name, training_set, training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
         self._mean, self._deviation = float(values.mean()), float(values.std())
-        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
+        self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The squared error, of numbers less their mean and in units of their standard deviation: years weigh no more than counts."""
-        import torch
-
         values = [(self._set.targets[self._ids[place]] - self._mean) / self._deviation for place in examples]
         return losses.numbers(self.head(vectors).squeeze(1), torch.tensor(values, dtype=torch.float32, device=vectors.device))

@@ -7,15 +7,16 @@ that was interrupted goes on with the same numbers, and several processes draw w
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from ...encoders.tokens import TokenBatch
-from .chance import draw
 from .demands import Reading
-from .processes import Processes
+from .devices import Arithmetic, Processes
 from .students import Student
 
 BUDGET = 4096
@@ -24,18 +25,10 @@ GRAPH_BYTES = 6 << 30
 """Memory for what a step's backward pass needs; where it would take more, chunks are encoded twice."""
 
 
-@dataclass(frozen=True)
-class Arithmetic:
-    """Where it is computed, and whether matrix products are in bf16."""
-
-    device: str
-    is_bf16: bool
-
-    def running(self) -> AbstractContextManager[Any]:
-        """Within this, matrix products are as it says."""
-        import torch
-
-        return torch.autocast(self.device.partition(":")[0], torch.bfloat16) if self.is_bf16 else nullcontext()
+def draw(*key: object) -> None:
+    """Let what is drawn by chance from here on depend on these values alone."""
+    digest = hashlib.sha256(repr(key).encode()).digest()
+    torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +52,6 @@ def chunks_of(student: Student, readings: Sequence[Reading], budget: int = BUDGE
 
 def encoded(student: Student, chunk: Chunk, arithmetic: Arithmetic, *, former: bool = False) -> Any:
     """The vectors of a chunk, (texts, dim) in fp32; see `Student.encode`."""
-    import torch
-
     ids, mask = (torch.from_numpy(part).to(arithmetic.device) for part in (chunk.batch.ids, chunk.batch.mask))
     with arithmetic.running():
         return student.encode(chunk.format, ids, mask, former=former).float()
@@ -89,8 +80,6 @@ def backward(
     Returns:
         The loss's parts, by name.
     """
-    import torch
-
     own = [(number, chunk) for number, chunk in enumerate(chunks) if number % processes.count == processes.rank]
     tokens = sum(chunk.batch.ids.size for chunk in chunks)
     fits = processes.count == 1 and tokens * bytes_a_token <= GRAPH_BYTES

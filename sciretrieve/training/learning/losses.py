@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+from torch.linalg import vector_norm
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, kl_div, log_softmax, mse_loss, pairwise_distance
+
 NEVER = -1e9
 """A similarity that has no weight in a softmax, also in bf16, and whose gradient is zero."""
 
@@ -16,8 +20,6 @@ def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
         queries, positives, negatives: (n, dim).
         margin: how much nearer the positive is to be.
     """
-    from torch.nn.functional import pairwise_distance
-
     return (pairwise_distance(queries, positives) - pairwise_distance(queries, negatives) + margin).clamp(min=0).mean()
 
 
@@ -32,13 +34,9 @@ def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperatu
         temperature: inner products are divided by it.
         both: whether the right query is looked for among the batch's queries, too, and the two losses averaged.
     """
-    from torch.nn.functional import cross_entropy
-
     similarities = (queries @ papers.T / temperature).masked_fill(is_barred, NEVER)
     loss = cross_entropy(similarities, right)
     if both:
-        import torch
-
         # what is barred one way is barred the other: a query for which a paper is right as well
         backwards = similarities[:, right].T
         loss = (loss + cross_entropy(backwards, torch.arange(len(queries), device=queries.device))) / 2
@@ -67,16 +65,12 @@ def facets_apart(queries: Any, positives: Any, negatives: Any, share: float) -> 
 
 def _similarities(queries: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
     """Of each query with its positive and its negative, (n, 2): the greatest inner product of two facets, and that of the facets' sums."""
-    import torch
-
     papers = torch.stack([positives, negatives], dim=1)
     products = torch.einsum("nid,npjd->npij", queries, papers)
     return products.amax(dim=(2, 3)), products.sum(dim=(2, 3))
 
 
 def _of_first(similarities: Any) -> Any:
-    from torch.nn.functional import cross_entropy
-
     return cross_entropy(similarities, similarities.new_zeros(len(similarities)).long())
 
 
@@ -87,15 +81,11 @@ def classes(scores: Any, labels: Any) -> Any:
         scores: (n, classes).
         labels: see above.
     """
-    from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
-
     return cross_entropy(scores, labels) if labels.dim() == 1 else binary_cross_entropy_with_logits(scores, labels)
 
 
 def numbers(scores: Any, values: Any) -> Any:
     """The mean squared error of a number a paper, both (n,) (SciRepEval, §4.1)."""
-    from torch.nn.functional import mse_loss
-
     return mse_loss(scores, values)
 
 
@@ -114,8 +104,6 @@ def rank(similarities: Any, scores: Any, is_barred: Any, temperature: float) -> 
         is_barred: which papers are no candidates for which query, (n, m).
         temperature: both are divided by it.
     """
-    from torch.nn.functional import kl_div, log_softmax
-
     student, teacher = (log_softmax((part / temperature).masked_fill(is_barred, NEVER), dim=1) for part in (similarities, scores))
     return kl_div(student, teacher, reduction="batchmean", log_target=True)
 
@@ -123,6 +111,4 @@ def rank(similarities: Any, scores: Any, is_barred: Any, temperature: float) -> 
 def distil(vectors: Any, teacher: Any) -> Any:
     """The mean over texts of the distance between the student's vectors and the teacher's, both (n, dim) (Vujanic and Rueckstiess 2025,
     LEAF, arXiv 2509.12539, which trained leaf-ir so)."""
-    from torch.linalg import vector_norm
-
     return vector_norm(vectors - teacher, dim=1).mean()

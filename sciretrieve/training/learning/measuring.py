@@ -10,7 +10,9 @@ from random import Random
 from typing import Any, Protocol
 
 import numpy as np
+import torch
 
+from ...choices import Metric
 from ...errors import InvalidRequest
 from ...evaluation import find_benchmark
 from ...evaluation.benchmark_reading import read
@@ -21,7 +23,8 @@ from ...metrics.measures import Evaluator, parse_measure
 from ...types import Vectors
 from ..training_set import TrainingSet
 from .demands import Reading, TrainingDemand
-from .gradients import BUDGET, Arithmetic, chunks_of, encoded
+from .devices import Arithmetic
+from .gradients import BUDGET, chunks_of, encoded
 from .students import Student
 
 MEASURE = "nDCG@10"
@@ -58,62 +61,35 @@ class RetrievalTask:
     measure: str = MEASURE
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """nDCG@10 of each query, by the encoder's metric; a paper does not find itself."""
-        ids = list(self.papers)
-        papers = vectors_of(student, list(self.papers.values()), arithmetic)
-        queries = vectors_of(student, list(self.queries.values()), arithmetic)
-        run: dict[str, dict[str, float]] = {}
-        for query, (rows, scores) in zip(self.queries, full_corpus.top(queries, [papers], 11, student.spec.metric, None), strict=True):
-            answer = {ids[row]: float(score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
-            answer.pop(query, None)
-            run[query] = answer
-        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(run)
+        """The measure of each query."""
+        queries, papers = (vectors_of(student, list(texts.values()), arithmetic) for texts in (self.queries, self.papers))
+        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(self.answers(queries, papers, student.spec.metric))
         return {query: values[query][self.measure] for query in self.queries}
+
+    def answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
+        """The scores of each query's nearest papers, by the encoder's metric; a paper does not find itself."""
+        ids = list(self.papers)
+        run: dict[str, dict[str, float]] = {}
+        for query, (rows, scores) in zip(self.queries, full_corpus.top(queries, [papers], 11, metric, None), strict=True):
+            run[query] = {ids[row]: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True) if ids[row] != query}
+        return run
 
 
 @dataclass(frozen=True)
-class CandidateLists:
-    """Queries, each with candidates of its own among which the right ones are looked for, field by field, as MDCR measures.
+class CandidateLists(RetrievalTask):
+    """Queries by field and id, each with candidates of its own among which the right ones are looked for, as MDCR measures. `qrels` has all
+    candidates of a query."""
 
-    Attributes:
-        queries: how they are read, by field and id.
-        papers: how the candidates are read, by id.
-        qrels: of each query the candidates, and which are right.
-    """
-
-    queries: Mapping[str, Reading]
-    papers: Mapping[str, Reading]
-    qrels: Qrels
     measure: str = "R@5"
 
-    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """The recall of each query among its first five candidates, by the encoder's metric."""
+    def answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
+        """The scores of each query's candidates."""
         place_of = {id: place for place, id in enumerate(self.papers)}
-        papers = vectors_of(student, list(self.papers.values()), arithmetic)
-        queries = vectors_of(student, list(self.queries.values()), arithmetic)
         run: dict[str, dict[str, float]] = {}
         for query, vector in zip(self.queries, queries, strict=True):
             ids = list(self.qrels[query])
-            scores = score(vector, papers[[place_of[id] for id in ids]], student.spec.metric)
-            run[query] = dict(zip(ids, map(float, scores), strict=True))
-        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(run)
-        return {query: values[query][self.measure] for query in self.queries}
-
-
-@dataclass(frozen=True)
-class Several:
-    """Several sets' queries, each looked for among its own papers."""
-
-    parts: Sequence[RetrievalTask]
-    measure: str = MEASURE
-
-    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """The measure of each query of each set."""
-        return {
-            f"{number} {query}": value
-            for number, part in enumerate(self.parts)
-            for query, value in part.values(student, arithmetic).items()
-        }
+            run[query] = dict(zip(ids, map(float, score(vector, papers[[place_of[id] for id in ids]], metric)), strict=True))
+        return run
 
 
 @dataclass(frozen=True)
@@ -125,8 +101,6 @@ class LossOfExamples:
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
         """The negative loss of each task."""
-        import torch
-
         values = {}
         for demand in self.demands:
             examples = range(len(demand))
@@ -140,11 +114,11 @@ class LossOfExamples:
 
 
 @dataclass(frozen=True)
-class OfLibrary:
-    """Papers that nothing is learned from, each looked for by texts of its own, and those that it cites by itself.
+class Several:
+    """Several sets' queries, each looked for among its set's papers.
 
     Attributes:
-        parts: each with its queries, and the paper that each query stands for.
+        parts: each set, and what each of its queries stands for: itself, or of an index the paper that it is a text of or that cites.
     """
 
     parts: Sequence[tuple[RetrievalTask, Mapping[str, str]]]
@@ -161,8 +135,6 @@ class OfLibrary:
 
 def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithmetic) -> Vectors:
     """Vectors of texts without what learning needs, and without chance: (texts, dim) float32."""
-    import torch
-
     vectors: Vectors | None = None
     with evaluating(student), torch.inference_mode():
         for chunk in chunks_of(student, readings, 2 * BUDGET):
@@ -209,7 +181,7 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
     return examples, ([query for query in queries if query in chosen], list(papers), qrels)
 
 
-def benchmark(name: str, student: Student) -> RetrievalTask | CandidateLists:
+def benchmark(name: str, student: Student) -> RetrievalTask:
     """A benchmark's queries and papers, as the student reads them; of cite:DIR each field's queries with their candidates.
 
     Raises:

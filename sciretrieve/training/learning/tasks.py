@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import Qrels
-from ..forms import FORMATS, ORIGINAL
-from ..lessons import Lessons
+from ..forms import FORMATS, ORIGINAL, Lessons
 from ..presets import Plan
 from ..training_set import TrainingSet
-from .demands import Labelled, Measured, OfPapers, Ranked, Reading, TrainingDemand, of_papers_apart, reading
-from .measuring import LossOfExamples, Measuring, OfLibrary, RetrievalTask, Several, benchmark, set_apart
+from .demands import Labelled, Measured, OfTexts, Ranked, Reading, TrainingDemand, of_those_apart, reading
+from .measuring import LossOfExamples, Measuring, RetrievalTask, Several, benchmark, set_apart
 from .students import Student
 from .taught import Distilled, Imitating, ScoredLists, Teacher
 
@@ -63,10 +62,11 @@ def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | 
     if lessons.choosing:
         return Tasks(demands, _of_library(lessons.choosing, student), judged, notes)
     if retrievals:
-        return Tasks(demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), judged, notes)
-    single = [demand for demand in demands if isinstance(demand, OfPapers)]
+        parts = [(part, {query: f"{number} {query}" for query in part.queries}) for number, part in enumerate(retrievals)]
+        return Tasks(demands, retrievals[0] if len(retrievals) == 1 else Several(parts), judged, notes)
+    single = [demand for demand in demands if isinstance(demand, OfTexts)]
     if len(single) == len(demands):
-        return Tasks(demands, LossOfExamples([of_papers_apart(demand) for demand in single]), judged, notes)
+        return Tasks(demands, LossOfExamples([of_those_apart(demand) for demand in single]), judged, notes)
     return Tasks(demands, None, judged, notes)
 
 
@@ -96,7 +96,7 @@ def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[st
     return RetrievalTask(read(queries), read(papers), qrels)
 
 
-def _of_library(sets: Sequence[TrainingSet], student: Student) -> OfLibrary:
+def _of_library(sets: Sequence[TrainingSet], student: Student) -> Several:
     """Each set's queries, looked for among all of its papers; a query that is a text stands for the paper that it is of."""
     parts = []
     for training_set in sets:
@@ -107,4 +107,4 @@ def _of_library(sets: Sequence[TrainingSet], student: Student) -> OfLibrary:
             original = training_set.papers[positive].extra.get(ORIGINAL) or {}
             paper_of[query] = str(original.get("id", positive)) if query in training_set.queries else query
         parts.append((_retrieval(training_set, student, list(qrels), list(training_set.papers), qrels), paper_of))
-    return OfLibrary(parts)
+    return Several(parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from ...encoders import load_encoder, reads_texts
 from ...encoders.remembered import RememberingEncoder
@@ -15,8 +16,8 @@ from ..altered import Readers
 from ..presets import Plan
 from ..training_set import TrainingSet
 from . import losses
-from .chance import draw
-from .demands import OfPapers, Ranked, Reading, reading, split
+from .demands import OfTexts, Ranked, Reading, TrainingDemand, reading
+from .gradients import draw
 
 
 class Teacher:
@@ -44,7 +45,8 @@ class Teacher:
             queries = [Query(ids[place], training_set.queries[ids[place]]) for place in texts]
             vectors[texts] = self._remembering.encode_queries(queries)
         if papers := places[False]:
-            vectors[papers] = self._remembering.encode_papers([_plain(training_set.papers[ids[place]]) for place in papers])
+            plain = [Paper(one.id, one.title, one.abstract) for one in (training_set.papers[ids[place]] for place in papers)]
+            vectors[papers] = self._remembering.encode_papers(plain)
         if self.is_unit:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         return vectors
@@ -59,39 +61,22 @@ class Teacher:
         return -distances
 
 
-def _plain(paper: Paper) -> Paper:
-    return Paper(paper.id, paper.title, paper.abstract)
-
-
-class Distilled(OfPapers):
+class Distilled(OfTexts):
     """All texts of a set: their vectors are to be the teacher's, through a linear layer where these have another dimension."""
 
     def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str], dim: int, teacher: Teacher, seed: int) -> None:
         """`ids` are those of the papers and text queries."""
-        import torch
-
-        self.name, self.format, self._set, self._is_unit = name, training_set.asked, training_set, teacher.is_unit
-        self._ids, self._apart = split(ids)
+        super().__init__(name, training_set, ids)
+        self._is_unit = teacher.is_unit
         ordered = [*self._ids, *self._apart]
         self._place = {id: place for place, id in enumerate(ordered)}
         self._teacher = teacher.vectors(training_set, ordered)
         other = self._teacher.shape[1]
         draw(seed, name, "head")  # whatever the teacher has drawn, to be converted
-        self.head: Any = None if other == dim else torch.nn.Linear(dim, other, bias=False)
-
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """That of papers, and that of text queries if there are any."""
-        return self._set.formats
-
-    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
-        """The texts."""
-        return [reading(self._set, reader, self._ids[place]) for place in examples]
+        self.head = None if other == dim else torch.nn.Linear(dim, other, bias=False)
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The distance from the teacher's vectors, between unit vectors where it compares by the cosine."""
-        import torch
-
         wanted = torch.from_numpy(self._teacher[[self._place[self._ids[place]] for place in examples]]).to(vectors.device)
         own = vectors if self.head is None else self.head(vectors)
         return losses.distil(torch.nn.functional.normalize(own, dim=-1) if self._is_unit else own, wanted)
@@ -111,8 +96,6 @@ class Imitating(Ranked):
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The divergence from the teacher's ranking of all papers of the batch, each once."""
-        import torch
-
         chosen = [self._examples[example] for example in examples]
         count = len(chosen)
         queries = [query for query, _, _ in chosen]
@@ -134,10 +117,8 @@ class Imitating(Ranked):
         )
 
 
-class ScoredLists:
+class ScoredLists(TrainingDemand):
     """Queries with papers that a teacher has scored: they are to be ranked as the scores say."""
-
-    head = None
 
     def __init__(self, name: str, training_set: TrainingSet, rankings: Mapping[str, Mapping[str, float]], plan: Plan) -> None:
         self.name, self._set, self._plan = name, training_set, plan
@@ -147,7 +128,6 @@ class ScoredLists:
         self.formats = training_set.formats
 
     def __len__(self) -> int:
-        """How many queries there are."""
         return len(self._lists)
 
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
@@ -158,8 +138,6 @@ class ScoredLists:
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The divergence from the teacher's ranking of each query's own papers."""
-        import torch
-
         lists = [list(self._lists[place][1].values()) for place in examples]
         longest = max(map(len, lists))
         first = len(lists)

@@ -1,31 +1,36 @@
-"""The loop: steps, measurements, checkpoints, and an end when nothing is gained any more. It goes on where it was interrupted."""
+"""The loop: steps and their rates, measurements, checkpoints, and an end when nothing is gained any more. It goes on where it stopped."""
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from ...errors import InvalidRequest
+from ...choices import Schedule
+from ...errors import CorruptData, InvalidRequest
+from ...files.writing import write_whole
 from ...protocols import Progress
 from ...wording import in_words
 from ..altered import Altering, Readers
 from ..presets import Plan
-from . import checkpoints, losses
-from .chance import draw
+from . import losses
+from .boards import Board
 from .demands import Reading, TrainingDemand
-from .gradients import Arithmetic, backward, chunks_of, encoded
+from .devices import Arithmetic, Processes
+from .gradients import backward, chunks_of, draw, encoded
 from .measuring import Measuring, evaluating, mean_of
-from .processes import Processes
-from .rates import factor
 from .students import Student
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
+FACTS = "facts"
+"""Of a checkpoint, beside its tensors."""
 EVERY_SECONDS = 30.0
 """Between two checkpoints: a training that is killed loses no more."""
 MEASUREMENTS = 10
@@ -70,7 +75,7 @@ class Training:
         processes: which compute it together.
         folder: where checkpoints are.
         identity: all that decides the result; a checkpoint of another is refused.
-        heard: is told of each measurement's row.
+        board: shows each measurement's row; None for none.
     """
 
     student: Student
@@ -81,7 +86,7 @@ class Training:
     processes: Processes
     folder: Path
     identity: str
-    heard: Callable[[Mapping[str, Any]], None]
+    board: Board | None = None
 
     @property
     def share(self) -> int:
@@ -101,8 +106,6 @@ class Training:
             InvalidRequest: the checkpoint is of another training; or the loss is no number before anything was learnt.
             OSError: a checkpoint cannot be written.
         """
-        import torch
-
         parameters = dict(self.student.trained)
         for number, demand in enumerate(self.demands):
             if demand.head is not None:
@@ -152,15 +155,16 @@ class Training:
                 self._checkpoint(parameters, optimiser, course, sums)
                 saved_at = time.monotonic()
         if self.held_out is not None:
-            self._take(checkpoints.read(self.folder / BEST)[0])
+            best = read_checkpoint(self.folder / BEST)[0]
+            with torch.no_grad():
+                for name, parameter in self.student.trained.items():
+                    parameter.copy_(best[name])
         else:
             course.best_step = course.step
         return course
 
     def _gradient(self, step: int) -> Mapping[str, float]:
         """Add the gradient of a step's loss, the plain sum of the tasks' (Singh et al. 2023, appendix B). Returns the losses, by task."""
-        import torch
-
         chosen = [self._examples(number, step) for number in range(len(self.demands))]
         asked = [
             demand.readings(self._reader(number, step), examples)
@@ -192,8 +196,6 @@ class Training:
 
     def _former(self, chunks: Sequence[Any], count: int) -> Any:
         """The vectors of some chunks by the encoder as it was, (count, dim)."""
-        import torch
-
         with evaluating(self.student), torch.no_grad():
             parts = [(chunk.places, encoded(self.student, chunk, self.arithmetic, former=True)) for chunk in chunks]
         vectors = torch.empty(count, parts[0][1].shape[1], device=parts[0][1].device)
@@ -225,7 +227,8 @@ class Training:
                 if course.misses >= self.plan.patience:
                     course.stopped = f"nothing was gained in {course.misses} measurements"
         course.rows.append(row)
-        self.heard(row)
+        if self.board is not None:
+            self.board.add(row)
         progress.note(f"{text} ({in_words(course.seconds)})")
 
     def _values(self) -> dict[str, float]:
@@ -234,7 +237,7 @@ class Training:
 
     def _save(self, name: str, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
         if self.processes.is_first:
-            checkpoints.save(self.folder / name, tensors, {"identity": self.identity, **facts})
+            save_checkpoint(self.folder / name, tensors, {"identity": self.identity, **facts})
 
     def _checkpoint(self, parameters: Mapping[str, Any], optimiser: Any, course: Course, sums: Mapping[str, float]) -> None:
         tensors = dict(parameters)
@@ -246,13 +249,11 @@ class Training:
 
     def _restored(self, parameters: Mapping[str, Any], optimiser: Any) -> tuple[Course, dict[str, float]]:
         """The course of the checkpoint, whose weights are taken, and the losses since its last measurement; a new one if there is none."""
-        import torch
-
         path = self.folder / CHECKPOINT
         if not path.is_file():
             draw(self.plan.seed, "start")
             return Course(), {}
-        tensors, facts = checkpoints.read(path)
+        tensors, facts = read_checkpoint(path)
         if facts["identity"] != self.identity:
             raise InvalidRequest(
                 f"{self.folder} has the checkpoint of another training; begin anew with `overwrite`, or name another folder"
@@ -269,15 +270,47 @@ class Training:
                     }
         return course, facts["sums"]
 
-    def _take(self, tensors: Mapping[str, Any]) -> None:
-        """Give the student other weights."""
-        import torch
-
-        with torch.no_grad():
-            for name, parameter in self.student.trained.items():
-                parameter.copy_(tensors[name])
-
 
 def _shown(value: float, measure: str) -> str:
     """A measure as it is printed: in per cent, but for a loss."""
     return f"{value:.4f}" if "loss" in measure else f"{100 * value:.1f}"
+
+
+def factor(schedule: Schedule, step: int, warmup: float, steps: int) -> float:
+    """The share of the peak that a step's rate is.
+
+    Args:
+        schedule: "linear" falls to zero at the end; "inverse-root" with the root of the step (Vaswani et al. 2017, section 5.3);
+            "constant" stays.
+        step: from 0.
+        warmup: steps of warm-up; below 1 a share of all steps.
+        steps: all steps.
+    """
+    up = warmup if warmup >= 1 else warmup * steps
+    if step < up:
+        return (step + 1) / up if up >= 1 else 1.0
+    if schedule == "linear":
+        return max(0.0, (steps - step) / max(steps - up, 1.0))
+    if schedule == "inverse-root":
+        return float((max(up, 1.0) / (step + 1)) ** 0.5)
+    return 1.0
+
+
+def save_checkpoint(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """Write tensors by name, and facts as plain JSON values, wholly or not at all. A full disk raises OSError and leaves the old file."""
+    from safetensors.torch import save as as_bytes
+
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_whole(path, as_bytes(whole, metadata={FACTS: json.dumps(facts)}))
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and facts of a file that `save_checkpoint` wrote. Raises CorruptData if it is damaged."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            facts: dict[str, Any] = json.loads((file.metadata() or {})[FACTS])
+            return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise CorruptData(f"{path} is no checkpoint ({error}); remove the folder, or begin anew with `overwrite`") from error

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sciretrieve.training.learning import losses
-from sciretrieve.training.learning.rates import factor
+from sciretrieve.training.learning.trainer import factor
 from sciretrieve.training.presets import PRESETS
 
 CHANCE = np.random.default_rng(7)

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ....choices import Method
 from ...presets import Plan
-from .adapted import Adapted
-from .experts import AttentionExperts, FeedForwardExperts
+from .adapted import Adapted, Fused
 from .faceted import Faceted
-from .fused import Fused
-from .instructed import Instruction, Prefix
+from .scimult import AttentionExperts, FeedForwardExperts, Instruction, Prefix
 from .student import FORMATS, Student
 from .whole import Coded, Whole
 from .with_pals import WithPals

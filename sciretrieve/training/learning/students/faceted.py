@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import torch
+
 from ....encoders.catalogue import CATALOGUE
 from ....encoders.layouts.multi2spe import add_facet_tokens, facet_states
 from ....encoders.specs import EncoderSpec
 from ....errors import InvalidRequest
 from ...presets import Plan
-from .bert import OfBert
+from .whole import OfBert
 
 INNER = "layer{}"
 """The linear layers after a BERT layer, by its number from 0."""
@@ -33,7 +35,6 @@ class Faceted(OfBert):
         super().prepare(plan)
 
     def extend(self, plan: Plan) -> None:
-        """See `OfBert`."""
         layers = self.model.config.num_hidden_layers
         self.after = sorted({number for number in (layers // 3 - 1, 2 * layers // 3 - 1) if number >= 0})
         add_facet_tokens(self.tokenizer, plan.facets, self.folders["base"])
@@ -84,7 +85,6 @@ def with_facets(bert: Any, facets: int, after: list[int], *, nonlinear: bool) ->
         after: the numbers of the BERT layers, from 0, after which there are such layers, beside those after the last.
         nonlinear: whether the last ones' output goes through tanh.
     """
-    import torch
 
     class States(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -1,18 +1,27 @@
-"""What SciMult's models share (Zhang et al. 2023): three tasks, each of which reads queries and candidates alike, and the checkpoint."""
+"""SciMult's models (Zhang et al. 2023): three tasks, each of which reads queries and candidates alike, by experts or by instructions.
+
+With experts, every second layer has an attention, or a feed-forward network, for each task (section 3.2); with instructions, each layer
+attends to the states of the task's instruction, too (section 3.3).
+"""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import torch
+
 from ....encoders.catalogue import SCIMULT_KINDS, SCIMULT_TASKS
+from ....encoders.layouts.instructed import contexts_of, instruction_ids, states_in_context
 from ....encoders.specs import EncoderSpec, Layout
 from ....errors import InvalidRequest
 from ...presets import Plan
-from .bert import OfBert
 from .student import read_by
+from .whole import OfBert
 
 TASKS: Mapping[str, str] = {"adhoc_query": "search", "proximity": "link_prediction", "classification": "classification"}
 """SciMult's tasks by the format that a task is named after. Sets of pairs whose queries are texts train search, other pairs and triplets
@@ -44,7 +53,6 @@ class SciMult(OfBert):
         return task
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
-        """See `Student`."""
         self.choose(TASKS[format])
         return self.module(ids, mask)
 
@@ -78,3 +86,125 @@ class SciMult(OfBert):
             "epoch": 0,
             "encoder_params": parameters,
         }
+
+
+def routed(module: Any) -> Any:
+    """Copies of a module, one a task, of which the one whose number is `active` is used."""
+
+    class Routed(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.experts = torch.nn.ModuleList([deepcopy(module) for _ in SCIMULT_TASKS])
+            self.active = 0
+
+        def forward(self, *inputs: Any) -> Any:
+            return self.experts[self.active](*inputs)
+
+    return Routed()
+
+
+class Experts(SciMult):
+    """All weights are trained, an expert's by its own task alone. Layers with experts are the second, the fourth and so on."""
+
+    layout = "scimult"
+    kind: str
+    names: Mapping[str, str]
+    """What of a layer has experts, and what a checkpoint calls it."""
+
+    def extend(self, plan: Plan) -> None:
+        self.routes = []
+        for layer in self.model.encoder.layer[1::2]:
+            for name in self.names:
+                place, _, last = name.rpartition(".")
+                owner = layer.get_submodule(place)
+                self.routes.append(routed(getattr(owner, last)))
+                setattr(owner, last, self.routes[-1])
+
+    def choose(self, task: str) -> None:
+        for route in self.routes:
+            route.active = SCIMULT_TASKS.index(task)
+
+    def parameters(self) -> Mapping[str, Any]:
+        return {"use_moe": True, "num_expert": len(SCIMULT_TASKS), "moe_type": f"mod2:{self.kind}"}
+
+    def encoder_weights(self) -> Mapping[str, Any]:
+        return {self._name(name): value for name, value in self.model.state_dict().items()}
+
+    def _name(self, name: str) -> str:
+        match = re.fullmatch(r"(encoder\.layer\.\d+)\.(.+)\.experts\.(\d+)\.(.+)", name)
+        return f"{match[1]}.{self.names[match[2]]}.{match[3]}.{match[4]}" if match else name
+
+
+class AttentionExperts(Experts):
+    """SciMult-MHAExpert. Layer normalisation after the attention is shared."""
+
+    kind = "attn"
+    names: Mapping[str, str] = {
+        **{f"attention.self.{name}": f"attention.self.moe_{name}" for name in ("query", "key", "value")},
+        "attention.output.dense": "attention.output.moe_dense",
+    }
+
+
+class FeedForwardExperts(Experts):
+    """SciMult-FFNExpert."""
+
+    kind = "fwd"
+    names: Mapping[str, str] = {"intermediate": "moe_layer.interm_layers", "output": "moe_layer.output_layers"}
+
+
+def with_instructor(bert: Any, instructor: Any, instructions: Mapping[str, Any]) -> Any:
+    """A module that gives the token states of a BERT that attends to an instruction, `task`'s.
+
+    Args:
+        bert: the encoder.
+        instructor: the encoder of instructions, which may be the same.
+        instructions: tokens by task, (1, length).
+    """
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert, self.instructor, self.config = bert, instructor, bert.config
+            self.task = next(iter(instructions))
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            contexts = contexts_of(self.instructor, instructions[self.task].to(input_ids.device))
+            return states_in_context(self.bert, contexts, input_ids, attention_mask)
+
+    return States().eval()
+
+
+class Instruction(SciMult):
+    """SciMult-Instruction: one encoder reads texts and instructions, and all of its weights are trained."""
+
+    layout = "instructed"
+
+    def extend(self, plan: Plan) -> None:
+        ids = {task: instruction_ids(self.tokenizer, task, self.positions, plan.base) for task in SCIMULT_TASKS}
+        self.model = self.states = with_instructor(self.model, self.instructor(), ids)
+
+    def instructor(self) -> Any:
+        """The encoder of instructions."""
+        return self.model
+
+    def choose(self, task: str) -> None:
+        self.states.task = task
+
+    def encoder_weights(self) -> Mapping[str, Any]:
+        weights: Mapping[str, Any] = self.states.bert.state_dict()
+        return weights
+
+
+class Prefix(Instruction):
+    """SciMult-Prefix: instructions have an encoder of their own, a copy of the other, and it alone is trained."""
+
+    def instructor(self) -> Any:
+        instructor = deepcopy(self.model)
+        self.model.requires_grad_(False)
+        return instructor
+
+    def weights(self) -> Mapping[str, Any]:
+        """See `OfBert`. The authors have released no such checkpoint; these names are our layout's."""
+        weights = dict(super().weights())
+        instructor = {f"instruction_model.encoder.{name}": value for name, value in self.states.instructor.state_dict().items()}
+        return weights | {"model_dict": weights["model_dict"] | instructor}

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ....encoders.conversion import pooled
 from ....encoders.layouts import LOADERS
 from ....encoders.layouts.loading import LoadedModel, silence
@@ -54,8 +56,6 @@ class Student(ABC):
         Raises:
             UnknownName, InvalidRequest, Unavailable, CorruptData: the base cannot be found, read or trained.
         """
-        import torch
-
         name = str(Path(plan.base).expanduser().resolve()) if is_path(plan.base) else plan.base
         self.base = EncoderRequest(name)
         self.base_spec = resolve(self.base)

@@ -1,14 +1,22 @@
-"""A whole model whose weights all change; and one that reads a control code, the format's, before each text (Singh et al. 2023, §5)."""
+"""A whole model whose weights all change: as it is; with a control code, the format's, before each text (Singh et al. 2023, §5); or a BERT
+that gets new parts inside it, and is written in the layout of the paper's authors."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import torch
 
 from ....encoders.catalogue import MODEL_FILES
 from ....encoders.specs import EncoderSpec, Side
+from ....encoders.trained import CHECKPOINT
+from ....errors import InvalidRequest
 from ....files.writing import write_json, write_whole
 from ...presets import Plan
 from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by
@@ -21,12 +29,10 @@ class Whole(Student):
         """See `Student`: all weights are trained as they are."""
 
     def as_trained(self) -> EncoderSpec:
-        """See `Student`."""
         sides = read_by(self.base_spec.sides, "", "")
         return replace(self.base_spec, layout="transformers", sides=sides, tasks=(), kinds={}, late=False)
 
     def write_model(self, folder: Path) -> None:
-        """See `Student`."""
         self.model.save_pretrained(folder)
         self.write_tokenizer(folder)
         self._write_modules(folder)
@@ -70,7 +76,6 @@ class Coded(Whole):
         self.model.resize_token_embeddings(self.tokenizer.get_vocab_size(), mean_resizing=False)
 
     def as_trained(self) -> EncoderSpec:
-        """See `Student`."""
         spec = super().as_trained()
         of_papers, of_queries = (FORMATS[format] for format in chosen_formats(self.formats))
         sides = replace(
@@ -83,7 +88,6 @@ class Coded(Whole):
         return replace(spec, sides=sides, kinds=kinds, pooling="second", codes=tuple(FORMATS[name] for name in self.formats))
 
     def side(self, format: str, side: Side) -> Side:
-        """See `Student`."""
         return side.with_code(FORMATS[format])
 
     def _write_modules(self, folder: Path) -> None:
@@ -92,3 +96,31 @@ class Coded(Whole):
 
 def _coded(side: Side, code: str) -> Side:
     return replace(side, text=f"{code} {side.text}")
+
+
+class OfBert(Whole):
+    """Its folder has the configuration, the tokenizer, and what `weights` gives."""
+
+    weights_file = CHECKPOINT
+
+    def prepare(self, plan: Plan) -> None:
+        if self.model.config.model_type != "bert":
+            raise InvalidRequest(
+                f"{plan.base} is no BERT but a {self.model.config.model_type}, and the method {plan.method!r} takes a BERT: "
+                "begin with scibert, pubmedbert or another"
+            )
+        self.model.pooler = None
+        self.extend(plan)
+
+    @abstractmethod
+    def extend(self, plan: Plan) -> None:
+        """Give the BERT its new parts, and say which weights are trained."""
+
+    @abstractmethod
+    def weights(self) -> Mapping[str, Any]:
+        """What the file of weights holds."""
+
+    def write_model(self, folder: Path) -> None:
+        self.model.config.save_pretrained(folder)
+        self.write_tokenizer(folder)
+        torch.save(dict(self.weights()), folder / self.weights_file)

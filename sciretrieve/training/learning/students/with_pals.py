@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import torch
+
 from ....encoders.layouts.pals import OTHER_FORMS, with_pals
 from ....encoders.specs import EncoderSpec
 from ...presets import Plan
-from .bert import OfBert
 from .student import PREDICTED, chosen_formats, read_by
+from .whole import OfBert
 
 WIDTH = 204
 """Of the small layers (`hidden_size_aug` in the authors' configuration, pals.config.json)."""
@@ -23,8 +25,6 @@ class WithPals(OfBert):
 
     def extend(self, plan: Plan) -> None:
         """See `OfBert`: the new weights begin with normal random numbers, as BERT's own did, and biases with zeros (the authors' code)."""
-        import torch
-
         config, forms = self.model.config, dict.fromkeys(OTHER_FORMS, False)
         config.update({"mult": True, "pals": True, "hidden_size_aug": WIDTH, "num_tasks": len(self.formats), **forms})
         self.model = self.states = with_pals(self.model, config, len(self.formats)).eval()
@@ -34,13 +34,11 @@ class WithPals(OfBert):
                 torch.nn.init.zeros_(module.bias)
 
     def as_trained(self) -> EncoderSpec:
-        """See `Student`."""
         spec = super().as_trained()
         kinds = {kind: kind for kind in PREDICTED if kind in self.formats}
         return replace(spec, layout="pals", sides=read_by(spec.sides, *chosen_formats(self.formats)), tasks=self.formats, kinds=kinds)
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
-        """See `Student`."""
         self.states.active = self.formats.index(format)
         return self.module(ids, mask)
 

@@ -16,7 +16,7 @@ from sciretrieve.options import TrainingOptions
 from sciretrieve.training import train
 from sciretrieve.training.learning import losses
 from sciretrieve.types import Query
-from tests.toy_weights import DIM, LAYERS, write_bert
+from tests.toy_weights import DIM, LAYERS
 from tests.training.learning.students.toy_training import (
     Learned,
     learned,
@@ -24,7 +24,6 @@ from tests.training.learning.students.toy_training import (
     reached,
     vectors_of_student,
     vectors_of_task,
-    write_sets,
     written,
 )
 
@@ -32,19 +31,10 @@ TEXTS = ["graph networks", "a citation of the paper", "vaccine"]
 FACETS = 3
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bert")
-    write_bert(folder, 5)
-    return folder
-
-
 @pytest.fixture(scope="module", params=["multi2spe", "multi2spe-code"])
-def trained(request: pytest.FixtureRequest, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    sets = write_sets(tmp_path_factory.mktemp("sets"))
-    data = [sets["proximity"], sets["adhoc_query"]]
-    with pytest.MonkeyPatch.context() as patch:
-        return learned(patch, request.param, base, data, tmp_path_factory.mktemp("trained") / request.param)
+def trained(request: pytest.FixtureRequest, base: Path, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    to = tmp_path_factory.mktemp("trained") / request.param
+    return learned(request.param, base, [sets["proximity"], sets["adhoc_query"]], to)
 
 
 def by_hand(parts: Sequence[Any], share: float, *, apart: bool) -> float:

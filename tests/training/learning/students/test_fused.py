@@ -10,15 +10,14 @@ import pytest
 
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.training import train
-from tests.toy_weights import write_bert
 from tests.training.learning.students.toy_training import (
+    QUICK,
     Learned,
     learned,
     opened,
     reached,
     vectors_of_student,
     vectors_of_task,
-    write_sets,
     written,
 )
 
@@ -27,35 +26,16 @@ TEXTS = ["graph networks", "a citation of the paper"]
 
 
 @pytest.fixture(scope="module")
-def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return write_sets(tmp_path_factory.mktemp("sets"))
-
-
-@pytest.fixture(scope="module")
-def adapters(sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def adapters(base: Path, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two adapters that were trained here."""
-    folder = tmp_path_factory.mktemp("base")
-    write_bert(folder / "bert", 9)
-    train(
-        [sets["adhoc_query"]],
-        folder / "adapters",
-        like="scirepeval-adapters",
-        base=str(folder / "bert"),
-        rate=1e-2,
-        warmup=0.0,
-        batch=2,
-        steps=2,
-        precision="fp32",
-        device="cpu",
-        progress=False,
-    )
-    return folder / "adapters"
+    folder = tmp_path_factory.mktemp("base") / "adapters"
+    train([sets["adhoc_query"]], folder, like="scirepeval-adapters", base=str(base), batch=2, steps=2, **QUICK)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def trained(adapters: Path, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    with pytest.MonkeyPatch.context() as patch:
-        return learned(patch, "scirepeval-fusion", adapters, [sets["adhoc_query"]], tmp_path_factory.mktemp("trained") / "fusion")
+    return learned("scirepeval-fusion", adapters, [sets["adhoc_query"]], tmp_path_factory.mktemp("trained") / "fusion")
 
 
 def test_what_is_written_reads_as_it_was_trained(trained: Learned) -> None:
@@ -91,9 +71,9 @@ def test_a_gradient_reaches_the_formats_own_layers(adapters: Path) -> None:
         assert {name.partition("adapter_fusion_layer.")[2].partition(".")[0] for name in names} == {f"{format},{other}"}
 
 
-def test_what_cannot_be_joined(adapters: Path) -> None:
+def test_what_cannot_be_joined(base: Path, adapters: Path) -> None:
     with pytest.raises(InvalidRequest, match="has no adapters to join"):
-        opened("scirepeval-fusion", adapters.parent / "bert", FORMATS)
+        opened("scirepeval-fusion", base, FORMATS)
     with pytest.raises(InvalidRequest, match="has no adapter for regression; it has proximity, adhoc_query"):
         opened("scirepeval-fusion", adapters, [*FORMATS, "regression"])
     with pytest.raises(InvalidRequest, match="there is one adapter to join"):

@@ -17,7 +17,7 @@ from sciretrieve.training.forms import ranking_labels
 from sciretrieve.training.learning.measuring import benchmark
 from sciretrieve.types import Query
 from tests.made_up import write_jsonl
-from tests.toy_weights import VOCABULARY, bert_config, ids_of, write_bert, write_scimult, write_tokenizer
+from tests.toy_weights import VOCABULARY, bert_config, ids_of, write_scimult, write_tokenizer
 from tests.training.learning.students.toy_training import (
     Learned,
     learned,
@@ -25,7 +25,6 @@ from tests.training.learning.students.toy_training import (
     reached,
     vectors_of_student,
     vectors_of_task,
-    write_sets,
     written,
 )
 
@@ -35,25 +34,12 @@ LIKE = ["scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-ins
 EXPERTS = LIKE[:2]
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("vanilla")
-    write_bert(folder, 3)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return write_sets(tmp_path_factory.mktemp("sets"))
-
-
 @pytest.fixture(scope="module", params=LIKE)
 def two_tasks(request: pytest.FixtureRequest, base: Path, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """Trained on search and classification, not on links."""
     data = [sets["adhoc_query"], sets["classification"]]
     to = tmp_path_factory.mktemp("trained") / request.param
-    with pytest.MonkeyPatch.context() as patch:
-        return learned(patch, request.param, base, data, to)
+    return learned(request.param, base, data, to)
 
 
 def test_what_is_written_reads_as_it_was_trained(two_tasks: Learned) -> None:

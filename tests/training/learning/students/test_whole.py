@@ -9,23 +9,14 @@ import pytest
 from sciretrieve.encoders import load_encoder
 from sciretrieve.evaluation import sides
 from sciretrieve.types import Paper
-from tests.toy_weights import write_bert
-from tests.training.learning.students.toy_training import learned, opened, write_sets, written
+from tests.training.learning.students.toy_training import learned, opened, written
 
 CODES = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bert")
-    write_bert(folder, 7)
-    return folder
-
-
 @pytest.mark.parametrize("like", ["scirepeval-codes", "scirepeval-adapters"])
-def test_a_benchmark_is_read_by_the_format_of_its_kind(like: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = list(write_sets(tmp_path).values())
-    folder = str(learned(monkeypatch, like, base, data, tmp_path / "trained").folder)
+def test_a_benchmark_is_read_by_the_format_of_its_kind(like: str, base: Path, sets: dict[str, Path], tmp_path: Path) -> None:
+    folder = str(learned(like, base, list(sets.values()), tmp_path / "trained").folder)
     names = CODES if like == "scirepeval-codes" else dict(zip(CODES, CODES, strict=True))
     for kind in ("classification", "regression"):
         assert sides.tasks_for(folder, kind, None, None) == (names[kind], names[kind])
@@ -46,8 +37,7 @@ def test_what_is_trained_on_some_formats_has_their_codes_alone(base: Path) -> No
 
 @pytest.mark.parametrize(("form", "format"), [("proximity", "adhoc_query"), ("adhoc_query", "regression"), ("regression", "adhoc_query")])
 def test_a_set_is_read_by_the_format_that_it_is_put_into_and_no_other(
-    form: str, format: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    form: str, format: str, base: Path, sets: dict[str, Path], tmp_path: Path
 ) -> None:
-    data = write_sets(tmp_path)[form]
-    learnt = learned(monkeypatch, "scirepeval-codes", base, [data], tmp_path / "trained", formats={form: format})
+    learnt = learned("scirepeval-codes", base, [sets[form]], tmp_path / "trained", formats={form: format})
     assert written(learnt.folder).codes == (CODES[format],)

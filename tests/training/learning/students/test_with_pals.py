@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.toy_weights import DIM, LAYERS, write_bert
+from tests.toy_weights import DIM, LAYERS
 from tests.training.learning.students.toy_training import (
     Learned,
     learned,
@@ -15,7 +15,6 @@ from tests.training.learning.students.toy_training import (
     reached,
     vectors_of_student,
     vectors_of_task,
-    write_sets,
     written,
 )
 
@@ -25,19 +24,10 @@ WIDTH = 204
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bert")
-    write_bert(folder, 7)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Learned:
+def trained(base: Path, sets: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """On three of four formats."""
-    sets = write_sets(tmp_path_factory.mktemp("sets"))
     data = [sets[format] for format in ("adhoc_query", "classification", "regression")]
-    with pytest.MonkeyPatch.context() as patch:
-        return learned(patch, "scirepeval-pals", base, data, tmp_path_factory.mktemp("trained") / "pals")
+    return learned("scirepeval-pals", base, data, tmp_path_factory.mktemp("trained") / "pals")
 
 
 def test_what_is_written_reads_as_it_was_trained(trained: Learned) -> None:

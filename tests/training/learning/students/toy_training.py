@@ -16,7 +16,7 @@ from sciretrieve.encoders.specs import EncoderRequest, EncoderSpec
 from sciretrieve.encoders.weights import obtain
 from sciretrieve.training import PRESETS, train
 from sciretrieve.training.learning import students
-from sciretrieve.training.learning.gradients import Arithmetic
+from sciretrieve.training.learning.devices import Arithmetic
 from sciretrieve.training.learning.measuring import vectors_of
 from sciretrieve.training.learning.students import Student
 from tests.made_up import write_jsonl
@@ -58,7 +58,10 @@ class Learned:
         return {name for name, value in now.items() if not np.array_equal(value.numpy(), self.before[name].numpy())}
 
 
-def learned(monkeypatch: pytest.MonkeyPatch, like: str, base: Path, data: Sequence[Path], to: Path, **options: Any) -> Learned:
+QUICK: dict[str, Any] = {"rate": 1e-2, "warmup": 0.0, "precision": "fp32", "device": "cpu", "progress": False}
+
+
+def learned(like: str, base: Path, data: Sequence[Path], to: Path, **options: Any) -> Learned:
     """Train as a paper does, for three steps at a rate that shows."""
     kept: dict[str, Any] = {}
 
@@ -68,22 +71,9 @@ def learned(monkeypatch: pytest.MonkeyPatch, like: str, base: Path, data: Sequen
         return student
 
     open_student = students.open_student
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(students, "open_student", kept_student)
-        train(
-            data,
-            to,
-            like=like,
-            base=str(base),
-            rate=1e-2,
-            warmup=0.0,
-            batch=2 * len(data),
-            steps=3,
-            precision="fp32",
-            device="cpu",
-            progress=False,
-            **options,
-        )
+        train(data, to, like=like, base=str(base), batch=2 * len(data), steps=3, **QUICK, **options)
     kept["student"].tokenizer.enable_truncation(64)  # it was written without
     return Learned(to, kept["student"], kept["before"])
 
