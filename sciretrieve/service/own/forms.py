@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ...answers.answering import Request
-from ...choices import FusionMethod, Mode, Order, SimilarBy
+from ...choices import FusionMethod, Mode, Order, SimilarBy, options_of, parted
 from ...errors import InvalidRequest
 from ...options import SearchOptions
 from ...wording import as_json
@@ -23,6 +23,13 @@ Names = Annotated[list[Text], Field(default_factory=list, max_length=MOST_NAMED)
 IndexName = Annotated[str | None, Field(description="One of the service's indexes, by name; without it all of them answer as one.")]
 
 
+def of_search(name: str, most: int | None = None) -> Any:
+    """An option of `SearchOptions` as a field of a form, with its default, help and bounds. The service may bound it further."""
+    help = parted(options_of(SearchOptions)[name])[1]
+    assert help is not None
+    return Field(getattr(SearchOptions(), name), description=help.text, ge=help.least, le=help.most if most is None else most)
+
+
 class Narrowed(BaseModel):
     """Which papers may answer."""
 
@@ -34,25 +41,25 @@ class Narrowed(BaseModel):
         max_length=MOST_NAMED,
         description='Conditions that papers must meet, such as: year >= 2018 and venue == "ACL"; all of them hold.',
     )
-    since: int | None = Field(None, description="Only papers of that year or later.")
-    until: int | None = Field(None, description="Only papers of that year or earlier.")
+    since: int | None = of_search("since")
+    until: int | None = of_search("until")
 
 
 class Views(Narrowed):
     """How to search, and what to look at."""
 
     k: int = Field(10, ge=1, description="How many papers to answer with.")
-    mode: Mode | None = Field(None, description="How to search; by default the best that the index has.")
-    fusion: FusionMethod | None = Field(None, description="How scores by meaning and by words are joined.")
-    alpha: float | None = Field(None, ge=0, le=1, description="The share of meaning in these.")
-    group: bool = Field(True, description="Whether papers that are one work are answered as one.")
-    diversify: bool = Field(False, description="Whether papers are ranked lower that are like those before them.")
+    mode: Mode | None = of_search("mode")
+    fusion: FusionMethod | None = of_search("fusion")
+    alpha: float | None = of_search("alpha")
+    group: bool = of_search("group")
+    diversify: bool = of_search("diversify")
     sort: Order | None = Field(None, description="The papers of the answer newest first.")
     explain: bool = Field(False, description="Whether each paper's place is explained.")
     facets: Names = Field(description="Columns whose values are counted, each with how many are kept: year:50.")
     cluster: bool = Field(False, description="Whether the first papers are put into groups.")
     rerank: bool = Field(False, description="Whether the service's reranker orders the first papers anew.")
-    rerank_depth: int = Field(100, ge=1, le=1000, description="How many papers it orders.")
+    rerank_depth: int = of_search("rerank_depth", most=1000)
 
     def options(self, service: Service) -> SearchOptions:
         """How to search. Raises InvalidRequest."""
@@ -125,7 +132,7 @@ class WhyNot(Narrowed):
     id: Text = Field(description="The paper: an id, a DOI, a title.")
     q: Text = Field(description="The query.")
     k: int = Field(10, ge=1, description="Among how many papers it was expected.")
-    mode: Mode | None = Field(None, description="How to search.")
+    mode: Mode | None = of_search("mode")
 
 
 def check_query(text: str, service: Service) -> None:
