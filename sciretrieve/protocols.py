@@ -17,7 +17,7 @@ Advance: TypeAlias = Callable[[int], None]
 
 
 def unheard(papers: int) -> None:
-    """An `Advance` that nobody hears."""
+    """An `Advance` that does nothing."""
 
 
 class AdvanceCounter:
