@@ -464,7 +464,7 @@ class TrainingOptions:
     ] = None
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1, setting=True)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1, setting=True)] = None
-    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0, advanced=True)] = 42
+    seed: Annotated[int, Help("Random seed.", "N", least=0, advanced=True)] = 42
     precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", setting=True)] = (
         "auto"
     )
