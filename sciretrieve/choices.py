@@ -3,11 +3,13 @@ says what it is for; and a check of options against their declared types and bou
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
+from pathlib import Path
 from reprlib import repr as shortened
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -153,6 +155,19 @@ def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | No
         plain, help = parted(hint)
         declared[name] = kinds_of(plain), help
     return declared
+
+
+def command_line(options_class: type, values: Mapping[str, Any]) -> str:
+    """Fields of a class of options with these values, as one types them: `--dense flat --set metric=ip`; of paths the names alone."""
+    words: list[str] = []
+    for name, value in values.items():
+        help = _declared(options_class)[name][1] or Help("")
+        option, text = help.name or name.replace("_", "-"), value.name if isinstance(value, Path) else str(value)
+        if help.setting:
+            words += ["--set", f"{name}={text}"]
+        else:
+            words += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", text]
+    return shlex.join(words)
 
 
 def kinds_of(hint: Any) -> tuple[Any, ...]:

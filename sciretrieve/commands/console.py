@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import re
+import shlex
 import shutil
 import signal
 import sys
@@ -38,9 +38,9 @@ def say(lines: Iterable[str], *, styled: bool = False) -> None:
 
 def page(lines: Sequence[str]) -> None:
     """Print lines that may be styled; to a person, where they are more than the terminal's rows, page by page, as git does."""
-    pager = os.environ.get("PAGER", "less")
+    pager = shlex.split(os.environ.get("PAGER", "less"))
     is_long = sys.stdout.isatty() and len(lines) >= shutil.get_terminal_size().lines
-    if not is_long or shutil.which(re.split(r"[\s;|&]", pager)[0]) is None:
+    if not is_long or not pager or shutil.which(pager[0]) is None:
         say(lines, styled=True)
         return
     import subprocess
@@ -49,7 +49,7 @@ def page(lines: Sequence[str]) -> None:
     try:
         text = "".join(line + "\n" for line in lines)
         environment = {"LESS": "FRX"} | os.environ
-        subprocess.run(pager, shell=True, input=text, encoding="utf-8", errors="backslashreplace", env=environment, check=False)
+        subprocess.run(pager, input=text, encoding="utf-8", errors="backslashreplace", env=environment, check=False)
     finally:
         signal.signal(signal.SIGINT, ours)
 

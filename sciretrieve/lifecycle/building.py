@@ -292,7 +292,7 @@ class Build:
 
     def _offer(self, differences: str) -> str:
         """What the user can do who has an index of another corpus."""
-        if differences == "--limit" and self.settings.limit is None:
+        if differences == "`limit`" and self.settings.limit is None:
             return f"`sciretrieve add` takes in the rest of the corpus (with -i {shlex.quote(str(self.directory))}); else "
         if differences == "`late`" and self.settings.late:
             return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "

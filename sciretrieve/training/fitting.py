@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Unpack
 
+from ..choices import command_line
 from ..encoders.resolving import resolve
 from ..encoders.specs import EncoderRequest
 from ..errors import InvalidRequest, SciretrieveError
@@ -99,12 +100,13 @@ def next_command(index: str | Path, encoder: str | Path) -> str:
         settings = manifest.build.get("settings", {})
     usual = asdict(BuildSettings())
     chosen = {option: settings.get(option, usual[option]) for option in ("dense", "metric", "precision", "recall")}
-    how = "".join(f" --{option} {shlex.quote(str(value))}" for option, value in chosen.items() if value != usual[option])
+    changed = {option: value for option, value in chosen.items() if value != usual[option]}
+    rest = " ".join(filter(None, (f"--encoder {name} -o {target}", command_line(BuildSettings, changed), "--overwrite")))
     try:
         is_whole = bool(files) and not manifest.is_limited and open_corpus(files).fingerprint() == manifest.whole
     except (SciretrieveError, OSError):
         is_whole = False
     if is_whole:
-        return f"sciretrieve index {shlex.join(files)} --encoder {name} -o {target}{how} --overwrite"
+        return f"sciretrieve index {shlex.join(files)} {rest}"
     papers = shlex.quote(f"{Path(index).name}.parquet")
-    return f"sciretrieve export -i {target} -o {papers} && sciretrieve index {papers} --encoder {name} -o {target}{how} --overwrite"
+    return f"sciretrieve export -i {target} -o {papers} && sciretrieve index {papers} {rest}"

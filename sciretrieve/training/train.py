@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..choices import check_choice
+from ..choices import check_choice, command_line
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
 from ..options import TrainingOptions
@@ -288,6 +288,5 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
 def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
-    given = [(name, value) for name, value in asdict(options).items() if value != getattr(defaults, name)]
-    said = " ".join(f"--{name.replace('_', '-')} {Path(str(value)).name}" for name, value in given)
-    return f"sciretrieve train {' '.join(words)} -o {target.name} {said}".strip()
+    given = {name: value for name, value in asdict(options).items() if value != getattr(defaults, name)}
+    return f"sciretrieve train {' '.join(words)} -o {target.name} {command_line(TrainingOptions, given)}".strip()

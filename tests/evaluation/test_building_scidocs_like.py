@@ -60,7 +60,7 @@ def test_what_cannot_be_built_is_one_line(tmp_path: Path) -> None:
     call = ("benchmarks", "build", "multi-scidocs", "--from", corpus, "--to", tmp_path / "made")
     result = sciretrieve(*call, "--set", "cocited=60")
     assert result.returncode == 2
-    assert "0 papers with a title and an abstract have others for cocite; lower --cited or --cocited" in result.stderr
+    assert "0 papers with a title and an abstract have others for cocite; lower --set cited or --set cocited" in result.stderr
     assert "leave out --index" in sciretrieve(*call, "--index", tmp_path).stderr
     assert not (tmp_path / "made").exists()
     made = sciretrieve(*call[:-1], tmp_path / "few")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.choices import command_line
 from sciretrieve.errors import EncoderMismatch, InvalidRequest
 from sciretrieve.training import next_command, read_training_set, train_for_index
 from tests.command_line import answer, sciretrieve
@@ -118,7 +119,7 @@ def test_the_same_index_and_seed_make_the_same_bytes(library: Path, begun: Path)
 
 def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(library)
-    options = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
+    options = shlex.split(command_line(sr.TrainingOptions, SETTINGS))
     done = sciretrieve("train", "--from-index", "index", "-o", "begun", *options)
     assert done.returncode == 0, done.stderr
     assert not begun.exists()
@@ -130,7 +131,7 @@ def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun:
     assert (facts["before"], facts["after"]) == (whole.base, whole.best)
     assert {row["name"] for row in facts["data"]} == {"titles", "sentences", "citations", "cocitations", "rankings"}
     card = (library / "begun" / "README.md").read_text()
-    assert "sciretrieve train --from-index index -o begun --reduction 1" in card
+    assert "sciretrieve train --from-index index -o begun --set reduction=1" in card
     assert "nothing was learned from or chosen by" in card
     assert "95 % interval" in done.stdout
     (command,) = (line.partition("next: ")[2] for line in done.stderr.splitlines() if line.startswith("next: "))

@@ -73,7 +73,7 @@ def build_cite(
             _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
         else:
             listener.note(
-                f"no co-citations: no two papers are cited together by {settings.cocited or COCITED} others; lower that with --cocited"
+                f"no co-citations: no two papers are cited together by {settings.cocited or COCITED} others; lower that with `cocited`"
             )
         index = build(opened, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
         negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})

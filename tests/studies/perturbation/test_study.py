@@ -47,7 +47,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reported(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     """What the command prints as JSON, and the folder that it wrote."""
     folder = tmp_path_factory.mktemp("report") / "new"
-    result = sciretrieve("benchmarks", "robustness", corpus, "-o", folder, "-f", "json", "--seed", "3")
+    result = sciretrieve("benchmarks", "robustness", corpus, "-o", folder, "-f", "json", "--set", "seed=3")
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout), folder
 
