@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from numbers import Integral, Real
-from pathlib import Path
+from pathlib import PurePath
 from reprlib import repr as shortened
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -162,7 +162,7 @@ def command_line(options_class: type, values: Mapping[str, Any]) -> str:
     words: list[str] = []
     for name, value in values.items():
         help = _declared(options_class)[name][1] or Help("")
-        option, text = help.name or name.replace("_", "-"), value.name if isinstance(value, Path) else str(value)
+        option, text = help.name or name.replace("_", "-"), value.name if isinstance(value, PurePath) else str(value)
         if help.setting:
             words += ["--set", f"{name}={text}"]
         else:

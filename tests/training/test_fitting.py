@@ -16,6 +16,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.choices import command_line
 from sciretrieve.errors import EncoderMismatch, InvalidRequest
+from sciretrieve.options import TrainingOptions
 from sciretrieve.training import next_command, read_training_set, train_for_index
 from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
@@ -119,7 +120,7 @@ def test_the_same_index_and_seed_make_the_same_bytes(library: Path, begun: Path)
 
 def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(library)
-    options = shlex.split(command_line(sr.TrainingOptions, SETTINGS))
+    options = shlex.split(command_line(TrainingOptions, SETTINGS))
     done = sciretrieve("train", "--from-index", "index", "-o", "begun", *options)
     assert done.returncode == 0, done.stderr
     assert not begun.exists()
