@@ -4,7 +4,7 @@
 
 Starts `sciretrieve serve` on this machine, and has wrk (a package of that name) ask it over connections that are kept, each for its next
 search as soon as it has its answer. Beside it the library answers the same queries in one process, in batches of 64 with their hits.
-Both take turns, mode by mode. Clients, service and library share this machine's cores; the service's `--workers` are its processes.
+Both take turns, mode by mode. Clients, service and library share this machine's cores; its processes are as many as `workers`.
 
     python bench/service.py --index indexes/NAME --mixed 20000
 
@@ -179,7 +179,7 @@ def children(address: str) -> list[int]:
 @contextmanager
 def serving(index: str, workers: int) -> Iterator[str]:
     """The address of a service that is ready."""
-    command = [sys.executable, "-m", "sciretrieve", "serve", "-i", index, "--port", "0", "--workers", str(workers)]
+    command = [sys.executable, "-m", "sciretrieve", "serve", "-i", index, "--port", "0", "--set", f"workers={workers}"]
     service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         assert service.stderr is not None
