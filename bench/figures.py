@@ -125,10 +125,12 @@ def is_current(folder: Path) -> bool:
     """Whether an index is as this version builds it; one that is not there is as good."""
     if not folder.is_dir():
         return True
-    with sr.open(folder) as index:
-        return index.snapshot.manifest.analyzer in (None, Analyzer()) and all(
-            "names.arrow" in shard.files for shard in index.snapshot.manifest.shards
-        )
+    try:
+        with sr.open(folder) as index:
+            manifest = index.snapshot.manifest
+    except (sr.NotFound, sr.CorruptData):  # it is not finished, or of a form that is no longer read
+        return False
+    return manifest.analyzer in (None, Analyzer()) and all("names.arrow" in shard.files for shard in manifest.shards)
 
 
 def building(source: Path) -> None:

@@ -47,7 +47,7 @@ def main() -> None:
         '"a phrase"': each(lambda title: index.search(f'"{" ".join(title.split()[:2])}" {title}', 10).hits),
         "grouped": asking(group=True),
         "--diversify": asking(diversify=True),
-        "--rerank minilm, again": asking(reranker=reranker, depth=100),
+        "--rerank minilm, again": asking(reranker=reranker, rerank_depth=100),
         "--explain": each(lambda title: explain(index, title, index.search(title, 10).rankings[0].ids)),
         "--facets": each(lambda title: overview.facets_of(index, index.search(title, 1000), columns)),
         "--cluster": each(lambda title: overview.clusters_of(index, index.search(title, 200))),

@@ -91,6 +91,7 @@ class Halves:
     index: Index
     scale: Scale | None
     tokens: Sequence[TokenShard] = ()
+    late = False
 
     def __post_init__(self) -> None:
         self.bm25, self.scope, self.ids = self.index.snapshot.bm25, self.index.snapshot.scope, self.index.ids

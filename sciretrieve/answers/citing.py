@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import InvalidRequest
 from ..files.schema import papers_of
-from ..files.writing import claimed, replaced
+from ..files.writing import check_parent, claimed, replaced
 from ..papers import duplicates, identifiers
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..papers.bibliographies.author_names import people
@@ -70,8 +70,7 @@ def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations
     format = FORMATS.get(path.suffix.lower())
     if format is None:
         raise InvalidRequest(f"cannot append to {path.name}: name a .bib, .ris or .json file")
-    if not path.parent.is_dir():
-        raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
+    check_parent(path)
     target = path.resolve()  # a link stays a link
     while True:
         target.open("ab").close()  # it is made, and not changed

@@ -27,7 +27,7 @@ from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
 from ..query.ranking.leading import led
-from ..types import Match, Paper, Query, Rows, Vectors
+from ..types import Paper, Query, Rows, Vectors
 
 WORDS_TO_TRY = 8
 """Words of a paper's title that are tried as additions to the query."""
@@ -126,7 +126,7 @@ def unmet(index: Index, query: str) -> list[str]:
     `explain`."""
     demands = index.reader.demanding(query, index.snapshot.scope)[0].demands
     parts = [part for demand in demands for part in _words_of(demand)]
-    return [str(part) for part in parts if not len(index.snapshot.narrower.meeting([part], index.snapshot.scope))]
+    return [written(part) for part in parts if not len(index.snapshot.narrower.meeting([part], index.snapshot.scope))]
 
 
 def _words_of(demand: Expression) -> Sequence[Expression]:
@@ -291,7 +291,7 @@ def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod
     searcher, probe = replace(index.searcher, fusion=index.snapshot.tuned(SearchOptions(fusion=fusion))), replace(probe, mode=mode)
     named_rows = probe.named_rows
     if row in named_rows:
-        rows = led(searcher.search([probe], len(named_rows))[0], Match(probe.named.by, named_rows), len(named_rows)).rows
+        rows = led(searcher.search([probe], len(named_rows))[0], replace(probe.named, rows=named_rows), len(named_rows)).rows
         return int(np.flatnonzero(rows == row)[0]) + 1
     if mode == "hybrid":
         (candidates,) = searcher.candidates([probe], searcher.fusion.depth)

@@ -110,7 +110,7 @@ class Health:
         return {
             "schema": 1,
             "index": str(self.index.path),
-            "generation": self.index.snapshot.manifest.generation,
+            "generation": None if len(self.index.members) > 1 else self.index.snapshot.manifest.generation,
             "papers": len(self.index),
             "findings": [
                 {

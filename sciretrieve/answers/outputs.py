@@ -359,7 +359,7 @@ def _cut(text: str, width: int, whole: int) -> str:
     """Shorten in the middle, keeping the id at the end whole, so that it can be copied."""
     if _columns(text) <= width:
         return text
-    tail = text[len(text) - whole - 3 :]
+    tail = text[max(len(text) - whole - 3, 0) :]
     room = width - _columns(tail)
     return fitted(text[: len(text) - len(tail)], room) + tail if room > 1 else tail.removeprefix(" · ")
 

@@ -157,9 +157,9 @@ class _Root(CommandGroup):
         words that are no command and not nearly one."""
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
-            near = get_close_matches(word, self.commands, n=1, cutoff=0.75)
+            near = [name for name in ROWS if name.endswith(f" {word}")] or get_close_matches(word, self.commands, n=1, cutoff=0.75)
             query = args[1:] if word in ASKING and args[1:] else args
-            hint = f"did you mean {near[0]}?" if near else f"to search, write: {shlex.join(['sciretrieve', 'search', *query])}"
+            hint = f"did you mean {' or '.join(near)}?" if near else f"to search, write: {shlex.join(['sciretrieve', 'search', *query])}"
             raise InvalidRequest(f"No such command {word!r}; {hint}")
         name, command, rest = super().resolve_command(ctx, args)
         members = getattr(command, "commands", {})

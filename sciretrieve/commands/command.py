@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from ..errors import InvalidRequest, SciretrieveError
+from .console import as_options
 from .help import screen
 from .signatures import takes_options
 
@@ -40,6 +42,7 @@ MEANT: Mapping[str, tuple[str, ...]] = {
 """Options that people try -> those that they mean."""
 RENAMED = {
     "into": "output",
+    "take_over": "import",
     "reranker": "rerank",
     "types": "dense",
     "workers": "ray",
@@ -125,7 +128,7 @@ class _Common:
         names = [name for param in self.params for name in param.opts if name.startswith("-")]
         near = get_close_matches(option.strip("-"), [name.strip("-") for name in names], cutoff=0.7)
         error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]
-        if any(param.name == "query" for param in self.params):
+        if any(param.name == "query" and param.param_type_name == "argument" for param in self.params):
             text = next((arg for arg in args if arg.startswith(option) and not arg.startswith("--") and len(arg) > 2), None)
             if text is not None:
                 query = f"sciretrieve {self.name} -- {shlex.quote(text)}"
@@ -134,10 +137,14 @@ class _Common:
     def invoke(self, ctx: Any) -> Any:
         """As usual. Raises CommandFailure for an error of the library."""
         command: Any = super()
+        typed = partial(as_typed, command=ctx.command)
+        token = as_options.set(typed)
         try:
             return command.invoke(ctx)
         except SciretrieveError as error:
-            raise CommandFailure(error, as_typed(str(error), ctx.command)) from error
+            raise CommandFailure(error, typed(str(error))) from error
+        finally:
+            as_options.reset(token)
 
     def get_help(self, ctx: Any) -> str:
         """The help screen."""

@@ -9,8 +9,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 import typer
 
@@ -19,6 +20,10 @@ from ..wording import in_words, printable, without_controls
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""
+
+
+as_options: ContextVar[Callable[[str], str]] = ContextVar("as_options", default=str)
+"""Turns a message of the library into one with the options of the command that runs."""
 
 
 def say(lines: Iterable[str], *, styled: bool = False) -> None:
@@ -38,9 +43,9 @@ def say(lines: Iterable[str], *, styled: bool = False) -> None:
 
 def page(lines: Sequence[str]) -> None:
     """Print lines that may be styled; to a person, where they are more than the terminal's rows, page by page, as git does."""
-    pager = shlex.split(os.environ.get("PAGER", "less"))
     is_long = sys.stdout.isatty() and len(lines) >= shutil.get_terminal_size().lines
-    if not is_long or not pager or shutil.which(pager[0]) is None:
+    pager = _pager() if is_long else []
+    if not pager:
         say(lines, styled=True)
         return
     import subprocess
@@ -52,6 +57,14 @@ def page(lines: Sequence[str]) -> None:
         subprocess.run(pager, input=text, encoding="utf-8", errors="backslashreplace", env=environment, check=False)
     finally:
         signal.signal(signal.SIGINT, ours)
+
+
+def _pager() -> list[str]:
+    """The words of the command that `$PAGER` has; empty where there is no such program."""
+    words: list[str] = []
+    with suppress(ValueError):  # an open quotation mark
+        words = shlex.split(os.environ.get("PAGER", "less"))
+    return words if words and shutil.which(words[0]) else []
 
 
 def given_ids(ids: Sequence[str] | None) -> list[str]:
@@ -96,7 +109,7 @@ class Console:
     def note(self, text: str) -> None:
         """Print a line to stderr, above a progress bar if there is one."""
         if not self.is_quiet:
-            self._bar.note(printable(text))
+            self._bar.note(printable(as_options.get()(text)))
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Start a progress bar with rate and remaining time, or, without a terminal, lines of that; one that runs ends."""

@@ -16,7 +16,7 @@ from ..errors import InvalidRequest, NotFound
 from ..options import EvaluationOptions, Measures, Split
 from ..wording import counted, in_bytes
 from . import completing
-from .console import Console, interruptible, say
+from .console import Console, as_options, interruptible, say
 from .parameters import (
     Data,
     PlainFormat,
@@ -124,7 +124,7 @@ def evaluate(
                 **asdict(options),
             )
         console.close()
-        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
+        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else map(as_options.get(), report.lines()))
         if output is not None:
             console.note(f"run, per-query scores, report and receipt: {output}")
 

@@ -1,4 +1,4 @@
-"""`sciretrieve info`, `log`, `verify` and `export`: describing an index, checking it, and exporting its contents."""
+"""`sciretrieve info`, `info log`, `verify` and `export`: describing an index, checking it, and exporting its contents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..choices import Help
+from ..options import Passing
 from ..wording import as_json, counted, in_bytes, listed
 from .console import Console, interruptible, say
 from .parameters import (
@@ -248,10 +249,7 @@ def export(
         str,
         Help("Only papers that meet it, as `count` counts them: all of its words, operators.", "QUERY"),
     ] = "",
-    filter: Annotated[
-        list[str] | None,
-        Help("Only papers that pass, e.g. 'year >= 2018'; if repeated, all must hold.", "EXPR", completes="columns"),
-    ] = None,
+    filter: Passing = None,
     dense: Annotated[str, Help("The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", "TYPE")] = "flat",
     generation: Generation = None,
 ) -> None:

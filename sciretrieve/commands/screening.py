@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from ..choices import Help
-from ..errors import InvalidRequest, NotFound
+from ..errors import InvalidRequest, NotFound, SciretrieveError
 from ..options import Passing
 from ..wording import as_json, counted
 from .asking import ask, counts_of, shown
@@ -99,7 +100,8 @@ def begin(
     from ..screening import Screening
 
     if session.exists():
-        raise InvalidRequest(f"{session} exists; go on with `sciretrieve screen next -d {session}`, or name another file")
+        again = f"sciretrieve screen next -d {shlex.quote(str(session))}"
+        raise InvalidRequest(f"{session} exists; go on with `{again}`, or name another file")
     if query is None and not include and take_over is None:
         raise InvalidRequest("say what the review is about, with --query, or name a relevant paper with --include")
     console = Console()
@@ -107,11 +109,16 @@ def begin(
     said = _said(reasons, criteria, reviewer)
     with Screening(open_index(index, encoder, generation), session, query, **settings, **said) as opened:
         _remark(opened, console)
-        if take_over is not None:
-            _take_over(opened, take_over, console)
-        opened.decide(given_ids(include))
+        try:
+            if take_over is not None:
+                _take_over(opened, take_over, console)
+            opened.decide(given_ids(include))
+        except SciretrieveError:
+            session.unlink()  # or the corrected command would find it there
+            raise
         _tell(opened, format)
-        console.note(f"next: sciretrieve screen next -d {session}")
+        where = "" if index is None else f" -i {shlex.quote(str(index))}"
+        console.note(f"next: sciretrieve screen next -d {shlex.quote(str(session))}{where}")
 
 
 def next_papers(
@@ -227,7 +234,7 @@ def _opened(
     from ..screening import Screening
 
     if not path.exists():
-        raise NotFound(f"there is no session {path} yet; begin one with `sciretrieve screen begin -d {path}`")
+        raise NotFound(f"there is no session {path} yet; begin one with `sciretrieve screen begin -d {shlex.quote(str(path))}`")
     with Screening(open_index(index, encoder, generation), path, **said) as session:
         _remark(session, console)
         yield session

@@ -192,9 +192,11 @@ def batch(
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
     from ..answers.outputs import count_encoded_ids, undecided, words_alone
-    from ..files.writing import write_whole
+    from ..files.writing import check_parent, write_whole
     from ..papers.corpora import read_queries
 
+    if str(output) != "-":
+        check_parent(output)
     query_list = read_queries(queries)
     console = Console()
     options = replace(_reranked(options, rerank), group=False)
@@ -217,8 +219,6 @@ def batch(
     if str(output) == "-":
         say(lines)
     else:
-        if not output.parent.is_dir():
-            raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
     for note in dict.fromkeys(notes):

@@ -82,7 +82,8 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(run)
     def run_with_objects(**arguments: Any) -> None:
-        arguments |= {name: setting.default for name, setting in settings.items()} | pairs(arguments.pop("set", None), settings)
+        arguments |= {name: setting.default for name, setting in settings.items()}
+        arguments |= pairs(arguments.pop("set", None), settings, [one.name for one in parameters])
         for name, (options_class, names) in gathered.items():
             if name in listed:
                 arguments[name] = options_class(**pairs(arguments[name], listed[name]))
@@ -96,10 +97,11 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
     return run_with_objects
 
 
-def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting]) -> dict[str, Any]:
+def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting], options: Sequence[str] = ()) -> dict[str, Any]:
     """The values in texts such as "k1=0.9,b=0.4", by their names. A comma before no known name is a part of a value.
 
-    Raises UnknownName for another name; InvalidRequest for a text that is no pair, a name that is given twice, a value that cannot be.
+    Raises UnknownName for another name; InvalidRequest for that of one of the `options`, a text that is no pair, a name that is given
+    twice, and a value that cannot be.
     """
     values: dict[str, Any] = {}
     for text in given or ():
@@ -108,6 +110,8 @@ def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting]) -> dict
             if not is_pair:
                 raise InvalidRequest(f"{pair!r} is no setting; write NAME=VALUE, with a NAME of {', '.join(known)}")
             name = name.replace("-", "_")
+            if name in options:
+                raise InvalidRequest(f"{name} is an option: write --{name.replace('_', '-')}, not --set")
             check_choice("setting", name, list(known))
             if name in values:
                 raise InvalidRequest(f"{name} is given twice; give it once")

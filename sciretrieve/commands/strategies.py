@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,12 +70,12 @@ def translate(
 
     What has no counterpart here is said, line by line.
     """
-    from ..files.writing import write_whole
+    from ..files.writing import check_parent, write_whole
 
     if output is not None and output.exists() and not overwrite:
         raise InvalidRequest(f"{output} is there already; name another file, or replace it with --overwrite")
-    if output is not None and not output.parent.is_dir():
-        raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
+    if output is not None:
+        check_parent(output)
     console = Console()
     translation = _translated(file, from_, console)
     if output is None:
@@ -82,7 +83,7 @@ def translate(
         return
     write_whole(output, translation.text.encode())
     notes = counted(len(translation.notes), "note") if translation.notes else "all lines have counterparts"
-    console.note(f"{output}: {notes}; next: sciretrieve strategy run {output}")
+    console.note(f"{output}: {notes}; next: sciretrieve strategy run {shlex.quote(str(output))}")
 
 
 def replay(

@@ -14,8 +14,7 @@ from ..errors import NotFound
 from ..options import Fusion, Passing, SearchMode
 from ..wording import as_json, counted
 from . import completing
-from .command import as_typed
-from .console import Console, interruptible, say
+from .console import Console, as_options, interruptible, say
 from .parameters import (
     Count,
     IndexPath,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def why_not(
-    context: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
     index: IndexPath = None,
@@ -59,7 +57,7 @@ def why_not(
         lines.append(f"  {name:<7} {f'rank {rank:,}{score}' if rank is not None else _absent(name)}")
     words = ", ".join(f"{word} {weight:.1f}" for word, weight in diagnosis.explanation.words.items())
     lines.append(f"  words   {words or 'none of the query'}")
-    lines += [f"  → {as_typed(remedy, context.command)}" for remedy in diagnosis.remedies]
+    lines += [f"  → {as_options.get()(remedy)}" for remedy in diagnosis.remedies]
     say(lines)
 
 

@@ -94,10 +94,11 @@ def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, de
     """
     if not isinstance(given, str):
         return adopted(given)
-    if given.startswith((PREFIX, FAISS_PREFIX)) or "asked" not in (built or {}):
+    asked = (built or {}).get("asked")
+    if given.startswith((PREFIX, FAISS_PREFIX)) or asked is None:
         return load_encoder(given, device=device)
     try:
-        return open_encoder(replace(EncoderRequest(**(built or {})["asked"]), encoder=given), device=device)
+        return open_encoder(replace(EncoderRequest(**asked), encoder=given), device=device)
     except TypeError as error:
         raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
 

@@ -33,11 +33,11 @@ def plot(sweep: Sweep, target: Path) -> None:
 def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> Any:
     """Values in per cent over a logarithmic axis, a line a system."""
     figure, axes = _figure(7, 4.2, title)
-    for number, (name, points) in enumerate(lines.items()):
-        axes.plot(*zip(*points, strict=True), color=COLOURS[number % len(COLOURS)], marker="o", markersize=3, label=name)
+    for number, points in enumerate(lines.values()):
+        axes.plot(*zip(*points, strict=True), color=COLOURS[number % len(COLOURS)], marker="o", markersize=3)
     axes.set_xscale("log")
     axes.set_ylim(0, 100)
-    axes.legend(frameon=False)
+    axes.legend(axes.lines, list(lines), frameon=False)  # a label that begins with _ would be left out
     return figure
 
 
@@ -48,10 +48,10 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> Any:
     for number, system in enumerate(systems):
         places = [place + (number + 0.5) * 0.8 / len(systems) - 0.4 for place in range(len(groups))]
         values = [row.get(system, 0.0) for row in groups.values()]
-        axes.bar(places, values, 0.74 / len(systems), color=COLOURS[number % len(COLOURS)], label=system)
+        axes.bar(places, values, 0.74 / len(systems), color=COLOURS[number % len(COLOURS)])
     axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
     axes.set_ylim(0, 100)
-    axes.legend(frameon=False)
+    axes.legend(axes.containers, systems, frameon=False)
     return figure
 
 
@@ -62,7 +62,8 @@ def correlation_map(correlated: Correlations) -> Any:
     axes.grid(visible=False)
     axes.imshow(correlated.pearson, cmap="bwr", vmin=-1.8, vmax=1.8, aspect="auto")
     for (row, column), value in np.ndenumerate(correlated.pearson):
-        axes.text(column, row, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center", fontsize=9)
+        if not np.isnan(value):
+            axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=9)
     axes.set_xticks(range(count), [str(place + 1) for place in range(count)])
     axes.set_yticks(range(count), [f"{place + 1} {name}" for place, name in enumerate(correlated.names)])
     return figure

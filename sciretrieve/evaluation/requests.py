@@ -170,7 +170,9 @@ def measure(
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     asked: AbstractContextManager[Index | None] = nullcontext(opened)
-    if opened is None and request.index is not None:
+    if opened is None and request.index is not None and shared is not None:  # which closes it
+        asked = nullcontext(shared.known_index(Path(request.index)) or open_index(request.index, workers=workers))
+    elif opened is None and request.index is not None:
         asked = open_index(request.index, workers=workers)
     with asked as index:
         report = _measured(request, spec, split, materials, index, output, progress, shared)

@@ -48,7 +48,9 @@ class SharedWork:
 
     def expanding(self, index: Index, rm3: Rm3) -> Index:
         """One of these indexes, whose queries are expanded, each once."""
-        return self._expanding.setdefault((index.path, rm3), expanding(index, rm3, {}))
+        if (index.path, rm3) not in self._expanding:
+            self._expanding[index.path, rm3] = expanding(index, rm3, {})
+        return self._expanding[index.path, rm3]
 
     def known_index(self, folder: Path) -> Index | None:
         """The index in a folder, if one of the requests has had it."""

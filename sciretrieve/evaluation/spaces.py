@@ -168,6 +168,7 @@ class IndexSpace(Space):
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
         """See `Space`."""
+        self.index.snapshot.check_files()
         return self.index.searcher.top(vectors, k, metric, device)
 
     def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:

@@ -295,7 +295,7 @@ def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
     receipt = folder / "receipt.json"
     if not receipt.exists():
         return None
-    return read_json(folder / "report.json") if read_json(receipt)["request"] == json.loads(json.dumps(asdict(request))) else None
+    return read_json(folder / "report.json") if read_json(receipt).get("request") == json.loads(json.dumps(asdict(request))) else None
 
 
 def _value(report: Mapping[str, Any], figure: Figure) -> float | None:

@@ -47,6 +47,12 @@ def sync_file(path: Path) -> None:
         os.close(handle)
 
 
+def check_parent(path: Path) -> None:
+    """Raise InvalidRequest where there is no folder to write a file into."""
+    if not path.parent.is_dir():
+        raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder, and those above it that are missing, with their names on disk."""
     if not folder.is_dir():

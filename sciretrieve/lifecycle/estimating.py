@@ -144,9 +144,9 @@ def _estimated(sample: CorpusSample, settings: BuildSettings, components: BuildC
         encoder.expect(papers)
         progress.note(f"trying {encoder.name} in {encoder.precision}")
     small, large = _trials(sample, encoder, components.analyzer, packing)
-    more = papers - large.papers
-    per_paper = max(large.seconds - small.seconds, 0) / max(large.papers - small.papers, 1) or large.seconds / large.papers
-    size = large.bytes + more * (large.bytes - small.bytes) / max(large.papers - small.papers, 1)
+    more, beyond = papers - large.papers, large.papers - small.papers  # nothing, of a sample as small as the first trial
+    per_paper = (large.seconds - small.seconds) / beyond if beyond and large.seconds > small.seconds else large.seconds / large.papers
+    size = large.bytes + more * ((large.bytes - small.bytes) / beyond if beyond else large.bytes / large.papers)
     paper_bytes = sample.papers.nbytes / len(sample.papers)
     shard = min(settings.shard_size, math.ceil(SHARD_BYTES / paper_bytes), papers)
     shards = math.ceil(papers / shard)
@@ -155,6 +155,7 @@ def _estimated(sample: CorpusSample, settings: BuildSettings, components: BuildC
     memory = _peak_memory() + ID_MEMORY * papers + growth * (shard - large.papers) + MEMORY_OF_ANN * ann
     if components.analyzer is not None and not reads_texts(encoder) and (processes := processes_for([shard] * shards)) > 1:
         memory += processes * (PROCESS_MEMORY + growth * shard)
+        per_paper *= 2 / (1 + processes)  # what is read, and written at the end, is not divided
     return Estimate(
         rows=sample.rows,
         papers=papers,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ..errors import InvalidRequest
 from ..files.csv_files import csv_rows
 from ..files.schema import booleans, common_schema, conform
-from ..files.writing import replaced, write_lines, write_vectors, write_whole
+from ..files.writing import check_parent, replaced, write_lines, write_vectors, write_whole
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.ann import check_factory
 from ..matching.dense.vectors import Gathered, vectors_at
@@ -55,8 +55,7 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
         InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, or that are by several
             encoders, too few of them for such a FAISS index, or a `dense` for another suffix.
     """
-    if not target.parent.is_dir():
-        raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
+    check_parent(target)
     if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
         raise InvalidRequest(
             f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .csv file (papers), a .bib, .ris or .json file "

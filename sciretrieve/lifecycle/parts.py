@@ -109,7 +109,9 @@ def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joine
             pending = Pending.found(directory, listener)
             if (directory / MANIFEST).exists():
                 if any(part.folder(place).exists() for part in parts for place in part.places):
-                    raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and join that")
+                    raise InvalidRequest(
+                        f"{directory} holds an index already; move its folder {PARTS} to a new directory for `sciretrieve index parts`"
+                    )
                 remove(directory / PARTS)  # it was interrupted here
                 return _joined(directory, len(parts))
             if pending is None or pending.plan != plan or pending.cut is None:

@@ -21,7 +21,7 @@ from ..encoders import opened_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import IndexExists, InvalidRequest, SciretrieveError
 from ..files.schema import texts_of
-from ..files.writing import read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
+from ..files.writing import check_parent, read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries, warn_of
 from ..progress import shown
 from ..protocols import AdvanceCounter, AnyEncoder, Encoder, Progress
@@ -71,8 +71,7 @@ def encode(
     path = Path(target)
     if path.suffix not in SUFFIXES:
         raise InvalidRequest(f"cannot write vectors to {path.name}: name a .jsonl, .npy or .parquet file")
-    if not path.parent.is_dir():
-        raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
+    check_parent(path)
     if path.exists() and not overwrite:
         raise IndexExists(str(path), "is there already")
     model = opened_encoder(encoder, device="auto")

@@ -147,6 +147,10 @@ class Halves(Protocol):
         """The half of words, if there is one."""
 
     @property
+    def late(self) -> bool:
+        """Whether there are token vectors."""
+
+    @property
     def tokens(self) -> Sequence[TokenShard]:
         """Token vectors; empty where there are none."""
 
@@ -321,7 +325,7 @@ class Searcher:
         facts = candidates.dense, candidates.bm25, len(candidates.probe.terms)
         scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
-        if fusion.takes_tokens and candidates.probe.tokens is not None and (self.matched or self.halves.tokens):
+        if fusion.takes_tokens and candidates.probe.tokens is not None and (self.matched or self.halves.late):
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
             scores = lifted(scores, first, fusion.join(*facts, token_scores))

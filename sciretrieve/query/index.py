@@ -110,7 +110,7 @@ class Index:
 
     @property
     def rejections(self) -> tuple[Rejected, ...]:
-        """The first 100 of these: `for row in index.rejections: print(row.reason)`. None where rejected.jsonl, which lists all, is gone or
+        """The first 100 of these: `for row in index.rejections: print(row.reason)`. Empty where rejected.jsonl, which lists all, is gone or
         of another corpus since."""
         return self.snapshot.rejections
 
@@ -349,7 +349,7 @@ class Index:
         if len(probe.named.rows):
             ranking = led(ranking, replace(probe.named, rows=probe.named_rows), k)
         ranking = ranking.take(range(min(k, len(ranking))))
-        return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if self._members else ranking
+        return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if len(self.names) > 1 else ranking
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
         """Warn that words alone answer, if that is so."""
@@ -361,7 +361,7 @@ class Index:
         """The mode in which the options search. Raises InvalidRequest for a wrong k and a wrong mode."""
         if not isinstance(k, Integral) or k < 1:
             raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
-        mode = self.modes[0] if options.mode is None else self.snapshot.checked_mode(options.mode)
+        mode = self.snapshot.checked_mode(options.mode)
         options.check_words(mode)
         return mode
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from ..types import Paper, Rows, Vectors, name_in
 from ..wording import enumerated
 from .narrowing.nested import place_of
 from .snapshot import LISTED, Snapshot, as_ids
+
+if TYPE_CHECKING:
+    from ..papers.corpora import Rejected
 
 Value = TypeVar("Value")
 
@@ -70,7 +73,7 @@ class JointSnapshots(Snapshot):
             self._set_scales()
         one = self._spaces[0][0] if len(self._spaces) == 1 else None
         self.encoder, self.metric = (None, None) if one is None else (one.encoder, one.metric)
-        self.late = all(member.late for member in members)
+        self.late = one is not None and all(member.late for member in members)  # by one encoder
         self.statistics = _statistics(named)
         self.parameters = None if self.statistics is None else _shared([member.parameters for member in members]) or Bm25Parameters()
         self.fusion = _shared([member.fusion for member in members]) or Fusion()
@@ -98,6 +101,16 @@ class JointSnapshots(Snapshot):
     def manifest(self) -> Manifest:
         """Raises InvalidRequest."""
         raise InvalidRequest(f"{self.path} are several indexes, and this is of one; take one index at a time")
+
+    @property
+    def rejected(self) -> int:
+        """See `Snapshot.rejected`."""
+        return sum(member.rejected for member in self._members)
+
+    @once
+    def rejections(self) -> tuple[Rejected, ...]:
+        """See `Snapshot.rejections`."""
+        return tuple(row for member in self._members for row in member.rejections)
 
     def spaces(self) -> Sequence[Sequence[int]]:
         """The places of the indexes whose vectors can be compared, in groups; none if vectors are not searched."""

@@ -284,7 +284,7 @@ class Session:
         if start and start.get("ids") != self._digest:
             raise InvalidRequest(
                 f"{self.path} was begun over other papers, in generation {start.get('generation')} of its index; open that one with "
-                "`generation`, or begin another file and take these decisions over with --import"
+                "`generation`, or begin another file and take these decisions over with `take_over`"
             )
         groups: list[list[str]] = start.get("groups", []) if start else near_identical(self.index, ids) if self._settings["group"] else []
         if not are_groups(groups, set(ids)):

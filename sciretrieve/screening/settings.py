@@ -35,7 +35,7 @@ def chosen_settings(file: DecisionFile, given: Mapping[str, Any]) -> dict[str, A
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         chosen = {name: DEFAULTS.get(name) if value is None else value for name, value in given.items()}
     if not 0 < chosen["recall"] <= 1:
-        raise InvalidRequest(f"a recall to reach is above 0 and at most 1, not {chosen['recall']}")
+        raise InvalidRequest(f"`target`, the share of the relevant papers to read, is above 0 and at most 1, not {chosen['recall']}")
     if not 0 < chosen["confidence"] < 1:
         raise InvalidRequest(f"a confidence lies between 0 and 1, not {chosen['confidence']}")
     if chosen["first"] is not None and (chosen["first"] < 1 or not (chosen["query"] or "").strip()):
@@ -60,4 +60,5 @@ def _is_value(name: str, value: Any) -> bool:
 
 
 def _in_words(name: str, value: Any) -> str:
+    name = {"recall": "target"}.get(name, name)
     return f"no {name}" if value is None else f"{name} {value!r}"

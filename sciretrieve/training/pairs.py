@@ -106,11 +106,16 @@ def _mined(drawn: Drawn, mining: Mining, folder: Path, progress: Progress) -> li
     for pair in drawn.pairs:
         no_negatives = barred.setdefault(pair.query, {pair.query, *drawn.relevant.get(pair.query, ())})
         no_negatives |= {doc.paper for doc in (pair.positive, pair.negative) if doc}
-    papers = {id: Paper(id, title, abstract) for id, title, abstract in drawn.texts()}
-    ids = dict.fromkeys(query for query, _ in wanted)
-    queries = [Query(id, drawn.queries[id]) if id in drawn.queries else Query(id, paper=papers[id]) for id in ids]
-    usable = papers if drawn.usable is None else drawn.usable
-    negatives = iter(mine(mining, wanted, queries, barred, drawn.papers, papers, usable, folder, progress))
+    texts = {query: drawn.queries.get(query) for query, _ in wanted}
+    papers: dict[str, Paper] = {}
+    known: set[str] = set()
+    for id, title, abstract in drawn.texts():
+        known.add(id)
+        if id in texts and texts[id] is None:
+            papers[id] = Paper(id, title, abstract)
+    queries = [Query(id, paper=papers[id]) if text is None else Query(id, text) for id, text in texts.items()]
+    usable = known if drawn.usable is None else drawn.usable
+    negatives = iter(mine(mining, wanted, queries, barred, drawn.papers, known, usable, folder, progress))
     pairs: list[Pair] = []
     for pair in drawn.pairs:
         negative = next(negatives) if pair.negative is None else None

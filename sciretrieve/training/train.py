@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..choices import check_choice, command_line
+from ..encoders.resolving import is_path
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
 from ..options import TrainingOptions
@@ -285,8 +286,14 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     }
 
 
+def _without_folders(value: Any) -> Any:
+    """The value of an option as others may read it: of a path, such as `beir:DIR` has one, the last name alone."""
+    kind, colon, path = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+    return f"{kind}{colon}{Path(path).name}" if is_path(path) else value
+
+
 def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
-    given = {name: value for name, value in asdict(options).items() if value != getattr(defaults, name)}
+    given = {name: _without_folders(value) for name, value in asdict(options).items() if value != getattr(defaults, name)}
     return f"sciretrieve train {' '.join(words)} -o {target.name} {command_line(TrainingOptions, given)}".strip()

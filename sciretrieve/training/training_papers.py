@@ -88,6 +88,10 @@ class SetRequest:
     columns: ColumnMap | None
     progress: Progress
 
+    def __post_init__(self) -> None:
+        """Raises as `HeldOut.of`, before a corpus is read."""
+        assert self.held_out is not None
+
     @once
     def held_out(self) -> HeldOut:
         """What the benchmarks test. Raises as `HeldOut.of`."""

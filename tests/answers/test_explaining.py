@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.answers.explaining import Absence, explain, why_not
+from sciretrieve.answers.explaining import Absence, explain, unmet, why_not
 from sciretrieve.choices import FusionMethod, Mode
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.matching.lexical import Analyzer
@@ -306,7 +306,7 @@ PHRASES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     id=st.sampled_from(IDS),
     query=PHRASES,
@@ -325,9 +325,9 @@ def test_what_is_told_is_so(
         assert position(index, id, query, 300, mode=name, filter=filter, fusion=fusion) == rank
 
 
-def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("depth", "query"), [(5, "graph networks"), (20, "star dust")])
+def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: Path, depth: int, query: str) -> None:
     """Where a fusion looks at few candidates, a paper's rank depends on them: a rank within them is the search's."""
-    depth, query = 10, "graph networks"
     path = Path(shutil.copytree(index.path, tmp_path / "copy"))
     with edited_manifest(path) as manifest:
         manifest["fusion"] = {"method": "convex", "alpha": 0.5, "normalisation": "min-max", "depth": depth}
@@ -449,3 +449,15 @@ def test_a_query_as_a_query_has_no_operators(index: sr.Index) -> None:
     absence = why_not(index, "p0000", Query("q", "graph -networks"), k=300)
     assert absence.failed == ()
     assert absence.remedies[0].startswith("nothing is missing")
+
+
+def test_a_filter_of_fields_explains_as_its_text_does(index: sr.Index) -> None:
+    for ask in (
+        lambda filter: explain(index, "graph", IDS[:3], filter=filter),
+        lambda filter: why_not(index, IDS[0], "graph", filter=filter),
+    ):
+        assert ask(sr.field("year") >= 2008) == ask("year >= 2008")
+
+
+def test_what_no_paper_meets_is_said_as_it_was_typed(index: sr.Index) -> None:
+    assert unmet(index, '"zzz yyy" OR "qqq www"') == ['"zzz yyy" OR "qqq www"']

@@ -123,3 +123,9 @@ def test_what_cannot_be_counted_is_refused_in_one_line(value: Any, kind: pa.Data
     with pytest.raises(InvalidRequest, match="the column 'x' holds") as caught:
         facets(pa.table({"x": pa.array([value], kind)}), ["x"])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [pa.large_list(pa.string()), pa.list_(pa.string(), 2)], ids=str)
+def test_other_lists(kind: pa.DataType) -> None:
+    rows = [["a", "a"], None, ["b", "a"], [None, None]]
+    assert facets(pa.table({"x": pa.array(rows, kind)}), ["x"]) == [Facet("x", (("a", 2), ("b", 1)), 0, 2, 4)]

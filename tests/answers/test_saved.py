@@ -184,3 +184,13 @@ def test_one_that_cannot_be_read_does_not_stop_the_others(
         assert "b" in told.stdout
     assert answer("news", "--forget", "a") == ""
     assert new_ids() == {"b": []}
+
+
+def test_one_that_the_system_does_not_give_is_named(index: Path, data_folder: Path) -> None:
+    answer("search", "dust", "-i", index, "--save", "b")
+    file = data_folder / "searches" / "a.json"
+    file.symlink_to(file)
+    told = sciretrieve("news")
+    assert told.returncode == 4
+    assert f"a: {file} cannot be read (" in told.stderr
+    assert "b: dust" in told.stdout

@@ -134,3 +134,12 @@ def test_an_answer_as_a_table_is_in_its_order(odd: sr.Index) -> None:
     assert answer.to_pandas()["paper_id"].tolist() == table["paper_id"].to_pylist()
     empty = sr.answer(odd, sr.Request("zebra"))
     assert empty.to_arrow().num_rows == len(empty.hits) == 0
+
+
+def test_the_command_prints_what_python_gives(index: sr.Index) -> None:
+    options = sr.SearchOptions(mode="hybrid", filter="year >= 2005")
+    request = sr.Request("graph networks", k=3, options=options, facets=["year"], cluster=True, explain=True)
+    words = ("search", "graph networks", "-i", index.path, "--mode", "hybrid", "-k", "3", "--facets", "year", "--cluster", "--explain")
+    printed = json.loads(printed_by(*words, "--filter", "year >= 2005", "--format", "json"))
+    answer = json.loads(sr.answer(index, request).to_json())
+    assert printed | {"total_time_ms": 0} == answer | {"total_time_ms": 0}

@@ -268,3 +268,11 @@ def test_keys_decide(index: sr.Index, monkeypatch: pytest.MonkeyPatch, capsys: p
         before = dict(session.decisions)
         pressed("n\x03")  # Ctrl-C where a reason is asked for decides nothing
         assert dict(session.decisions) == before
+
+
+@pytest.mark.parametrize("wrong", [("--include", "nobody"), ("--import", "nowhere.csv")])
+def test_what_could_not_be_begun_can_be_begun_again(index: sr.Index, wrong: tuple[str, ...]) -> None:
+    assert sciretrieve(*BEGUN, *wrong, "-i", index.path).returncode == 2
+    begun = sciretrieve(*BEGUN, "-i", index.path)
+    assert begun.returncode == 0
+    assert f"next: sciretrieve screen next -d review.jsonl -i {index.path}" in begun.stderr

@@ -14,6 +14,7 @@ from sciretrieve.commands.app import app
 from sciretrieve.commands.signatures import Without, takes_options
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.options import Bm25Parameters, BuildSettings, ColumnMap, EvaluationOptions, Fusion, Passing, SearchOptions
+from tests.command_line import sciretrieve
 
 SEARCHING, BM25 = SearchOptions(), Bm25Parameters()
 CLASSES = (BuildSettings, Bm25Parameters, SearchOptions, ColumnMap, EvaluationOptions)
@@ -125,3 +126,8 @@ def test_a_number_beyond_its_bounds_is_named(make: Any, said: str) -> None:
     with pytest.raises(InvalidRequest) as error:
         make()
     assert str(error.value) == said
+
+
+def test_an_option_that_is_given_as_a_setting_is_named() -> None:
+    told = sciretrieve("index", "papers.csv", "--set", "limit=3")
+    assert (told.returncode, told.stderr) == (2, "sciretrieve: limit is an option: write --limit, not --set\n")

@@ -229,3 +229,12 @@ def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
     refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--set", "alpha=0.2", "--cache", cache)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "--set alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr
+
+
+def test_a_sweep_over_an_index_opens_it_once(done: Done, data: Path, tmp_path: Path) -> None:
+    _, cache, _, _ = done
+    (made,) = (folder for folder in cache.iterdir() if folder.name.endswith("bm25"))
+    text = f'[systems.a]\nindex = "{made}"\nmode = "bm25"\nk1 = [0.9, 1.2, 1.5]\n[benchmarks.x]\nname = "beir:{data}"\n'
+    write_text(tmp_path / "plan.toml", text)
+    _, standings, failures = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
+    assert (failures, len(standings.cells)) == ([], 3)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe, write_lock
 from sciretrieve.matching.dense import choosing
@@ -367,3 +368,13 @@ def test_rejected_rows_may_have_ids_and_files_in_broken_utf_8(tmp_path: Path) ->
     sr.build(corpus, tmp_path / "index", encoder="letters")
     rows = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(row["source"], row["row"], row["id"]) for row in rows} == {(str(corpus), 2, None), (str(corpus), 3, "üc\udcb5")}
+
+
+def test_cut_papers_are_counted_whole_after_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextEncoder, "window", 4)
+    rows, long = long_papers(23)
+    source = write_jsonl(tmp_path / "long.jsonl", rows)
+    with pytest.raises(Stop):
+        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(8, "papers"))
+    built = sr.build(source, tmp_path / "index", shard_size=15)
+    assert cut_by_shard(built) == [sum(number // 15 == shard for number in long) for shard in range(2)]

@@ -72,9 +72,10 @@ def dies(_: Advance) -> None:
     os._exit(7)
 
 
+@pytest.mark.parametrize("with_vectors", [True, False])
 @pytest.mark.usefixtures("two_processes")
-def test_the_index_is_that_of_one_process(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = vectors_of(corpus)
+def test_the_index_is_that_of_one_process(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_vectors: bool) -> None:
+    encoder = vectors_of(corpus) if with_vectors else None
     several = sr.build(corpus, tmp_path / "several", encoder=encoder, shard_size=SHARD_SIZE)
     monkeypatch.setattr(local_workers, "threads", lambda: 1)
     monkeypatch.setattr(subprocess, "Popen", None)  # no process is started
@@ -112,7 +113,7 @@ def test_tasks_are_done_by_so_many_processes_which_then_end(tmp_path: Path) -> N
     [(missing, NotFound, "no such thing"), (stubborn, RuntimeError, "Stubborn: stays here"), (dies, Unavailable, "status 7")],
 )
 def test_what_a_task_raises_is_raised_here(tmp_path: Path, task: Callable[[Advance], None], error: type[Exception], message: str) -> None:
-    with LocalWorkers(1) as workers, pytest.raises(error, match=message):
+    with LocalWorkers(2) as workers, pytest.raises(error, match=message):
         list(workers.run(tmp_path, [task, double], lambda _: None))
 
 

@@ -24,7 +24,7 @@ from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequ
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import Update, comparison
 from sciretrieve.matching.dense import vectors as dense_vectors
-from sciretrieve.papers.corpora import Corpus, jsonl
+from sciretrieve.papers.corpora import Corpus, jsonl, raw
 from sciretrieve.papers.corpora import corpus as corpora
 from sciretrieve.papers.corpora.formats import JSON_LINES
 from sciretrieve.progress import Silent
@@ -405,6 +405,7 @@ def test_an_index_whose_limit_was_not_reached_has_all_papers(tmp_path: Path) -> 
 
 
 def test_papers_are_told_apart_whose_ids_have_one_hash(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "FEW", 0)  # a table is made at once
     monkeypatch.setattr(comparison, "_hashes", lambda ids: np.fromiter((hash(id) % 3 for id in ids), np.int64))
     sr.delete(folder, "p0040")
     corpus = [*OLD[:10], *CHANGED, *OLD[15:50], *OLD[52:], *NEW]
@@ -1026,3 +1027,18 @@ def test_a_watched_file_that_cannot_be_opened_is_waited_for(tmp_path: Path, monk
     monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
     assert "Permission denied" in sciretrieve("sync", corpus, "-i", folder, "--watch").stderr
     assert [record.added for record in sr.open(folder).snapshot.manifest.log] == [80, 30]
+
+
+def test_papers_are_the_same_whatever_types_others_give_their_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: Rows = [{"id": f"i{place}", "title": "graphs", "tags": ["a", "b"], "open": True, "share": 1.0} for place in range(6)]
+    rows += [{"id": f"j{place}", "title": "graphs", "tags": "a", "open": "maybe", "share": "n/a"} for place in range(4)]
+    monkeypatch.setattr(raw, "BATCH_ROWS", 2)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", rows)
+    folder = sr.build(corpus, tmp_path / "index", encoder=None).path
+    for change in (lambda: None, lambda: sr.merge(folder)):
+        change()
+        with sr.open(folder) as index:
+            assert [paper.extra["tags"] for paper in index.papers(["i0", "j0"])] == [["a", "b"], ["a"]]
+        write_jsonl(corpus, [*rows, {"id": "new", "title": "graphs"}])
+        update = sr.sync(corpus, folder)
+        assert (update.replaced, update.unchanged + update.added) == (0, 11)

@@ -18,6 +18,7 @@ import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
+from sciretrieve.files.writing import describe, write_array
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.types import Query
 from tests.edited import edited_manifest
@@ -311,3 +312,21 @@ def test_an_index_is_a_mapping_of_ids_to_papers(tmp_path: Path) -> None:
 def test_every_name_of_an_index_can_be_typed(index: sr.Index) -> None:
     index.search("graph networks", 3)
     assert [name for name in dir(index) if not name.isidentifier()] == []
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32])
+def test_frequencies_of_other_terms_are_refused_by_name(tmp_path: Path, kind: Any) -> None:
+    path, name = sr.build(PAPERS[:20], tmp_path / "index", encoder=None).path, "lexical/000001/000000.npy"
+    terms = len(np.load(path / name))
+    write_array(path / name, np.ones(terms - (kind is np.int32), kind))
+    with edited_manifest(path) as manifest:
+        manifest["lexical"]["files"]["000000.npy"] = describe(path / name)
+    with pytest.raises(CorruptData, match=rf"{name} does not fit its shard"):
+        sr.open(path).search("graph networks")
+
+
+def test_all_papers_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = sr.build(made_up_papers(50), tmp_path / "index", encoder=None, shard_size=20, progress=False)
+    whole = list(index)
+    monkeypatch.setattr("sciretrieve.query.index.READ_AT_ONCE", 7)
+    assert list(index) == whole

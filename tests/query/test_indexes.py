@@ -19,6 +19,7 @@ from sciretrieve.errors import Ambiguous, InvalidRequest, NotFound
 from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher, NodeGroups
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
 
@@ -509,3 +510,29 @@ def test_late_interaction_is_that_of_one_index(tmp_path: Path) -> None:
 def test_saved_searches_are_of_one_index(both: sr.Index) -> None:
     with pytest.raises(InvalidRequest, match="a saved search is one of one index"):
         sr.save_search(both, sr.Request("star"), "stars")
+
+
+def test_names_are_paths_where_folders_have_one_name(tmp_path: Path) -> None:
+    paths = [build(LAB[:3], tmp_path / name / "lab", encoder=None) for name in ("a", "b")]
+    with sr.open_many(paths) as indexes:
+        assert indexes.names == tuple(map(str, paths))
+
+
+def test_every_record_comes_where_papers_are_not_grouped(twins: sr.Index) -> None:
+    assert [(hit.index, hit.also) for hit in twins.search("comet", group=False).hits] == [("here", ()), ("there", ()), ("elsewhere", ())]
+
+
+def test_what_is_of_each_index_is_added_up(mine: Path, tmp_path: Path) -> None:
+    lacking = build([*LAB[:3], {"id": "textless", "title": ""}], tmp_path / "lacking", encoder=None)
+    with sr.open_many([lacking, mine]) as indexes:
+        assert (indexes.rejected, [row.id for row in indexes.rejections]) == (1, ["textless"])
+        assert sr.health(indexes, progress=False).to_dict()["generation"] is None
+
+
+def test_token_vectors_by_different_encoders_do_not_count(folder: Path, tmp_path: Path) -> None:
+    rows = papers_of("stars", count=12, seed=6), papers_of("graphs", count=12, seed=7)
+    paths = [build(rows[0], tmp_path / "a", "minilm"), build(rows[1], tmp_path / "b", "minilm", late=True)]
+    with edited_manifest(paths[1]) as manifest:
+        manifest["encoder"]["layout"] = "another"
+    with sr.open_many(paths) as indexes:
+        assert not indexes.snapshot.late

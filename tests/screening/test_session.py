@@ -238,7 +238,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
     sr.Screening(index, file, QUERY, filter="year >= 2005").close()
     with pytest.raises(InvalidRequest, match="begun with query 'vaccine trial', not query 'stars'"):
         sr.Screening(index, file, "stars")
-    with pytest.raises(InvalidRequest, match=r"begun with recall 0\.95"):
+    with pytest.raises(InvalidRequest, match=r"begun with target 0\.95"):
         sr.Screening(index, file, target=0.8)
     smaller = sr.build([{"id": "a", "title": "vaccine", "year": 2010}], tmp_path / "other", encoder=None)
     with pytest.raises(InvalidRequest, match="other papers, in generation 1"):

@@ -1,8 +1,10 @@
 """One shard: how a corpus is cut into shards, its papers by row and by id, and what it holds in memory."""
 
 import gc
+import threading
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -297,3 +299,20 @@ def test_no_text_stands_for_several_columns() -> None:
     ]
     hashes = contents(pa.Table.from_pylist([row, *others])).to_pylist()
     assert len(set(hashes)) == len(hashes)
+
+
+def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with a reader of its own, which the next read takes over."""
+    together, readers, read = threading.Barrier(2), set(), pq.ParquetFile.read_row_groups
+    written.papers_at(np.array([0]))
+
+    def waiting(reader: pq.ParquetFile, *arguments: Any, **options: Any) -> pa.Table:
+        readers.add(id(reader))
+        together.wait(20)
+        return read(reader, *arguments, **options)
+
+    expected = [written.papers_at(np.array([row])) for row in range(6)]
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda row: written.papers_at(np.array([row])), range(6))) == expected
+    assert len(readers) == 2

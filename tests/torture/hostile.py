@@ -337,7 +337,7 @@ def indexed(corpus: Any, folder: Path, encoder: str | None) -> None:
     assert index.snapshot.manifest.papers == len(listed)
     for arguments in (
         ["info"],
-        ["duplicates"],
+        ["info", "duplicates"],
         ["search", "graph networks", "--format", "json", "--facets", ",".join(reopened.snapshot.columns.names)],
     ):
         told(*arguments, "-i", folder / "index")
@@ -442,7 +442,6 @@ OPTIONS = (
         "--filter",
         "--since",
         "--until",
-        "--alpha",
         "--facets",
         "--format",
         "--generation",
@@ -462,7 +461,11 @@ OPTIONS = (
     *("--limit", "--set", "--columns", "--no-lexical", "--output", "-i"),
 )
 option_values = st.one_of(
-    texts.map(argument), numbers.map(str), filters.map(argument), st.sampled_from(["bm25", "json", "trec", "year,venue"])
+    texts.map(argument),
+    numbers.map(str),
+    filters.map(argument),
+    st.sampled_from(["bm25", "json", "trec", "year,venue"]),
+    st.sampled_from(["alpha=0.2", "fusion=rrf", "metric=l2", "k1=x", "b=-1", "rerank_depth=0", "strict=maybe", "nothing=1"]),
 )
 options = st.lists(st.one_of(st.sampled_from(OPTIONS), option_values), max_size=5)
 COMMANDS = (
@@ -471,8 +474,10 @@ COMMANDS = (
     "why-not",
     "delete",
     "info",
-    "log",
-    "duplicates",
+    "info log",
+    "info duplicates",
+    "count",
+    "measure-recall",
     "add",
     "sync",
     "merge",
@@ -487,7 +492,7 @@ COMMANDS = (
 def command_lines(command: str, arguments: list[str], options: list[str], stdin: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        told(command, *arguments, *options, stdin=stdin.encode("utf-8", "replace").decode())
+        told(*command.split(), *arguments, *options, stdin=stdin.encode("utf-8", "replace").decode())
         os.chdir("/")
 
 

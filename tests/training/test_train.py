@@ -26,6 +26,7 @@ from sciretrieve.training.learning.devices import Arithmetic, Processes
 from sciretrieve.training.learning.students import open_student
 from sciretrieve.training.learning.trainer import CHECKPOINT, Training
 from sciretrieve.training.presets import plan_of
+from sciretrieve.training.train import command_of
 from tests.command_line import sciretrieve
 from tests.training.planted import (
     SMALL,
@@ -506,3 +507,11 @@ def test_staying_near_keeps_vectors_near(learn: Learn, base: Path, triplets: Pat
         folder = learn(tmp_path / str(number), steps=10, keep=keep).folder
         moved.append(float(np.abs(load_encoder(str(folder), precision="fp32").encode_papers(papers) - before).mean()))
     assert moved[1] < 0.5 * moved[0]
+
+
+def test_a_card_has_no_folders_of_this_machine(tmp_path: Path) -> None:
+    options = TrainingOptions(base=str(tmp_path / "base"), held_out=f"beir:{tmp_path / 'tests'}", reduction=8)
+    assert command_of(["triplets"], tmp_path / "encoder", options) == (
+        "sciretrieve train triplets -o encoder --base base --held-out beir:tests --set reduction=8"
+    )
+    assert "--base allenai/specter2_base" in command_of(["triplets"], tmp_path, TrainingOptions(base="allenai/specter2_base"))

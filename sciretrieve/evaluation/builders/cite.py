@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,7 +31,7 @@ FEWEST = 10
 
 
 CITED, COCITED = 5, 10
-"""How many papers a query cites, and how many cite two papers together, at least, where nothing is said."""
+"""Where nothing is said: how many papers a query cites at least, and how many papers cite two together."""
 
 
 def build_cite(
@@ -60,6 +61,7 @@ def build_cite(
             or no paper cites enough others of the corpus.
         IndexBusy: another process is making the same folder.
     """
+    settings = replace(settings, cited=settings.cited or CITED, cocited=settings.cocited or COCITED)
     with building(corpus, columns, settings, to, progress) as (opened, collection, folder, listener):
         indexes = _opened(settings, collection)
         queries_of_field = _sampled(collection, settings, listener)
@@ -72,9 +74,7 @@ def build_cite(
         if cocited:
             _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
         else:
-            listener.note(
-                f"no co-citations: no two papers are cited together by {settings.cocited or COCITED} others; lower that with `cocited`"
-            )
+            listener.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with `cocited`")
         index = build(opened, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
         negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
         _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, listener)
@@ -88,8 +88,8 @@ def build_cite(
             "queries": {field: len(rows) for field, rows in queries_of_field.items()},
             "cocite_queries": len(cocited),
             "kinds": [*negatives.kinds, TRUE],
-            "cited": settings.cited or CITED,
-            "cocited": settings.cocited or COCITED,
+            "cited": settings.cited,
+            "cocited": settings.cocited,
             "seed": settings.seed,
         }
         write_json(folder / "benchmark.json", facts)

@@ -71,7 +71,7 @@ class Reading:
 
 
 def _notes(batch: Batch) -> list[str]:
-    made = {} if "id" in batch.fields else {"id": ("a digest of the record (--id names a column of ids)",)}
+    made = {} if "id" in batch.fields else {"id": ("a digest of the record (--columns id= names a column of ids)",)}
     mapping = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in {**made, **batch.fields}.items())
     notes = [f"read as: {mapping}"]
     if (column := _like_abstracts(batch.papers)) is not None:

@@ -59,11 +59,12 @@ def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batc
     start = time.perf_counter()
     count = None if limit is not None or sum(map(size_of, corpus.files)) <= WHOLE else corpus.count()
     batches = corpus.batches() if count is None else papers(_beginnings(corpus), corpus.columns, corpus.textless)
-    tables, step, seen, rejected = list[pa.Table](), 1, 0, list[Rejected]()
+    tables, step, seen, rejected, first = list[pa.Table](), 1, 0, 0, None
     for batch in batches:
         table = batch.papers if limit is None else batch.papers.slice(0, limit - seen)
         listen(Batch(batch.source, table, batch.fields, batch.rejected))
-        rejected += batch.rejected
+        rejected += len(batch.rejected)
+        first = first or next(iter(batch.rejected), None)
         tables.append(table.take(integers(np.arange(-seen % step, len(table), step))))
         seen += len(table)
         while sum(map(len, tables)) > most:
@@ -71,12 +72,11 @@ def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batc
             tables, step = [kept.take(integers(np.arange(0, len(kept), 2)))], 2 * step
         if limit is not None and seen >= limit:
             break
-    read = seen + len(rejected)
+    read = seen + rejected
     rows = read if count is None else count
     sample = concat(tables).combine_chunks() if tables else pa.table({})
     times = rows / max(read, 1)
-    first = rejected[0] if rejected else None
-    return CorpusSample(sample, rows, round(seen * times), (time.perf_counter() - start) * times, len(rejected), first)
+    return CorpusSample(sample, rows, round(seen * times), (time.perf_counter() - start) * times, rejected, first)
 
 
 def _beginnings(corpus: Corpus) -> Iterator[RawBatch]:

@@ -107,7 +107,7 @@ class Reader:
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
         modes = self.modes(mode, queries, vectors)
-        allowed = self.snapshot.narrower.passing(filter) if filter else self.snapshot.scope
+        allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
             allowed = allowed.among(among)
         typed = [self._typed(str(number), query, allowed) for number, query in enumerate(queries, 1)]

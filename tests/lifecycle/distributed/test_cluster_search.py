@@ -14,6 +14,7 @@ import sciretrieve as sr
 from sciretrieve.lifecycle.distributed import RayWorkers
 from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher
 from sciretrieve.options import BuildSettings, SearchOptions
+from sciretrieve.query.relevance_models import Rm3, expanding
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -78,6 +79,9 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: sr.Index
     typed, filter = "graph AND (nodes OR edges) NOT star", "year >= 2010"
     assert distributed.count_lines(typed, filter) == index.count_lines(typed, filter)
     assert distributed.search(typed, filter=filter)[0].total == index.count(typed, filter) > 0
+    for mode in ("bm25", "hybrid"):
+        here, there = (expanding(opened, Rm3()).search("graph networks", 20, mode=mode)[0] for opened in (index, distributed))
+        assert (there.ids, there.scores.tolist()) == (here.ids, here.scores.tolist())
 
 
 def processes(distributed: sr.Index) -> list[Any]:

@@ -136,3 +136,14 @@ def test_refuses_files_that_do_not_fit(tmp_path: Path) -> None:
     made[0].ann_path.write_bytes(b"not an index")
     with pytest.raises(CorruptData, match="FAISS"):
         _ = VectorShard(made[0].path, 900, 32, "ip", 0, made[0].ann_path).ann
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dense", ["hnsw", "ivf"])
+def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: str) -> None:
+    vectors = clustered(sum(SIZES))
+    made, found = shards(tmp_path, vectors, metric, dense), 0
+    for query, (rows, scores) in zip(vectors[:50], search(made, vectors[:50], 10, Scope(len(vectors))), strict=True):
+        found += len(set(rows.tolist()) & set(best(vectors, query, metric, 10, np.ones(len(vectors), bool))))
+        np.testing.assert_allclose(scores, score_rows(made, query, rows))
+    assert found / 500 > 0.95

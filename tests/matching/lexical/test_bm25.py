@@ -371,3 +371,9 @@ def test_bad_parameters_are_refused(settings: dict[str, float]) -> None:
         Bm25Parameters(**settings)  # type: ignore[arg-type]
     Bm25Parameters(k1=0, b=0, title=0)
     Bm25Parameters(b=1)
+
+
+def test_an_index_without_any_term(tmp_path: Path) -> None:
+    index = joined([postings_of(tmp_path / "empty", [("", ""), ("the", "of")])], Bm25Parameters())
+    assert not index.scores({"graph": 1.0})[1].any()
+    assert index.rows_with(["graph"]).tolist() == index.beginning_with("g") == []

@@ -60,9 +60,15 @@ def test_standard_input_is_json_lines_that_can_be_read_again(monkeypatch: pytest
         assert [batch.papers["id"].to_pylist() for batch in corpus.batches()] == [[str(number) for number in range(3000)]]
 
 
-def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch) -> None:
-    give(monkeypatch, b"\n@misc{a, title = {T}}\n")
+@pytest.mark.parametrize("before", ["\n", "This file was created with JabRef 2.10.\nEncoding: UTF8\n\n", "% mine\n", '@string{x = "y"}\n'])
+def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch, before: str) -> None:
+    give(monkeypatch, before.encode() + b"@misc{a, title = {T}}\n")
     assert read_corpus("-")[0]["id"].to_pylist() == ["a"]
+
+
+def test_standard_input_may_be_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"Key;Title\na;T\nb;U\n")
+    assert read_corpus("-")[0].select(["id", "title"]).to_pylist() == [{"id": "a", "title": "T"}, {"id": "b", "title": "U"}]
 
 
 def test_a_directory_may_mix_formats_and_hold_files_that_have_another_suffix(tmp_path: Path) -> None:

@@ -198,3 +198,10 @@ def test_zoteros_csv(tmp_path: Path) -> None:
         ["Marie Curie"],
         ["Alan Turing"],
     )
+
+
+def test_one_letter_is_enough(tmp_path: Path) -> None:
+    papers, _ = read_corpus(write(tmp_path / "p.csv", "id,title\n1,a paper by Müller\n2,more\n".encode("cp1252")))
+    assert papers["title"].to_pylist() == ["a paper by Müller", "more"]
+    _, rejected = read_corpus(write(tmp_path / "q.csv", "id,title\n1,Müller, Größe\n".encode() + b"2,br\xffken\n"))
+    assert rejected[-1].reason == "broken UTF-8"

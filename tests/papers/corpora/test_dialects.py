@@ -308,3 +308,11 @@ def test_references_in_the_graph_apis_lists_are_papers(tmp_path: Path) -> None:
     (tmp_path / "references.json").write_text(json.dumps(answer))
     (paper,) = read_corpus(tmp_path / "references.json")[0].to_pylist()
     assert (paper["id"], paper["title"], paper["year"], paper["contexts"]) == ("aa", "Cited", 1999, ["as in"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_record_of_hostile_fields_is_read_or_rejected(name: str) -> None:
+    for turn in range(len(HOSTILE)):
+        hostile = {key: HOSTILE[(turn + place) % len(HOSTILE)] for place, key in enumerate(CASES[name][0])}
+        (batch,) = open_corpus([{**hostile, "title": "t"}]).batches()
+        assert len(batch.papers) + len(batch.rejected) == 1

@@ -18,7 +18,8 @@ from sciretrieve.papers.corpora import open_corpus, raw
 from sciretrieve.papers.corpora.raw import BATCH_ROWS
 from tests.made_up import read_corpus, write_jsonl
 
-LINES = b"".join(json.dumps({"id": str(n), "title": f"title {n}"}).encode() + b"\n" for n in range(2_000))
+COUNT = BATCH_ROWS + 900
+LINES = b"".join(json.dumps({"id": str(n), "title": f"title {n}"}).encode() + b"\n" for n in range(COUNT))
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
@@ -27,7 +28,7 @@ def test_plain_and_compressed_read_alike(tmp_path: Path, suffix: str) -> None:
     compressed = {"": LINES, ".gz": gzip.compress(LINES), ".zst": pa.compress(LINES, codec="zstd", asbytes=True)}[suffix]
     path.write_bytes(compressed)
     papers, rejected = read_corpus(path)
-    assert papers["title"].to_pylist() == [f"title {n}" for n in range(2_000)]
+    assert papers["title"].to_pylist() == [f"title {n}" for n in range(COUNT)]
     assert rejected == []
 
 
@@ -138,10 +139,10 @@ def packed(data: bytes, suffix: str) -> bytes:
 def test_a_compression_is_known_by_its_first_bytes(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("p.jsonl", f"p.jsonl{suffix}", f"q{suffix}"):
         (tmp_path / name).write_bytes(packed(LINES, suffix))
-        assert read_corpus(tmp_path / name)[0]["title"].to_pylist() == [f"title {n}" for n in range(2_000)]
+        assert read_corpus(tmp_path / name)[0]["title"].to_pylist() == [f"title {n}" for n in range(COUNT)]
         assert open_corpus(tmp_path / name).count() is None
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed(LINES, suffix))))
-    assert len(read_corpus("-")[0]) == 2_000
+    assert len(read_corpus("-")[0]) == COUNT
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])
@@ -153,3 +154,9 @@ def test_damaged_compressed_files_are_refused_in_one_line(tmp_path: Path, suffix
     with pytest.raises(InvalidRequest, match="cannot be read to its end") as caught:
         read_corpus(tmp_path / f"p.jsonl{suffix}")
     assert "\n" not in str(caught.value)
+
+
+def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
+    half = len(LINES) // 2
+    (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[:half]) + b"\0" * 4 + lzma.compress(LINES[half:]))
+    assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == COUNT

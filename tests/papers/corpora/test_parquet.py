@@ -99,3 +99,12 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match=r"did you mean 'heading'"):
         read_corpus(tmp_path / "p.parquet", id="identifier", title="headings")
     assert read_corpus(tmp_path / "p.parquet", id="identifier", title="heading")[0]["title"].to_pylist() == ["x"]
+
+
+def test_a_directory_and_a_glob_are_one_corpus(tmp_path: Path) -> None:
+    for number in range(3):
+        pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "title": ["x", "y"]}), tmp_path / f"part-{number}.parquet")
+    (tmp_path / "_SUCCESS").touch()
+    for source in (tmp_path, str(tmp_path / "part-*.parquet")):
+        assert read_corpus(source)[0]["id"].to_pylist() == ["0a", "0b", "1a", "1b", "2a", "2b"]
+        assert open_corpus(source).count() == 6

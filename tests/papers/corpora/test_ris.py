@@ -75,3 +75,8 @@ def test_an_empty_record_is_rejected(tmp_path: Path) -> None:
     papers, rejected = read_corpus(tmp_path / "p.ris")
     assert papers["title"].to_pylist() == ["fine"]
     assert [item.reason for item in rejected] == ["no title and no abstract"]
+
+
+def test_a_record_without_an_end_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "p.ris").write_text("TY  - JOUR\nT1  - first\n\nTY  - JOUR\nT1  - second\nER  - \n")
+    assert read_corpus(tmp_path / "p.ris")[0]["title"].to_pylist() == ["first", "second"]

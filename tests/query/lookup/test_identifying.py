@@ -164,3 +164,17 @@ def test_the_command_says_what_came_first(index: sr.Index) -> None:
     for text, note in (("doi:10.1000/NONE", "DOI 10.1000/none"), ("arXiv:1409.0474v2", "arXiv number 1409.0474")):
         assert sciretrieve("search", text, "-i", index.path).stderr.splitlines()[0] == f"no paper that may answer has the {note}"
     assert sciretrieve("similar", "10.1000/abc; 10.1000/xyz", "-i", index.path).returncode == 2
+
+
+def test_deleting_by_an_identifier(tmp_path: Path) -> None:
+    sr.build([{**paper, "abstract": ""} for paper in NAMED], tmp_path / "index", encoder=None).close()
+    with pytest.raises(Ambiguous):
+        sr.delete(tmp_path / "index", ["10.1000/twice"])
+    assert sr.delete(tmp_path / "index", ["https://doi.org/10.1000/abc"]).deleted == 1
+    with sr.open(tmp_path / "index") as left:
+        assert set(left.snapshot.live_ids()) == {paper["id"] for paper in NAMED} - {"W1"}
+
+
+def test_filters_hold_for_named_papers_too(index: sr.Index) -> None:
+    assert index.search("10.1000/twice", filter="year > 2001")[0].known == {"W5": "DOI"}
+    assert index.search("10.1000/twice", filter="year > 2003")[0].known == {}

@@ -273,3 +273,9 @@ def test_a_name_beside_words_of_titles_means_the_authors_papers_with_these(tmp_p
         "seiberg witten invariants": [],
         "holes": [],
     }
+
+
+def test_an_index_without_words_knows_identifiers_alone(tmp_path: Path) -> None:
+    with sr.build(PAPERS[:20], tmp_path / "index", encoder="letters", lexical=None) as index:
+        assert not index.search(PAPERS[5]["title"])[0].known
+        assert index.search("t005")[0].known == {"t005": "id"}

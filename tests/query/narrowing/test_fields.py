@@ -134,3 +134,11 @@ def test_what_loses_a_part_of_a_filter_is_refused() -> None:
 def test_what_no_filter_can_say_is_refused(make: Any, message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         make()
+
+
+def test_values_are_written_whole() -> None:
+    assert (sr.field("day") < datetime.date(2020, 2, 29)) == 'day < "2020-02-29"'
+    assert (sr.field("day") < np.datetime64("2020-02-29T12:00:00.000000001")) == 'day < "2020-02-29T12:00:00.000000001"'
+    assert (sr.field("at") < datetime.time(12, 30)) == 'at < "12:30:00"'
+    assert (sr.field("x") == Decimal("12345678901234567890.10")) == "x == 12345678901234567890.10"
+    assert (sr.field("x") == np.float32(0.5), sr.field("x") == 1e23) == ("x == 0.5", "x == 1E+23")

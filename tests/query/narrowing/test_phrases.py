@@ -38,7 +38,8 @@ def has(text: str, sought: str) -> bool:
 
 texts = st.lists(st.sampled_from(TOKENS), max_size=8).map(" ".join)
 corpora = st.lists(st.tuples(texts, texts), min_size=1, max_size=6)
-phrases = st.lists(st.sampled_from(["type", "the", "b", "2", "2.5", "c++", "n=4", "c", "t-cell", "ete"]), min_size=1, max_size=3)
+WORDS = ["type", "the", "b", "2", "2.5", "c++", "n=4", "c", "t-cell", "t cell", "ete"]
+phrases = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 
 
 def found(papers: list[tuple[str, str]], queries: list[str]) -> list[set[int]]:
@@ -63,11 +64,13 @@ def test_a_phrase_is_every_character_of_it(papers: list[tuple[str, str]], words:
     typed = " ".join(words)
     queries = [f'"{typed}"', f'title:"{typed}"', f'"{typed.replace(" ", "-")}"', "typ*", *(f'"{word}"' for word in words)]
     whole, in_title, hyphened, beginning, *each = found(papers, queries)
-    assert whole == expected(papers, lambda text: has(text, typed))
+    exact = expected(papers, lambda text: has(text, typed))
+    if exact or len(typed.split()) < 4:  # else it is prose, which demands no phrase that no paper has
+        assert whole == exact
     assert in_title == expected(papers, lambda text: has(text, typed), ("title",))
-    assert hyphened == whole
+    assert hyphened == exact
     for one in each:
-        assert whole <= one
+        assert exact <= one
     assert beginning == expected(papers, lambda text: re.search(r"(?<![a-z0-9])typ", plain(text)) is not None)
 
 

@@ -4,6 +4,7 @@ import json
 import random
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.answers.answering import Request, answer
 from sciretrieve.answers.explaining import explain
+from sciretrieve.errors import InvalidRequest
 from sciretrieve.query.narrowing.demands import Demand
 from sciretrieve.query.narrowing.operators import parse
 from tests.conftest import Effort
@@ -198,3 +200,21 @@ def test_judged_queries_are_answered_alike_typed_pasted_and_in_a_batch(folder: s
             if not typed.known:  # a batch looks up no paper
                 same = typed.ids == plain.ids if not parse(text, COLUMNS).liked else len({*typed.ids} & {*plain.ids}) >= 8
                 assert same, text
+
+
+@pytest.mark.parametrize("name", ["acm", "hepth", "scifact"])
+def test_no_title_is_an_error(name: str, effort: Effort) -> None:
+    titles = [title for title in pq.read_table(shared(f"{name}/corpus.parquet"), columns=["title"])["title"].to_pylist() if title]
+    odd = [title for title in titles if set(title) & set('"*?~[') or " -" in title or "AND" in title or "NOT" in title]
+    for title in [*odd, *random.Random(1).sample(titles, effort(200, len(titles)))]:
+        try:
+            typed = parse(title, COLUMNS)
+        except InvalidRequest as error:
+            pytest.fail(f"{title}: {error}")
+        assert not any(isinstance(demand, Demand) and demand.absent for demand in typed.demands), title
+
+
+def test_typed_prose_is_answered_as_a_batch_answers_it(index: sr.Index) -> None:
+    text = "we asked whether the brain -and gut- signals an axis NOT measured in depression*"
+    typed, plain = index.search([text, sr.Query("2", text)])
+    assert (typed.ids, typed.scores.tolist()) == (plain.ids, plain.scores.tolist())

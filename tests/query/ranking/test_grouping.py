@@ -95,3 +95,10 @@ def test_records_with_one_doi_are_one_work(tmp_path: Path) -> None:
     hits = index.search("graph networks", 4, group=True).hits
     assert {hit.id: hit.also for hit in hits} == {"print": ("preprint",), "chapter": (), "other": ()}
     assert not any(hit.also for hit in index.search("graph networks", 4, group=False).hits)
+
+
+def test_papers_like_a_given_one_are_grouped(copied: sr.Index) -> None:
+    hits = copied.similar(["p000"], 12, group=True).hits
+    assert len({hit.paper.extra["work"] for hit in hits}) == len(hits)
+    assert "p000" not in {id for hit in hits for id in (hit.id, *hit.also)}
+    assert any(hit.also for hit in copied.similar(["p000"], 3, group=True).hits)

@@ -16,6 +16,7 @@ from sciretrieve.choices import Metric, Mode
 from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import FIELD_SEPARATOR
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.sentence_pairs import transport
 from sciretrieve.protocols import Encoder, Reranker
@@ -249,3 +250,22 @@ def test_any_numbers_are_scores(index: sr.Index, kind: Callable[[list[int]], Any
 def test_what_is_no_reranker_is_refused(reranker: Any) -> None:
     with pytest.raises(InvalidRequest, match=r"reranker is what .* gives, or an object with `score\(query, papers\)`"):
         sr.SearchOptions(reranker=reranker)
+
+
+def test_scores_are_taken_as_they_are_when_they_are_given(index: sr.Index) -> None:
+    buffer = np.zeros(20)
+
+    def reused(papers: Sequence[Paper]) -> Any:
+        buffer[:] += np.arange(len(papers))
+        return buffer
+
+    run = index.search(["graph networks", "graph networks"], 3, mode="bm25", reranker=Giving(reused), rerank_depth=20, group=False)
+    assert [ranking.scores.tolist() for ranking in run] == [[19, 18, 17], [38, 36, 34]]
+
+
+def test_aspires_vectors_are_read_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bert(models / CATALOGUE["aspire-ts-compsci"].parts["base"].source, 31)
+    open_reranker("aspire-ts-compsci", precision="fp32", device="cpu").score(QUERY, PAPERS[:3])
+    again = open_reranker("aspire-ts-compsci", precision="fp32", device="cpu")
+    monkeypatch.setattr(TextEncoder, "encode_papers_late", lambda *_: pytest.fail("encoded again"))
+    assert len(again.score(QUERY, PAPERS[:3])) == 3

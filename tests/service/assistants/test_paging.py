@@ -52,7 +52,7 @@ def tokens(answer: CallToolResult) -> float:
     return max(units_of(text(answer)), units_of(data)) / UNITS
 
 
-@settings(max_examples=20)
+@settings(max_examples=100)
 @given(some.sampled_from(CALLS), some.integers(100, 3000))
 def test_pages_are_the_whole_answer_and_none_is_over_the_budget(
     library: Server, call: tuple[str, dict[str, Any], tuple[str, ...]], budget: int

@@ -323,3 +323,18 @@ def test_a_paper_that_is_none_cannot_be_read(sea: Server) -> None:
     )
     (content,) = asyncio.run(read("paper://10.1000/tides")).contents
     assert json.loads(content.text)["id"] == "tides"
+
+
+def test_a_named_paper_says_so_and_the_newest_come_first(sea: Server) -> None:
+    paper, *_ = found(sea, "search", query="10.1000/tides")["papers"]
+    assert (paper["id"], paper["why"].startswith("the query names it")) == ("tides", True)
+    assert [paper["year"] for paper in found(sea, "search", query="sea", sort="year")["papers"]] == [2010, 2001, 1999]
+
+
+def test_an_index_without_references_or_that_is_gone(folder: Path, tmp_path: Path) -> None:
+    with server(folder / "sky") as one:
+        assert error(one, "citations", paper="clouds").startswith("sky has no column with what its papers cite; ")
+    with server(path := build(tmp_path / "sea", SEA)) as one:
+        assert len(found(one, "search", query="title:sea")["papers"]) == 3
+        path.rename(tmp_path / "moved")
+        assert len(found(one, "search", query="title:sea")["papers"]) == 3

@@ -239,3 +239,8 @@ def test_the_description_is_a_page_for_people(client: TestClient) -> None:
         assert f"<code>{operation}</code>" in text
     assert "dense | hybrid | bm25" in text or "hybrid | dense | bm25" in text
     assert "Papers that answer it" in text
+
+
+def test_a_search_by_body_is_the_same(client: TestClient) -> None:
+    body: dict[str, Any] = {"q": "graph networks", "k": 4, "filter": ["year >= 2005"], "facets": ["topic"]}
+    assert said(client.post("/v1/search", json=body)) == said(client.get("/v1/search", params=body))

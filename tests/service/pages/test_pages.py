@@ -405,3 +405,12 @@ def test_several_indexes_are_searched_as_one_or_by_name(index: sr.Index, hostile
         assert both.text.count("ER  -") == 2
         news = client.get(f"/news?q=graph+networks&index={second}").json()
         assert all(name.startswith(f"{second}:") for name in news["seen"])
+
+
+def test_newest_first_and_papers_like_some(client: TestClient, index: sr.Index) -> None:
+    expected = [hit.id for hit in sr.answer(index, sr.Request("graph", k=60, sort="year")).hits]
+    newest = page(client, "/?q=graph&sort=year")
+    assert names(newest) == expected[:20]
+    assert names(page(client, newest.one("a", rel="next").attributes["href"])) == expected[20:40]
+    like = page(client, "/?like=p0003&like=p0005&unlike=p0001")
+    assert names(like) == [hit.id for hit in sr.answer(index, sr.Request(None, ["p0003", "p0005"], ["p0001"], k=20)).hits]
