@@ -39,6 +39,11 @@ def page(
 
     `plots` are the sweeps' by their names, by paths from the page.
     """
+
+    def draw(title: str, figure: Callable[[], Any]) -> None:
+        picture = _picture(title, figure)
+        parts.extend([] if picture in parts else [picture])  # what all of them lack is said once
+
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     parts += [standings.as_html()] if cells else []
     for sweep in sweeps:
@@ -46,8 +51,9 @@ def page(
         parts += [f'<img src="{_text(quote(plots[sweep.name]))}" alt="{_text(sweep.name)}">'] if sweep.name in plots else []
     if correlated is not None:
         note = "Pearson's correlations of figures over systems; near 1, two tasks rank them alike. Blank: fewer than five have both."
-        plot = _picture("Correlations of tasks", partial(correlation_map, correlated))
-        parts.append(f"<h2>Tasks</h2>{plot}<p><small>{note}</small></p>")
+        parts.append("<h2>Tasks</h2>")
+        draw("Correlations of tasks", partial(correlation_map, correlated))
+        parts.append(f"<p><small>{note}</small></p>")
     for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
         benchmark_cells = [cell for cell in cells if cell.benchmark == benchmark]
         report = benchmark_cells[0].report
@@ -55,16 +61,16 @@ def page(
         parts += [_table(benchmark_cells, task) for task in _figures(benchmark_cells[0])]
         if all(cell.recall for cell in benchmark_cells):
             recall_lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in benchmark_cells}
-            parts.append(_picture(title := "Recall at depth, %", partial(curves, title, recall_lines)))
+            draw(title := "Recall at depth, %", partial(curves, title, recall_lines))
         if fields := _fields(benchmark_cells):
             measure = _first_measure(benchmark_cells[0])
-            parts.append(_picture(title := f"{measure} of each task, %", partial(bars, title, fields)))
+            draw(title := f"{measure} of each task, %", partial(bars, title, fields))
         if len(benchmark_cells) > 1:
             first, second = benchmark_cells[:2]
             measure = next((name for row in first.per_query.values() for name in row), "")
             points = [(100 * a, 100 * b) for a, b in _pairs(first, second)]
             title = f"{measure} of each query, %"
-            parts.append(_picture(title, partial(scatter, title, (first.system, second.system), points)))
+            draw(title, partial(scatter, title, (first.system, second.system), points))
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
