@@ -288,7 +288,9 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
 
 def _without_folders(value: Any) -> Any:
     """The value of an option as others may read it: of a path, such as `beir:DIR` has one, the last name alone."""
-    kind, colon, path = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+    if not isinstance(value, str):
+        return value
+    kind, colon, path = value.rpartition(":")
     return f"{kind}{colon}{Path(path).name}" if is_path(path) else value
 
 

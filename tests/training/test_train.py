@@ -512,6 +512,6 @@ def test_staying_near_keeps_vectors_near(learn: Learn, base: Path, triplets: Pat
 def test_a_card_has_no_folders_of_this_machine(tmp_path: Path) -> None:
     options = TrainingOptions(base=str(tmp_path / "base"), held_out=f"beir:{tmp_path / 'tests'}", reduction=8)
     assert command_of(["triplets"], tmp_path / "encoder", options) == (
-        "sciretrieve train triplets -o encoder --base base --held-out beir:tests --set reduction=8"
+        "sciretrieve train triplets -o encoder --base base --set reduction=8 --held-out beir:tests"
     )
     assert "--base allenai/specter2_base" in command_of(["triplets"], tmp_path, TrainingOptions(base="allenai/specter2_base"))
