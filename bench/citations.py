@@ -29,6 +29,7 @@ from quality import MEASURES
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.base.types import Rows
 from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, interval
@@ -36,7 +37,6 @@ from sciretrieve.query.citations import CitationGraph, Graph, WorkNames, citatio
 from sciretrieve.query.ranking import linking
 from sciretrieve.query.ranking.linking import DEPTH, LinkedPapers
 from sciretrieve.runs import Ranking
-from sciretrieve.types import Rows
 
 SHARES, UNKNOWNS = (0.5, 0.67, 0.8, 0.9, 0.95), (0, 5, 10, 20, 40)
 LEAST_CITED, LEAST_TOGETHER = 4, 2

@@ -26,12 +26,12 @@ def step(name):
 import sys, json
 path, query, mode = sys.argv[1:4]
 import sciretrieve.commands; step("import the command line")
-import sciretrieve.query.opening, sciretrieve.types; step("import NumPy, Arrow and the index")
+import sciretrieve.query.opening, sciretrieve.base.types; step("import NumPy, Arrow and the index")
 index = sciretrieve.query.opening.open_index(path); step("open the index")
 if mode != "bm25":
     import openvino; step("import OpenVINO")
     encoder = index.reader.query_encoder.encoder; step("open the encoder")
-    encoder.encode_queries([sciretrieve.types.Query("q", query)]); step("load its graph and encode the query")
+    encoder.encode_queries([sciretrieve.base.types.Query("q", query)]); step("load its graph and encode the query")
 index.snapshot.bm25; step("open BM25")
 run = index.search(query, 10, mode=mode); step("search")
 hits = run.hits; step("read the papers")

@@ -18,8 +18,8 @@ from made_papers import DIM, Between
 from peers import Peer
 from reporting import arguments, report, taking_turns
 
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import full_corpus
-from sciretrieve.types import Vectors
 
 K = 10
 BLOCK = 65_536

@@ -24,6 +24,7 @@ import numpy as np
 from peers import Peer
 from reporting import arguments, report, taking_turns
 
+from sciretrieve.base.types import Rows, Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, factory_string
 from sciretrieve.matching.dense.ann import NAMED
 from sciretrieve.matching.dense.measuring import EFS, Questions, efforts, held_out, spread
@@ -32,7 +33,6 @@ from sciretrieve.matching.effort import EXACT, Effort, Knob, knob
 from sciretrieve.matching.scope import Scope
 from sciretrieve.studies.dense_plot import plot
 from sciretrieve.studies.dense_types import Bench, TypeMeasured
-from sciretrieve.types import Rows, Vectors
 
 PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")
 FLAT_FACTORIES = ("Flat", "HNSW32,Flat")

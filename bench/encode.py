@@ -26,13 +26,13 @@ from peers import Peer
 from reporting import arguments, report, taking_turns
 
 from sciretrieve import Paper, open_corpus
+from sciretrieve.base.types import Vectors
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, MINILM
 from sciretrieve.encoders.layouts.packed import config_of, read
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
-from sciretrieve.types import Vectors
 
 SIZES = {"minilm": (6, 384, 0, False), "granite": (6, 384, 0, True), "bert-base": (12, 768, 48, True)}
 """Layers, width, width of the adapter, and whether [CLS] is the vector."""

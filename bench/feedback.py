@@ -24,6 +24,7 @@ from quality import MEASURES, drawn, indexed, sets
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.base.types import Query, Vectors
 from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.dense.vectors import vectors_at
@@ -31,7 +32,6 @@ from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
 from sciretrieve.query.reading import rocchio
-from sciretrieve.types import Query, Vectors
 
 SHOWN, DEPTH = 10, 100
 FEWEST, DISLIKES = 3.0, 2

@@ -28,9 +28,9 @@ from made_papers import made_papers
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.base.types import Query
 from sciretrieve.demo import CORPUS
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.types import Query
 
 HERE = Path(__file__).parent / ".figures"
 ENCODED, COUNTED = 2_000, 20_000

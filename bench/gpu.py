@@ -25,11 +25,11 @@ from encode import SIZES, make_bert_base, matrix_peak, operations, timed
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.base.types import Paper
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.matching.dense import full_corpus
 from sciretrieve.training import train
-from sciretrieve.types import Paper
 
 DIM, K = 768, 100
 COMPARED = 64

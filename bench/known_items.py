@@ -22,10 +22,10 @@ from reporting import arguments, report
 from short_queries import drawn, without_a_letter
 
 import sciretrieve as sr
+from sciretrieve.base.types import Query
 from sciretrieve.papers.bibliographies.author_names import family, in_order
 from sciretrieve.papers.corpora import read_queries
 from sciretrieve.query.index import Index
-from sciretrieve.types import Query
 
 Make = Callable[[sr.Paper], str | None]
 WORDS_OF_A_PIECE = 25

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sciretrieve as sr
-from sciretrieve.types import Vectors
+from sciretrieve.base.types import Vectors
 
 DIM = 384
 BLOCK = 65_536

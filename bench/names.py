@@ -25,14 +25,14 @@ from quality import drawn
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexExists
+from sciretrieve.base.errors import IndexExists
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.lexical import name_terms
 from sciretrieve.matching.lexical.fields import field_term, name_words
 from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare
-from sciretrieve.types import Paper, Query
 
 Asked = list[tuple[Query, dict[str, int]]]
 """Queries, each with the papers that answer it and how well."""

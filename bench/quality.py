@@ -26,8 +26,9 @@ import numpy as np
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
-from sciretrieve.errors import IndexExists
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import IndexExists
+from sciretrieve.base.types import Query
 from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.fusion import Fusion
@@ -35,7 +36,6 @@ from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
-from sciretrieve.types import Query
 
 WAYS: dict[str, tuple[Mode, Fusion]] = {
     "BM25": ("bm25", Fusion()),

@@ -27,7 +27,7 @@ from reporting import arguments, report
 from screening_topics import Pool, Topic, pools
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexExists
+from sciretrieve.base.errors import IndexExists
 from sciretrieve.screening import Status
 
 ASREVIEW = ("asreview==3.0.8",)

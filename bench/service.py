@@ -35,7 +35,7 @@ from urllib.parse import quote
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.choices import MODES
+from sciretrieve.base.choices import MODES
 
 CLIENTS = (1, 8, 32)
 BATCH = 64

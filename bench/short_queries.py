@@ -15,8 +15,8 @@ import numpy as np
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.base.types import Query
 from sciretrieve.query.index import Index
-from sciretrieve.types import Query
 
 FEWEST_WORDS = 4
 DEPTH = 100

@@ -18,11 +18,11 @@ from quality import drawn, indexed, sets
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Query
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.papers.corpora import PaperCorpus
-from sciretrieve.types import Query
 
 LINE = 9
 """Words of a line."""

@@ -17,8 +17,8 @@ from unittest import mock
 
 import typer.main
 
-from sciretrieve import choices as choices_module
 from sciretrieve import options as options_module
+from sciretrieve.base import choices as choices_module
 from sciretrieve.commands import __doc__ as exit_codes
 from sciretrieve.commands.app import app
 from sciretrieve.commands.help import parameters
@@ -121,7 +121,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ..choices import (
+from ..base.choices import (
     {choices},
 )
 

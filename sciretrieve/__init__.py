@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from .answers.profiles import profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
+    from .base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
+    from .base.types import Hit, Paper, Query
     from .encoders import load_encoder
-    from .errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
     from .evaluation import evaluate
     from .lifecycle import add, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
     from .lifecycle.distributed import RayWorkers
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from .studies.perturbation import robustness
     from .studies.recall import measure_recall
     from .studies.tuning import tune
-    from .types import Hit, Paper, Query
 
     __version__: str
 
@@ -127,25 +127,25 @@ _HOMES = {
     "Citations": "answers.citing",
     "ColumnMap": "papers.corpora",
     "Corpus": "papers.corpora",
-    "CorruptData": "errors",
+    "CorruptData": "base.errors",
     "Fusion": "matching.fusion",
-    "Hit": "types",
+    "Hit": "base.types",
     "Index": "query.index",
-    "IndexBusy": "errors",
-    "InvalidRequest": "errors",
+    "IndexBusy": "base.errors",
+    "InvalidRequest": "base.errors",
     "News": "answers.saved",
-    "NotFound": "errors",
-    "Paper": "types",
-    "Query": "types",
+    "NotFound": "base.errors",
+    "Paper": "base.types",
+    "Query": "base.types",
     "Ranking": "runs",
     "RayWorkers": "lifecycle.distributed",
     "Request": "answers.answering",
     "Run": "runs",
     "SavedSearch": "answers.saved",
-    "SciretrieveError": "errors",
+    "SciretrieveError": "base.errors",
     "Screening": "screening",
     "SearchOptions": "options",
-    "Unavailable": "errors",
+    "Unavailable": "base.errors",
     "add": "lifecycle",
     "answer": "answers.answering",
     "bench": "studies.dense_types",

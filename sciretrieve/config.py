@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
-from .choices import DEFAULT_ENCODER, FORMATS
-from .errors import InvalidRequest, UnknownName
+from .base.choices import DEFAULT_ENCODER, FORMATS
+from .base.errors import InvalidRequest, UnknownName
 
 Value: TypeAlias = str | int | tuple[str, ...] | None
 Kind: TypeAlias = Literal["text", "count", "choice", "index", "folder", "folders"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from .errors import InvalidRequest
+from .base.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from .protocols import Progress

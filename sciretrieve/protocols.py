@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .choices import Metric
-from .types import Paper, Query, Rows, Vectors
+from .base.choices import Metric
+from .base.types import Paper, Query, Rows, Vectors
 
 Advance: TypeAlias = Callable[[int], None]
 """Is told how many more papers are done."""

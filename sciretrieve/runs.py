@@ -11,12 +11,12 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
-from .errors import InvalidRequest, MissingExtra, SciretrieveError
+from .base.errors import InvalidRequest, MissingExtra, SciretrieveError
+from .base.types import Half, Hit, Paper, Query, Rows, Scores, TotalIs
+from .base.wording import as_json, counted
 from .metrics.trec import run_line
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Half, Hit, Paper, Query, Rows, Scores, TotalIs
-from .wording import as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import sciretrieve as sr
 from sciretrieve.answers import overview
 from sciretrieve.answers.explaining import explain, why_not
+from sciretrieve.base.types import Query
 from sciretrieve.evaluation.spaces import IndexSpace
 from sciretrieve.lifecycle.exporting import export
 from sciretrieve.query.ranking.grouping import groups_of
-from sciretrieve.types import Query
 
 TYPED = ('"message passing" nodes', "title:graph -molecules edges", "author:lovelace vaccine", "grahp nueral", "year:2012 price")
 """Queries with operators and slips, each answered by itself."""

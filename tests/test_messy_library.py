@@ -10,9 +10,9 @@ from pybtex.database.input.bibtex import LowLevelParser
 
 import sciretrieve as sr
 from sciretrieve.answers import outputs
+from sciretrieve.base.types import Paper
 from sciretrieve.lifecycle.exporting import export
 from sciretrieve.papers.bibliographies.bibtex_entries import entries
-from sciretrieve.types import Paper
 from tests.messy_library import Entry, Library, messy_library
 
 LIBRARY = messy_library(2000)

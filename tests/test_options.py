@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import evaluate_modes, evaluate_suite
 from sciretrieve.options import Bm25Parameters, BuildSettings, SearchOptions, changed
 

@@ -15,7 +15,7 @@ import tqdm.std
 
 import sciretrieve as sr
 from sciretrieve import progress
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation import builders, evaluate_modes, evaluate_suite
 from sciretrieve.progress import shown
 

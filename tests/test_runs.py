@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, InvalidRequest
+from sciretrieve.base.errors import CorruptData, InvalidRequest
+from sciretrieve.base.types import Paper, Query, Rows
 from sciretrieve.runs import Ranking, Run
-from sciretrieve.types import Paper, Query, Rows
 
 
 class NoPapers:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.types import Query
 from sciretrieve.matching import search
 from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.scale import Scale, scale
@@ -20,7 +21,6 @@ from sciretrieve.matching.lexical.spelling import Correction
 from sciretrieve.matching.scope import Scope
 from sciretrieve.matching.search import Probe, Searcher
 from sciretrieve.query.index import Index
-from sciretrieve.types import Query
 from tests.made_up import made_up_papers, write_jsonl
 
 PAPERS = made_up_papers(120, seed=2)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.types import Query
+from sciretrieve.base.types import Query
 
 THREADS = 6
 Request = Callable[[sr.Index], Any]

@@ -11,10 +11,10 @@ from unittest import mock
 import numpy as np
 
 from sciretrieve import encoders
-from sciretrieve.choices import Metric
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders.stored import StoredVectors
 from sciretrieve.protocols import Advance, unheard
-from sciretrieve.types import Paper, Query, Vectors
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..choices import Order, SimilarBy, check_types
-from ..errors import InvalidRequest
+from ..base.choices import Order, SimilarBy, check_types
+from ..base.errors import InvalidRequest
+from ..base.types import Hit, TotalIs
+from ..base.wording import as_json, counted
 from ..matching.search import Probe
 from ..options import SearchOptions
 from ..query.index import Index
@@ -20,8 +22,6 @@ from ..query.narrowing import filters, operators
 from ..query.narrowing.combining import leaves
 from ..query.narrowing.demands import Demand
 from ..runs import SCHEMA, Ranking, Run, as_pandas
-from ..types import Hit, TotalIs
-from ..wording import as_json, counted
 from . import overview
 from .explaining import Explanation, explain_rows, unmet
 from .faceting import FACET_DEPTH, Facet

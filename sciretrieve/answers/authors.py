@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import NotFound
+from ..base.errors import NotFound
+from ..base.types import Rows
 from ..files.schema import booleans, integers, texts
 from ..matching.lexical.fields import APOSTROPHES
 from ..matching.lexical.vocabulary import Vocabulary
@@ -22,7 +23,6 @@ from ..papers.bibliographies.author_names import in_order, people
 from ..papers.folding import fold
 from ..query.index import Index
 from ..query.narrowing.typed_names import is_initial, typed_names
-from ..types import Rows
 from .remembering import once_for_each
 from .word_index import Groups, Ints, WordIndex, ranked
 

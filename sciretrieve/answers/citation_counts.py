@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.types import Rows
 from ..files.schema import is_number, letters
 from ..query.index import Index
 from ..query.ranking.linking import GRAPHED
-from ..types import Rows
 from .remembering import once_for_each
 from .word_index import Ints
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.types import Paper
 from ..matching.sharding import by_shard
 from ..query.citations import Reference, reference_columns, references_of
 from ..query.index import Index
-from ..types import Paper
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper
+from ..base.wording import as_json, without_controls
 from ..files.schema import papers_of
 from ..files.writing import check_parent, claimed, replaced
 from ..papers import duplicates, identifiers
@@ -22,8 +24,6 @@ from ..papers.corpora import json_document as json_file
 from ..papers.corpora import ris as ris_file
 from ..papers.corpora.papers import papers as papers_in
 from ..papers.corpora.raw import RawBatch
-from ..types import Paper
-from ..wording import as_json, without_controls
 
 
 @dataclass(frozen=True, slots=True)

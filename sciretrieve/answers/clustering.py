@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..types import Rows, Vectors
+from ..base.types import Rows, Vectors
 
 FEWEST = 6
 """An answer of fewer papers is one group."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..choices import Filter, FusionMethod, Mode, conditions
+from ..base.choices import Filter, FusionMethod, Mode, conditions
+from ..base.types import Paper, Query, Rows, Vectors
 from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
@@ -27,7 +28,6 @@ from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
 from ..query.ranking.leading import led
-from ..types import Paper, Query, Rows, Vectors
 
 WORDS_TO_TRY = 8
 """Words of a paper's title that are tried as additions to the query."""

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
+from ..base.types import Rows, TotalIs
 from ..files.schema import in_one_form, integers, is_list, is_text, owners_of
-from ..types import Rows, TotalIs
 
 FACET_DEPTH = 1000
 """How many of the first papers facets look at where a ranking says which match."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Mask, Paper, Rows
 from ..files.schema import booleans
 from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
 from ..papers.duplicates import groups, key
@@ -18,7 +19,6 @@ from ..protocols import Progress
 from ..query.citations import WorkNames, identified, names_of, references_from
 from ..query.index import Index
 from ..query.snapshot import Snapshot
-from ..types import Mask, Paper, Rows
 
 CHECKS = (*MISSING, *DOUBTFUL)
 TWICE = Look("near_duplicates", "near-duplicates", "`sciretrieve info duplicates` lists them side by side; an answer shows each work once")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.types import Vectors
 from ..query.index import Index
-from ..types import Vectors
 from .answering import Answer, Request, answer
 from .overview import groups_at
 

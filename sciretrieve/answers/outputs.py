@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..choices import conditions
+from ..base.choices import conditions
+from ..base.types import Hit, Paper, Rows, TotalIs
+from ..base.wording import as_json, cell, counted
 from ..files import csv_files
 from ..metrics.trec import encoded
 from ..papers import identifiers
@@ -21,8 +23,6 @@ from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
 from ..protocols import PaperSource
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
-from ..types import Hit, Paper, Rows, TotalIs
-from ..wording import as_json, cell, counted
 
 if TYPE_CHECKING:
     from ..query.citations import Link, Reference

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Mask, Paper, Rows
 from ..files.schema import concat, integers
 from ..matching.lexical import Analyzer
 from ..matching.lexical.name_terms import field_terms
@@ -16,7 +17,6 @@ from ..matching.lexical.written import commonest_forms
 from ..matching.sharding import by_shard
 from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
-from ..types import Mask, Paper, Rows
 from .clustering import Cluster, clusters
 from .explaining import typed_words
 from .faceting import Facet, counted_column, facets

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.types import Hit, Paper
 from ..papers.duplicates import groups
 from ..query.index import Index
 from ..query.ranking.linking import GRAPHED
-from ..types import Hit, Paper
 from .cited import CitationsOf, citations_of
 
 NEIGHBOURS = 5

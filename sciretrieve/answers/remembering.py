@@ -7,8 +7,8 @@ from threading import RLock
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from ..base.waiting import for_all
 from ..query.index import Index
-from ..waiting import for_all
 
 Value = TypeVar("Value")
 

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..choices import check_types
-from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..base.choices import check_types
+from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..base.types import Hit
 from ..files.appending import now
 from ..files.user_folders import data_directory
 from ..files.writing import claimed, make_folder, read_json, write_json
@@ -25,7 +26,6 @@ from ..protocols import Reranker
 from ..query.index import Index
 from ..query.snapshot import as_ids
 from ..runs import Run
-from ..types import Hit
 from . import overview
 from .answering import Answer, Request, lacks_meaning, plainly, searched
 

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper, Rows
 from ..files.schema import integers, texts
 from ..matching.lexical.words import spaced
 from ..papers.folding import fold
 from ..query.index import Index
-from ..types import Paper, Rows
 from .authors import WORD, Author, authors_of
 from .remembering import once_for_each
 from .word_index import WordIndex

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.types import Mask
 from ..files.schema import integers
 from ..matching.lexical.vocabulary import Vocabulary
-from ..types import Mask
 
 LAST = "\U0010ffff"
 """Stands after every word in code-point order."""

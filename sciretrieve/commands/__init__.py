@@ -15,8 +15,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import NoReturn
 
-from ..errors import SciretrieveError, Unavailable
-from ..wording import printable
+from ..base.errors import SciretrieveError, Unavailable
+from ..base.wording import printable
 from .app import app
 from .command import CommandFailure
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from .command import CONTEXT, CommandGroup, made
 from .console import Console
 from .help import WHOLE, asked_whole

@@ -12,8 +12,8 @@ import typer
 from .console import Console, say
 
 if TYPE_CHECKING:
+    from ..base.types import Paper
     from ..screening import Screening, Status
-    from ..types import Paper
 
 KEYS = (
     "y: relevant, n: not relevant, m: maybe, w: write a note, s: skip for now, u: decide on the paper before again, q: quit; "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..choices import Help
-from ..errors import InvalidRequest, MissingExtra
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, MissingExtra
 from .console import Console
 from .parameters import IndexPaths, QueryEncoder, chosen_index
 

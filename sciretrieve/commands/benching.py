@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Help
+from ..base.choices import Help
+from ..base.wording import counted
 from ..options import SHARD_SIZE
-from ..wording import counted
 from .console import Console, interruptible, say
 from .parameters import IndexPath, PlainFormatOption, chosen_index, open_index
 

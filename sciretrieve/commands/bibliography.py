@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..wording import counted
+from ..base.wording import counted
 from .console import Console, given_ids, say
 from .parameters import Append, IndexPaths, PaperIds, named_papers, open_indexes
 
 if TYPE_CHECKING:
     from ..answers.citing import Citations
-    from ..types import Paper
+    from ..base.types import Paper
 
 
 def cite(

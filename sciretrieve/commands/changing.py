@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ..choices import Bm25Variant, Help, Metric
-from ..errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
+from ..base.choices import Bm25Variant, Help, Metric
+from ..base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
+from ..base.wording import counted, in_bytes, in_words, listed
 from ..options import ColumnMap, RunsOn
-from ..wording import counted, in_bytes, in_words, listed
 from . import completing
 from .console import Console, given_ids, interruptible, say
 from .parameters import (

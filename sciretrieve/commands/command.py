@@ -15,7 +15,7 @@ from typer import Typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from ..errors import InvalidRequest, SciretrieveError
+from ..base.errors import InvalidRequest, SciretrieveError
 from .console import as_options
 from .help import screen
 from .signatures import takes_options

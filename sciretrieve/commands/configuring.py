@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from ..base.errors import InvalidRequest, Unavailable, UnknownName
 from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
-from ..errors import InvalidRequest, Unavailable, UnknownName
 from . import completing
 from .console import say
 from .parameters import PlainFormatOption

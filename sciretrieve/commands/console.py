@@ -15,8 +15,8 @@ from contextvars import ContextVar
 
 import typer
 
+from ..base.wording import in_words, printable, without_controls
 from ..progress import ProgressBar
-from ..wording import in_words, printable, without_controls
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..base.wording import as_json, printable
 from ..options import Passing, SearchOptions, Since, Until
-from ..wording import as_json, printable
 from .console import Console, say
 from .parameters import Generation, IndexPaths, PlainFormatOption, QueryWords, open_indexes, typed_query
 

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from ..choices import Help
+from ..base.choices import Help
 from .console import Console, say
 from .searching import table_lines
 
@@ -23,7 +23,7 @@ def demo(
     """
     from .. import demo as corpus
     from ..answers.answering import Request, answer
-    from ..errors import IndexExists
+    from ..base.errors import IndexExists
     from ..lifecycle import build
     from ..storage.manifest import read_manifest
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ..wording import counted, in_bytes, in_words
+from ..base.wording import counted, in_bytes, in_words
 from .console import Console, interruptible, say
 from .parameters import PlainFormat
 

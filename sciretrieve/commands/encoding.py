@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..choices import DEFAULT_ENCODER, Help
+from ..base.choices import DEFAULT_ENCODER, Help
+from ..base.wording import in_bytes, in_words
 from ..options import EncoderName, EncoderPrecision, ReadingOptions, RunsOn
-from ..wording import in_bytes, in_words
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest, NotFound
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import counted, in_bytes
 from ..options import EvaluationOptions, Measures, Split
-from ..wording import counted, in_bytes
 from . import completing
 from .console import Console, as_options, interruptible, say
 from .parameters import (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest, SciretrieveError
-from ..wording import as_json, counted, printable
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, SciretrieveError
+from ..base.wording import as_json, counted, printable
 from . import completing
 from .console import Console, say
 from .parameters import PlainFormat, PlainFormatOption, open_index, opened_reranker

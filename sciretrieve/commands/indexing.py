@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest
+from ..base.choices import Help
+from ..base.errors import InvalidRequest
+from ..base.wording import counted, in_bytes, in_words
 from ..options import Bm25Parameters, BuildSettings
-from ..wording import counted, in_bytes, in_words
 from .console import Console, interruptible
 from .dry_run import show_estimate
 from .parameters import (

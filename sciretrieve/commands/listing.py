@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidRequest, NotFound
-from ..wording import counted, in_bytes
+from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import counted, in_bytes
 from .console import say
 from .parameters import PlainFormatOption
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest
+from ..base.choices import Help
+from ..base.errors import InvalidRequest
+from ..base.wording import in_bytes
 from ..options import CiteSettings
-from ..wording import in_bytes
 from .console import Console, interruptible
 from .parameters import ANY_COLUMNS, Columns, chosen_index
 from .signatures import Without

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..choices import Help
+from ..base.choices import Help
+from ..base.wording import as_json, counted, in_bytes, listed
 from ..options import Passing
-from ..wording import as_json, counted, in_bytes, listed
 from .console import Console, interruptible, say
 from .parameters import (
     Generation,

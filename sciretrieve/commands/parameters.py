@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import Device, Format, Help, Order
-from ..errors import CorruptData, InvalidRequest, WordsAlone
+from ..base.choices import Device, Format, Help, Order
+from ..base.errors import CorruptData, InvalidRequest, WordsAlone
+from ..base.wording import printable
 from ..options import BuildSettings, ColumnMap, SearchOptions
-from ..wording import printable
 from . import completing
 from .console import Console
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..choices import DEFAULT_ENCODER, Help
-from ..errors import InvalidRequest
+from ..base.choices import DEFAULT_ENCODER, Help
+from ..base.errors import InvalidRequest
 from ..options import EncoderPrecision, ReadingOptions, RunsOn
 from .console import Console, interruptible, say
 from .parameters import BUILDING, open_index

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest, NotFound
-from ..wording import counted
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import counted
 from .console import Console, say
 from .parameters import IndexPath, open_index
 
 if TYPE_CHECKING:
+    from ..base.types import Paper
     from ..evaluation.pooling import Pool
     from ..metrics.judgements import RunScores
-    from ..types import Paper
 
 KEYS = "0 to 9: the grade, 0 is not relevant; s: skip for now, u: judge the paper before again, q: quit; everything is on disk at once"
 DEPTHS = (1, 5, 10, 20, 50, 100)
@@ -86,8 +86,8 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
     if corpus:
         if index is not None:
             raise InvalidRequest("the papers' texts are in an index or in a corpus: give --index or --corpus")
+        from ..base.types import Paper
         from ..papers.corpora import open_corpus
-        from ..types import Paper
 
         place = ", ".join(corpus)
         papers: dict[str, Paper] = {}

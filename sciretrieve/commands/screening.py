@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest, NotFound, SciretrieveError
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, NotFound, SciretrieveError
+from ..base.wording import as_json, counted
 from ..options import Passing
-from ..wording import as_json, counted
 from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
 from .parameters import IndexPath, PlainFormat, PlainFormatOption, open_index
 
 if TYPE_CHECKING:
+    from ..base.types import Paper
     from ..screening import Prisma, Screening
-    from ..types import Paper
 
 NEXT = 10
 """Papers that are printed if nothing is said, and there is no terminal to ask at."""
@@ -282,8 +282,8 @@ def _take_over(session: Screening, path: Path, console: Console) -> None:
 def _print(session: Screening, ids: Sequence[str], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over."""
     from ..answers.outputs import FORMATS
+    from ..base.types import Hit
     from ..files.csv_files import csv_lines
-    from ..types import Hit
 
     papers = session.index.papers_at(session.index.snapshot.rows(list(ids)))
     hits = [Hit(rank, 0.0, paper, {}, tuple(session.units.also.get(paper.id, ()))) for rank, paper in enumerate(papers, start=1)]

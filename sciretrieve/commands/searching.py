@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Format, Help, Order, SimilarBy, check_choice
-from ..errors import InvalidRequest
+from ..base.choices import Format, Help, Order, SimilarBy, check_choice
+from ..base.errors import InvalidRequest
+from ..base.wording import counted, in_words, printable
 from ..options import Rerank, SearchOptions
-from ..wording import counted, in_words, printable
 from . import completing
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, page, say

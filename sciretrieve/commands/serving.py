@@ -6,8 +6,8 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from ..choices import Help
-from ..errors import InvalidRequest, MissingExtra
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, MissingExtra
 from ..options import Rerank
 from .console import Console, say
 from .parameters import IndexPaths, QueryEncoder, chosen_index

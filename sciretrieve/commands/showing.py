@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ..choices import Help
-from ..errors import InvalidRequest, NotFound
-from ..wording import as_json
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import as_json
 from .console import Console, given_ids, say
 from .parameters import IndexPaths, PaperIds, PlainFormatOption, named_papers, open_indexes
 
 if TYPE_CHECKING:
-    from ..types import Paper
+    from ..base.types import Paper
 
 
 def show(

@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from ..choices import Help, check_choice, check_value, kinds_of, options_of, parted
-from ..errors import InvalidRequest
+from ..base.choices import Help, check_choice, check_value, kinds_of, options_of, parted
+from ..base.errors import InvalidRequest
 from . import completing
 from .help import ADVANCED, choices_of, with_choices
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest
-from ..wording import as_json, counted, printable
+from ..base.choices import Help
+from ..base.errors import InvalidRequest
+from ..base.wording import as_json, counted, printable
 from .console import Console, interruptible, say
 from .parameters import IndexPaths, PlainFormat, PlainFormatOption
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Help
-from ..errors import NotFound
+from ..base.choices import Help
+from ..base.errors import NotFound
+from ..base.wording import as_json, counted
 from ..options import Fusion, Passing, SearchMode
-from ..wording import as_json, counted
 from . import completing
 from .console import Console, as_options, interruptible, say
 from .parameters import (

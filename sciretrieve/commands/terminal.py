@@ -17,21 +17,21 @@ from rich.style import Style
 from rich.text import Text
 
 from ..answers.outputs import also, reasons, total
+from ..base.types import Paper
+from ..base.wording import cell, counted, in_words, plain, printable
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
-from ..types import Paper
-from ..wording import cell, counted, in_words, plain, printable
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer
     from ..answers.profiles import Profile
     from ..answers.snippets import QueryWords
+    from ..base.types import Hit
     from ..query.citations import Reference
     from ..query.index import Index
-    from ..types import Hit
 
 PLAIN, TITLE, MARK, ASIDE = Style(), Style(bold=True), Style(color="magenta", bold=True), Style(dim=True)
 READABLE = 100

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..choices import Help
-from ..errors import InvalidRequest, SciretrieveError
+from ..base.choices import Help
+from ..base.errors import InvalidRequest, SciretrieveError
 from ..options import TrainingOptions
 from .console import Console, interruptible, say
 from .parameters import Data, PlainFormatOption, chosen_index

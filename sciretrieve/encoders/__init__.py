@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..choices import Device, PoolingName, Precision
-from ..errors import CorruptData, InvalidRequest
+from ..base.choices import Device, PoolingName, Precision
+from ..base.errors import CorruptData, InvalidRequest
 from ..protocols import AnyEncoder, Encoder
 from .catalogue import CATALOGUE, CODES
 from .cross_encoder import CrossEncoder, open_cross_encoder

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..base.once import once
 from ..files.writing import read_json
-from ..once import once
 from . import encoder_cache
 from .openvino_library import load_openvino
 from .specs import Layout, Pooling

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Unavailable
+from ..base.errors import Unavailable
+from ..base.types import Vectors
 from ..files.writing import sync_file, write_json
 from ..matching.lexical.words import STOPWORDS
-from ..types import Vectors
 from . import encoder_cache
 from .artifact import probes
 from .openvino_library import load_openvino

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..choices import Device, Precision
-from ..types import Paper, Query
+from ..base.choices import Device, Precision
+from ..base.types import Paper, Query
 from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
 from .resolving import USUAL_LENGTH, is_path, settings_in
 from .specs import EncoderRequest, EncoderSpec, ModelFiles

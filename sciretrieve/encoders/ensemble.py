@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..choices import Metric
-from ..errors import InvalidRequest
-from ..once import once
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Paper, Query, Vectors
 from ..protocols import Advance, Encoder, unheard
-from ..types import Paper, Query, Vectors
 from .catalogue import CATALOGUE
 from .faiss_file import FAISS_PREFIX
 from .specs import EncoderRequest, Join, joint_metric

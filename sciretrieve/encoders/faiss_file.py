@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..choices import Metric
-from ..errors import InvalidRequest
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
+from ..base.once import once
 from ..matching.dense.exact import NOT_MEASURABLE
 from ..matching.dense.given import GivenIndex, read_given
-from ..once import once
 from .stored import IDS, StoredVectors, Table, first_unmeasurable, read_ids, rows_of
 
 FAISS_PREFIX = "faiss:"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..choices import SIDES, SideName
-from ..errors import CorruptData, InvalidRequest
+from ..base.choices import SIDES, SideName
+from ..base.errors import CorruptData, InvalidRequest
+from ..base.types import Paper, Query, Vectors
 from ..files.writing import read_array
 from ..protocols import Encoder
-from ..types import Paper, Query, Vectors
 
 PROBE = Paper("probe", "How papers cite each other", "Citations join papers into a graph, in which near papers share their topics.")
 LEAST_COSINE = 0.9995

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import CorruptData, InvalidRequest
+from ..base.types import Paper, Vectors
 from ..demo import CORPUS
-from ..errors import CorruptData, InvalidRequest
 from ..matching.late import Counts, FewBits, Packing, learn, packed_texts, read_packing, write_packing
 from ..protocols import Advance, Encoder, unheard
-from ..types import Paper, Vectors
 from .text_encoder import TextEncoder
 from .tokens import Tokens
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CorruptData
-from ..once import once
+from ..base.errors import CorruptData
+from ..base.once import once
+from ..base.types import Vectors
+from ..base.waiting import raise_if_abandoned
 from ..protocols import Advance, unheard
-from ..types import Vectors
-from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .openvino_library import load_openvino
 from .tokens import BUDGET, TokenBatch, TokenReader, Tokens, ignored

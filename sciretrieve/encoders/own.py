@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..choices import METRICS, Metric, check_choice
-from ..errors import InvalidRequest
+from ..base.choices import METRICS, Metric, check_choice
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Paper, Query, Vectors, floats_of
 from ..files.streams import checked_text
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
-from ..once import once
 from ..protocols import Advance, Encoder, OwnEncoder, unheard
-from ..types import Paper, Query, Vectors, floats_of
 from .stored import StoredVectors, Table, first_unmeasurable
 
 OWN = "own"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import SideName
-from ..errors import EncoderMismatch, InvalidRequest, NotFound, Unavailable, UnknownName
-from ..once import once
+from ..base.choices import SideName
+from ..base.errors import EncoderMismatch, InvalidRequest, NotFound, Unavailable, UnknownName
+from ..base.once import once
+from ..base.types import Query, Vectors
 from ..protocols import Encoder
-from ..types import Query, Vectors
 from . import OWN, check_golden, late, must_be_given, reopen_encoder
 from .catalogue import CATALOGUE
 from .remembered import RememberingEncoder

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..choices import SideName
+from ..base.choices import SideName
+from ..base.once import once
+from ..base.types import Paper, Query, Vectors
 from ..matching.late import FewBits, Packing
-from ..once import once
 from ..protocols import Encoder
-from ..types import Paper, Query, Vectors
 from . import encoder_cache
 from .late import encode_packed
 from .own import OWN

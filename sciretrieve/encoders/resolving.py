@@ -14,8 +14,8 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from ..choices import POOLINGS, Metric
-from ..errors import CorruptData, InvalidRequest, UnknownName
+from ..base.choices import POOLINGS, Metric
+from ..base.errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .ensemble import member_requests, members_of
 from .specs import EncoderRequest, EncoderSpec, Join, Kind, ModelFiles, Pooling, Side, Sides, joint_metric

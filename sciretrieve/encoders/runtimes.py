@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..choices import Precision
-from ..errors import InvalidRequest, SciretrieveError, Unavailable
+from ..base.choices import Precision
+from ..base.errors import InvalidRequest, SciretrieveError, Unavailable
+from ..base.once import once
+from ..base.types import Vectors
 from ..files.writing import read_json, write_json
-from ..once import once
 from ..protocols import Advance, unheard
-from ..types import Vectors
 from .artifact import PROBES, Arithmetic, Artifact, probes
 from .openvino_runtime import OpenVinoRuntime, has_bf16, thread_limit
 from .tokens import BUDGET, TokenReader, Tokens, ignored

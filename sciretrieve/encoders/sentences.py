@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..choices import Device, Precision
+from ..base.choices import Device, Precision
+from ..base.types import Paper, Vectors
 from ..matching.lexical.sentences import sentences
-from ..types import Paper, Vectors
 from .catalogue import CATALOGUE
 from .specs import EncoderRequest
 from .text_encoder import TextEncoder

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ..choices import SIDES, Metric, PoolingName, SideName, check_types
+from ..base.choices import SIDES, Metric, PoolingName, SideName, check_types
 from .languages import ENGLISH
 
 Pooling = Literal["mean", "cls", "second"]

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..choices import Metric
-from ..errors import InvalidRequest, NotFound
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest, NotFound
+from ..base.once import once
+from ..base.types import Paper, Query, Vectors
 from ..files.streams import json_lines
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
-from ..once import once
 from ..protocols import Advance, Encoder, unheard
-from ..types import Paper, Query, Vectors
 
 PREFIX = "vectors:"
 LAYOUT = "vectors"

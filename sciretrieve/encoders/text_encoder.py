@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import SIDES, Device, Metric, Precision, SideName
-from ..errors import CorruptData, EncoderMismatch
-from ..once import once
+from ..base.choices import SIDES, Device, Metric, Precision, SideName
+from ..base.errors import CorruptData, EncoderMismatch
+from ..base.once import once
+from ..base.types import Paper, Query, Vectors
 from ..protocols import Advance, Encoder, unheard
-from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
 from .resolving import positions, resolve, settings_in
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu, rates

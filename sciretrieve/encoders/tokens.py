@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from ..errors import CorruptData
-from ..types import Vectors
+from ..base.errors import CorruptData
+from ..base.types import Vectors
 
 BUDGET = 2048
 """Tokens per batch on a CPU, padding included; measured in bench/encode.py."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import Device
-from ..errors import InvalidRequest
-from ..once import once
+from ..base.choices import Device
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Vectors
+from ..base.waiting import raise_if_abandoned
 from ..protocols import Advance, unheard
-from ..types import Vectors
-from ..waiting import raise_if_abandoned
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
 from .tokens import TokenBatch, TokenReader, Tokens, ignored

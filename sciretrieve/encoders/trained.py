@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..choices import METRICS, POOLINGS
-from ..errors import CorruptData
+from ..base.choices import METRICS, POOLINGS
+from ..base.errors import CorruptData
 from .catalogue import ADAPTER_FILES, FUSION_FILES, MODEL_FILES, VOCABULARY_FILES
 from .specs import EncoderRequest, EncoderSpec, Layout, ModelFiles, sides_from
 

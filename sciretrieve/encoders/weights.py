@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from .encoder_cache import models_directory
 from .specs import EncoderSpec, ModelFiles
 

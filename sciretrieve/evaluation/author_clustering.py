@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from .material import Clustering, LabelledPapers
 from .predicting import Predicted, with_vectors
 from .spaces import Space

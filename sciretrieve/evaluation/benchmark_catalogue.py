@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
 from .benchmark_specs import Benchmark, Download, Figure, HubFiles, Suite
 from .material import Protocol
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper
 from ..encoders.specs import FIELD_SEPARATOR
-from ..errors import InvalidRequest, NotFound
-from ..types import Paper
 from .benchmark_catalogue import find_benchmark
 from .benchmark_specs import Benchmark
 from .evaluation_options import EvaluationRequest

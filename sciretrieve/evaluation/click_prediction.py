@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from .material import Click, Clicks, LinkedPaper
 from .predicting import Predicted
 from .spaces import Space

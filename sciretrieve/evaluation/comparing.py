@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
-from ..wording import counted
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read, texts
 

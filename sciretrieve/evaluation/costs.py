@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..base.errors import InvalidRequest
+from ..base.wording import in_words
 from ..encoders.ensemble import members_of
 from ..encoders.resolving import is_path
-from ..errors import InvalidRequest
 from ..metrics.judgements import json_of
-from ..wording import in_words
 from .published import rows
 from .timing import relative
 

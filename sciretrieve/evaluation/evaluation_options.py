@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from ..choices import check_choice
+from ..base.choices import check_choice
 from ..metrics.measures import parse_measure
 from ..options import EvaluationOptions
 from ..options.keywords import EvaluationKeywords

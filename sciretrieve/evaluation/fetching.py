@@ -15,7 +15,7 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
-from ..errors import CorruptData, Unavailable
+from ..base.errors import CorruptData, Unavailable
 from ..protocols import Progress
 from .benchmark_specs import Benchmark, Download, HubFiles
 from .recognising import has_files

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest, ResultAwaited
+from ..base.errors import InvalidRequest, ResultAwaited
 from ..files.writing import read_json, replaced
 from .material import Handover
 from .predicting import Predicted

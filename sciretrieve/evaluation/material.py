@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from ..choices import Metric
+from ..base.choices import Metric
+from ..base.types import Paper, Query
 from ..metrics.judgements import Qrels
-from ..types import Paper, Query
 
 Rounding = Literal["printed", "summed", "numpy", "beir"]
 """How a figure in per cent is rounded: as printing does; the same of a sum to which queries are added one by one, in their order, as in

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
-from ..errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
+from ..base.errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
 from ..files.writing import read_json, write_json, write_lines, write_whole
 from ..metrics.judgements import read_scores
 from ..metrics.measures import Evaluator, Measure

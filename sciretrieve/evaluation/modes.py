@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from ..choices import Mode
-from ..errors import InvalidRequest
+from ..base.choices import Mode
+from ..base.errors import InvalidRequest
 from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationOptions
 from ..options.keywords import EvaluationKeywords

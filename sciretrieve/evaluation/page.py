@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import MissingExtra
+from ..base.errors import MissingExtra
 from ..files.figures import drawn
 from .correlations import Correlations
 from .plots import bars, correlation_map, curves, scatter

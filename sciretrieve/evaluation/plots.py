@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..files.figures import COLOURS, draw
 from .correlations import Correlations
 from .reports import column_name

@@ -20,14 +20,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper, Query
 from ..files.appending import AppendedFile
 from ..files.csv_files import csv_rows, tsv_rows, unguarded
 from ..files.writing import write_whole
 from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels, read_scores
 from ..metrics.trec import qrels_line
 from ..papers.corpora import delimited
-from ..types import Paper, Query
 
 FORMAT = 1
 DEPTH = 20

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest, MissingExtra
+from ..base.errors import InvalidRequest, MissingExtra
 from ..metrics.significance import interval_of_f1, interval_of_tau
 from .material import FewShot, LabelledPapers, Prediction
 from .spaces import Space

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
 from .benchmark_catalogue import BEIR_SETS, CATALOGUE, find_benchmark
 from .benchmark_specs import Benchmark
 from .readers.benchmark_files import COMPRESSED

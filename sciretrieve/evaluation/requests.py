@@ -13,11 +13,12 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from ..choices import DEFAULT_ENCODER
+from ..base.choices import DEFAULT_ENCODER
+from ..base.errors import IndexExists, InvalidRequest, NotFound
+from ..base.wording import counted
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
-from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files.writing import describe, read_json, write_json
 from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
@@ -34,7 +35,6 @@ from ..query.opening import open_index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..query.relevance_models import Rm3, expanding
 from ..storage.manifest import MANIFEST
-from ..wording import counted
 from . import scoring, sides
 from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark

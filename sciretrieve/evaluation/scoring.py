@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..choices import Metric
-from ..errors import InvalidRequest
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
 from ..files.writing import make_folder, replaced
 from ..metrics import measures
 from ..metrics.judgements import RunScores

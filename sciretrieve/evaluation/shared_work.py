@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..choices import Filter, Mode
+from ..base.choices import Filter, Mode
+from ..base.types import Query, Rows, Vectors
 from ..matching.search import Candidates, Probe, Searcher
 from ..query.index import Index
 from ..query.reading.reader import Reader
 from ..query.relevance_models import Rm3, expanding
-from ..types import Query, Rows, Vectors
 from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark
 from .evaluation_options import EvaluationRequest

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..choices import Metric
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
+from ..base.types import Query, Vectors
 from ..encoders.stored import StoredVectors
-from ..errors import InvalidRequest
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import RowScores
 from ..matching.dense.vectors import vectors_at
 from ..query.index import Index
-from ..types import Query, Vectors
 from .material import Material, Task
 
 

@@ -13,9 +13,9 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from ..choices import DEFAULT_ENCODER
+from ..base.choices import DEFAULT_ENCODER
+from ..base.errors import InvalidRequest, NotFound, ResultAwaited
 from ..encoders import EncoderRequest
-from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
 from ..options.keywords import EvaluationKeywords

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.wording import counted
 from ..metrics.significance import FEWEST_TO_CHOOSE, held_out
-from ..wording import counted
 from .reports import Column, aligned, column_name
 from .standings import LEVEL, Cell, Marks, marks, shares
 

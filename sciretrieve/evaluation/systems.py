@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..choices import Metric
-from ..errors import InvalidRequest
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
+from ..base.types import Paper, Query, Vectors
 from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
@@ -24,7 +25,6 @@ from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, EvaluationOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import scores_of, stacked_scores
-from ..types import Paper, Query, Vectors
 from .material import Material, Task
 from .spaces import IndexSpace, Space
 from .timing import Times

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
+from ..base.wording import counted
 from ..metrics.judgements import json_of
 from ..metrics.significance import Variance, one_way
-from ..wording import counted
 from .comparing import LEVEL, as_good_as_the_best, variance_facts, variance_lines
 from .costs import cost_table
 from .published import rows

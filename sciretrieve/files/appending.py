@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from ..errors import IndexBusy, InvalidRequest
+from ..base.errors import IndexBusy, InvalidRequest
 from .strict_json import RepeatedKey, parsed
 from .writing import make_folder, sync_file
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 
 if TYPE_CHECKING:
     import zipfile

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, MissingExtra
+from ..base.errors import InvalidRequest, MissingExtra
 from .writing import write_whole
 
 FORMATS = (".svg", ".png")

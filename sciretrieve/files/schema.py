@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..characters import composed
-from ..errors import CorruptData
-from ..types import Mask, Paper, Rows
+from ..base.characters import composed
+from ..base.errors import CorruptData
+from ..base.types import Mask, Paper, Rows
 
 PAPER_FIELDS = (
     pa.field("id", pa.string(), nullable=False),

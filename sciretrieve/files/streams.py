@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from . import archives
 
 STDIN = Path("-")

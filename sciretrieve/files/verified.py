@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from ..errors import CorruptData, SciretrieveError, Unavailable
+from ..base.errors import CorruptData, SciretrieveError, Unavailable
 from .user_folders import cache_directory
 from .writing import describe, write_json
 

@@ -28,7 +28,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptData, IndexBusy, InvalidRequest
+from ..base.errors import CorruptData, IndexBusy, InvalidRequest
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""

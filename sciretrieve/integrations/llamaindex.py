@@ -7,7 +7,7 @@ from typing import Unpack
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
 from ..query.index import Index

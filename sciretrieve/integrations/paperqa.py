@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from paperqa import Docs, Settings
 from paperqa.types import Doc, Text
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper
 from ..papers.bibliographies.keys import keys_of, own_key
 from ..papers.bibliographies.reference_lists import reference
-from ..types import Paper
 from .texts import text_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..types import Hit, Paper
+from ..base.types import Hit, Paper
 
 
 def text_of(paper: Paper) -> str:

@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from ..choices import Metric
+from ..base.choices import Metric
+from ..base.errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
+from ..base.once import once
 from ..encoders import adopted, has_tokens, late, late_by_default, load_encoder, must_be_given, packing_of
-from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files.streams import checked_text
 from ..files.writing import LOCK, TEMPORARY, listed, remove, remove_lock, write_lock
 from ..matching.dense.ann import NAMED, check_factory
@@ -25,7 +26,6 @@ from ..matching.dense.faiss_library import load_faiss
 from ..matching.late import write_packing
 from ..matching.lexical import Analyzer
 from ..matching.sharding import ALL, Share
-from ..once import once
 from ..options import Bm25Parameters, BuildSettings, changed
 from ..options.keywords import BuildKeywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus, warn_of

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.once import once
+from ..base.types import Mask, Rows
 from ..files.schema import booleans, integers, texts
 from ..matching.sharding import by_shard
-from ..once import once
 from ..papers.corpora import Batch, CutOff, Rejected, Withdrawn
 from ..query.snapshot import Snapshot
 from ..storage.shards.cutting import contents
-from ..types import Mask, Rows
 
 FEW = 4
 """Batches for which all ids are looked through: making a table of a million takes as long as looking through them ten times."""

@@ -14,9 +14,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..choices import Metric
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
 from ..encoders import has_tokens, packing_of, reads_texts
-from ..errors import InvalidRequest
 from ..files.schema import integers
 from ..matching.dense.ann import NAMED
 from ..matching.dense.choosing import resident_bytes

@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper, Rows
+from ..base.wording import cell, plain, without_controls
 from ..files.csv_files import csv_rows
 from ..files.schema import booleans, common_schema, conform
 from ..files.writing import check_parent, replaced, write_lines, write_vectors, write_whole
@@ -21,8 +23,6 @@ from ..matching.scope import Scope
 from ..matching.sharding import by_shard
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..query.index import Index
-from ..types import Paper, Rows
-from ..wording import cell, plain, without_controls
 
 BLOCK = 65_536
 NAME = pa.field("index", pa.string())

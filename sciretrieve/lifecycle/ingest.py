@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..choices import Device, Metric, Precision
+from ..base.choices import Device, Metric, Precision
+from ..base.errors import InvalidRequest
+from ..base.wording import counted
 from ..encoders import check_golden, golden_vectors, reads_texts
-from ..errors import InvalidRequest
 from ..files.writing import remove, sync_file
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
@@ -26,7 +27,6 @@ from ..storage.manifest import ShardFacts, encoder_file
 from ..storage.pending import Pending
 from ..storage.shards import Cutter, Filling, fill, finished_facts, store_vectors
 from ..storage.shards.cutting import ANY
-from ..wording import counted
 from .local_workers import LocalWorkers, processes_for
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ..base.errors import SciretrieveError, Unavailable
 from ..encoders.runtimes import threads
-from ..errors import SciretrieveError, Unavailable
 from ..protocols import Advance, Result, Task
 
 PROGRAM = "from sciretrieve.lifecycle.local_workers import work; work()"

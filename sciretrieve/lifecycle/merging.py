@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Vectors
+from ..base.wording import counted
 from ..files.schema import booleans, concat, integers
 from ..files.verified import Verified
 from ..files.writing import array_header, created, write_array, write_lock
@@ -39,8 +41,6 @@ from ..storage.shards import Shard, cut_shard, finished_facts, open_shards
 from ..storage.shards.cutting import SHARD_BYTES
 from ..storage.shards.filling import finish
 from ..storage.sweeping import sweep
-from ..types import Vectors
-from ..wording import counted
 from .parts import has_parts
 
 BLOCK = 16_384

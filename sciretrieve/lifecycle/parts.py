@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..base.errors import InvalidRequest
 from ..encoders import compared
-from ..errors import InvalidRequest
 from ..files.writing import listed, remove, sync_file, write_lock
 from ..matching.late import write_packing
 from ..matching.sharding import Share

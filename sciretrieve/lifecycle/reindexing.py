@@ -7,11 +7,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..choices import METRICS, Metric, check_choice
+from ..base.choices import METRICS, Metric, check_choice
+from ..base.errors import InvalidRequest
 from ..encoders import late as with_tokens
 from ..encoders import opened_encoder, packing_of
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import InvalidRequest
 from ..files.writing import write_lock
 from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense

@@ -15,15 +15,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..choices import Device, Filter, conditions
+from ..base.choices import Device, Filter, conditions
+from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
+from ..base.once import once
+from ..base.types import Rows
+from ..base.wording import counted, listed
 from ..encoders import late, opened_encoder, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
 from ..files.schema import integers
 from ..files.verified import Verified
 from ..files.writing import write_lock
 from ..matching.sharding import by_shard
-from ..once import once
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Sources, Tally, open_corpus, warn_of
 from ..papers.corpora.rejections import REJECTED, SHOWN
 from ..progress import shown
@@ -36,8 +38,6 @@ from ..storage.manifest import FORMAT, ShardFacts, Source, kept_generations, lib
 from ..storage.pending import Pending
 from ..storage.shards import Shard
 from ..storage.sweeping import sweep
-from ..types import Rows
-from ..wording import counted, listed
 from .building import LIBRARIES
 from .comparison import CorpusComparison, IdTable
 from .ingest import Ingest, first_rejected, probed, publish_rejections, ran_in, shards_of

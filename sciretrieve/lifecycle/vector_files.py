@@ -16,16 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..choices import DEFAULT_ENCODER, SideName
+from ..base.choices import DEFAULT_ENCODER, SideName
+from ..base.errors import IndexExists, InvalidRequest, SciretrieveError
+from ..base.types import Paper, Query, Vectors
 from ..encoders import opened_encoder
 from ..encoders.ahead import make_ahead
-from ..errors import IndexExists, InvalidRequest, SciretrieveError
 from ..files.schema import texts_of
 from ..files.writing import check_parent, read_json, remove_lock, replaced, sync_file, work_lock, write_json, write_lines, write_vectors
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries, warn_of
 from ..progress import shown
 from ..protocols import AdvanceCounter, AnyEncoder, Encoder, Progress
-from ..types import Paper, Query, Vectors
 
 Like = Literal["scidocs", "scirepeval"]
 PLAN = "plan.json"

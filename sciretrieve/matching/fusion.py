@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import FUSION_METHODS, FusionMethod, check_choice
-from ..errors import InvalidRequest
-from ..types import Rows, Scores
+from ..base.choices import FUSION_METHODS, FusionMethod, check_choice
+from ..base.errors import InvalidRequest
+from ..base.types import Rows, Scores
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""

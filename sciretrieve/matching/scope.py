@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..once import once
-from ..types import Mask, Rows
+from ..base.once import once
+from ..base.types import Mask, Rows
 
 NO_ROWS: Rows = np.empty(0, np.int64)
 

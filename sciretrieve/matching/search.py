@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from ..choices import Metric, Mode
+from ..base.choices import Metric, Mode
+from ..base.types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
+from ..base.waiting import raise_if_abandoned
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
-from ..waiting import raise_if_abandoned
 from . import topk
 from .dense import VectorShard, full_corpus
 from .dense import vectors as dense

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..types import Vectors
+from ..base.types import Vectors
 
 BLUR = 0.05
 """The distance below which transport does not look, as released."""

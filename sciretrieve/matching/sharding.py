@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidRequest
-from ..types import Rows
-from ..waiting import raise_if_abandoned
+from ..base.errors import InvalidRequest
+from ..base.types import Rows
+from ..base.waiting import raise_if_abandoned
 
 
 class ShardRows(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..types import Rows
+from ..base.types import Rows
 
 
 def best(scores: npt.NDArray[np.floating], k: int, slack: float = 0.0) -> Rows:

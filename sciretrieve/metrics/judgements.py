@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
 from ..files.streams import beginning, lines, read_text
 from ..files.strict_json import RepeatedKey, parsed
 from .trec import ids_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from .judgements import Qrels, RunScores
 
 ALIASES = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
-from ..choices import (
+from ..base.choices import (
     DEFAULT_ENCODER,
     Bm25Variant,
     Device,
@@ -31,7 +31,7 @@ from ..choices import (
     conditions,
     documented,
 )
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from ..protocols import AnyEncoder, Reranker

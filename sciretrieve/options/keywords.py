@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ..choices import (
+from ..base.choices import (
     Device,
     Filter,
     FusionMethod,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..types import Mask
+from ..base.types import Mask
 from . import identifiers
 
 FIELDS = ("title", "abstract", "year", "venue", "authors", "doi")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ..types import Paper
+from ..base.types import Paper
 from . import identifiers
 from .folding import fold, fold_name, without_digraphs
 

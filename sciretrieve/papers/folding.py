@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..characters import DASHES, INVISIBLE, JOINERS
+from ..base.characters import DASHES, INVISIBLE, JOINERS
 
 _STYLES = r"text\w*|math\w+|emph|it|bf|rm|em|sl|sc|tt|cal|left|right|over|frac|sqrt|hat|tilde|bar|vec|dot|label|ref|cite"
 LATEX_STYLE = re.compile(rf"\\(?:{_STYLES})(?![A-Za-z])")

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.types import Rows
 from ..files.schema import letters
-from ..types import Rows
 from . import identifiers
 
 REFERENCES = (

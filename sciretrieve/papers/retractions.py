@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..base.types import Mask
 from ..files.schema import letters
-from ..types import Mask
 from . import identifiers
 
 FLAGS = ("isretracted", "retracted")

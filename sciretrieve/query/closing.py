@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..errors import IndexClosed
+from ..base.errors import IndexClosed
 
 KEPT = ("path", "close")
 """What a closed index still has."""

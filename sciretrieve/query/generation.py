@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import CorruptData, InvalidRequest
+from ..base.once import once
+from ..base.types import Vectors
 from ..encoders import read_golden
-from ..errors import CorruptData, InvalidRequest
 from ..files.verified import Verified
 from ..files.writing import hold, read_array, seal_of
 from ..matching.effort import EXACT, USUAL, Effort, knob
@@ -20,11 +22,9 @@ from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard, read_packing
 from ..matching.lexical import Analyzer, Statistics
 from ..matching.lexical.corpus_statistics import Frequencies
-from ..once import once
 from ..options import SearchOptions
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards
-from ..types import Vectors
 from .snapshot import Snapshot
 
 ATTEMPTS = 100

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Self, TypeAlias, Unpack
 
 import numpy as np
 
-from ..choices import Filter, Mode, SideName, SimilarBy
+from ..base.choices import Filter, Mode, SideName, SimilarBy
+from ..base.errors import InvalidRequest, WordsAlone
+from ..base.types import Paper, Query, Rows, Scores, Vectors
+from ..base.wording import counted
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
-from ..errors import InvalidRequest, WordsAlone
 from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
 from ..options import SearchOptions, changed
 from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
-from ..types import Paper, Query, Rows, Scores, Vectors
-from ..wording import counted
 from .closing import closed
 from .ranking.diversity import POOL, diverse
 from .ranking.leading import led

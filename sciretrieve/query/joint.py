@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..choices import MODES, Mode
+from ..base.choices import MODES, Mode
+from ..base.errors import Ambiguous, InvalidRequest
+from ..base.once import once
+from ..base.types import Paper, Rows, Vectors, name_in
+from ..base.wording import enumerated
 from ..encoders.query_encoder import same_vectors
-from ..errors import Ambiguous, InvalidRequest
 from ..files.schema import papers_of
 from ..files.streams import checked_text
 from ..matching.dense import VectorShard
@@ -27,14 +30,11 @@ from ..matching.lexical import Analyzer, Statistics
 from ..matching.lexical.corpus_statistics import Frequencies, summed
 from ..matching.scope import Scope
 from ..matching.sharding import by_shard
-from ..once import once
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import same_works
 from ..runs import Ranking
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard
-from ..types import Paper, Rows, Vectors, name_in
-from ..wording import enumerated
 from .narrowing.nested import place_of
 from .snapshot import LISTED, Snapshot, as_ids
 

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from ..base.errors import InvalidRequest, NotFound
 from ..encoders import opened_encoder
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
-from ..errors import InvalidRequest, NotFound
 from ..matching.search import Searcher
 from ..protocols import AnyEncoder, Encoder
 from .generation import Generation

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..base.types import NO_MATCH
 from ..matching.search import Probe, Searcher
 from ..runs import Ranking
-from ..types import NO_MATCH
 from .index import Index
 from .snapshot import Snapshot
 

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from ..choices import MODES, Metric, Mode, check_choice
-from ..errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
+from ..base.choices import MODES, Metric, Mode, check_choice
+from ..base.errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
+from ..base.once import once
+from ..base.types import Paper, Rows, Vectors
+from ..base.wording import counted
 from ..files.schema import booleans, common_schema
 from ..files.streams import checked_text
 from ..files.verified import Verified
@@ -30,14 +33,11 @@ from ..matching.lexical.lexical_shard import RememberedWeights
 from ..matching.scope import Scope
 from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
-from ..once import once
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import works
 from ..runs import Ranking, papers_of
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
-from ..types import Paper, Rows, Vectors
-from ..wording import counted
 from .citations import CitationGraph, reference_columns
 from .closing import closed
 from .lookup import Lookup

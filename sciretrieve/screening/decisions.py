@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..files.appending import AppendedFile
 from ..files.streams import checked_text
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from ..wording import without_controls
+from ..base.wording import without_controls
 from .prisma import Prisma
 
 WIDTH, MARGIN, GAP = 760, 12, 28

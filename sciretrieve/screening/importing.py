@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper
 from ..files.csv_files import unguarded
 from ..papers import identifiers
 from ..papers.bibliographies.ris_records import RECORD
 from ..papers.corpora import delimited, ris, spreadsheet
 from ..papers.duplicates import same_works
 from ..query.index import Index
-from ..types import Paper
 from .decisions import WRITTEN, Decision, DecisionFile, Verdict, decided
 from .units import Units, naming
 

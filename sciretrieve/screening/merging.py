@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
 from ..files.appending import now
 from .decisions import WRITTEN, Decision, DecisionFile, Verdict
 

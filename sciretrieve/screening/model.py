@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.types import Mask, Query, Rows, Scores
 from ..matching.dense.vectors import vectors_at
 from ..matching.lexical.bm25 import weigh_terms
 from ..matching.lexical.tfidf import term_matrix
 from ..query.index import Index
-from ..types import Mask, Query, Rows, Scores
 
 PRESUMED = 100
 """Unread papers that are presumed to be irrelevant, evenly spaced."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
 from ..files.strict_json import RepeatedKey, parsed
 from ..query.index import Index
 from .session import Session

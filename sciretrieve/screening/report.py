@@ -8,12 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.wording import as_json
 from ..files.appending import now
 from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, write_whole
 from ..papers.bibliographies.author_names import all_authors
-from ..wording import as_json
 from .decisions import Decision, Verdict
 from .flow_diagram import flow_diagram
 from .prisma import Identified, Prisma, prisma

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from ..errors import InvalidRequest
-from ..wording import counted
+from ..base.errors import InvalidRequest
+from ..base.wording import counted
 
 COUNTED = re.compile(r"(budget|consecutive):(\d{1,9})")
 DRY, DRY_SHARE = 50, 0.05

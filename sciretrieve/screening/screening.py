@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Paper, Scores
 from ..files.appending import as_line
 from ..files.writing import make_folder, replaced
-from ..once import once
 from ..query.index import Index
 from ..query.narrowing import operators
-from ..types import Paper, Scores
 from .importing import TakenOver, matched, records_of
 from .merging import merged_lines
 from .model import RelevanceModel

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..choices import Filter, conditions
-from ..errors import InvalidRequest
+from ..base.choices import Filter, conditions
+from ..base.errors import InvalidRequest
 from ..files.streams import checked_text
 from ..query.index import Index
 from ..query.snapshot import as_ids

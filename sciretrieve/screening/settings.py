@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from .decisions import DecisionFile
 
 DEFAULTS: Mapping[str, Any] = {"recall": 0.95, "confidence": 0.95, "rule": "sample", "group": True}

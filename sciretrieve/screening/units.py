@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.types import Paper, Rows
 from ..papers.duplicates import same_works
 from ..query.index import Index
-from ..types import Paper, Rows
 
 NAMING = ("id", "title", "authors", "year", "doi", "pmid")
 """Columns that say which work a paper is."""

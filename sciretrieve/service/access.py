@@ -14,9 +14,9 @@ from pathlib import Path
 
 from starlette.datastructures import Headers
 
-from ..errors import InvalidRequest, NotFound, SciretrieveError
+from ..base.errors import InvalidRequest, NotFound, SciretrieveError
+from ..base.wording import counted
 from ..files.writing import replaced
-from ..wording import counted
 
 LOG = logging.getLogger(__name__)
 LINE = re.compile(r"(?P<name>\S+)\s+(?P<hash>[0-9a-f]{64})")

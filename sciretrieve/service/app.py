@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ..errors import SciretrieveError
+from ..base.errors import SciretrieveError
 from ..protocols import Reranker
 from . import own, pages, scholar, watching
 from .access import AccessTokens

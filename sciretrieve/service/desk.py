@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..answers.answering import Answer, Request, answer, answers, can_share
-from ..errors import SciretrieveError, TimedOut
+from ..base.errors import SciretrieveError, TimedOut
+from ..base.waiting import unless
 from ..query.index import Index
-from ..waiting import unless
 from .settings import ServiceSettings
 
 Value = TypeVar("Value")

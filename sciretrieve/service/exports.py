@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from starlette.responses import Response
 
 from ..answers import outputs
-from ..types import Hit
+from ..base.types import Hit
 
 ExportFormat: TypeAlias = Literal["bibtex", "ris", "csl-json", "markdown", "csv", "tsv", "jsonl"]
 FILES: Mapping[str, tuple[str, str]] = {

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from ..errors import InvalidRequest, NotFound, SciretrieveError, TimedOut
+from ..base.errors import InvalidRequest, NotFound, SciretrieveError, TimedOut
 from .desk import TooBusy
 from .discretion import kind_of
 

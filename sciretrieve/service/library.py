@@ -12,7 +12,7 @@ from weakref import ref
 
 from ..answers.authors import authors_of
 from ..answers.suggesting import titles_of
-from ..errors import CorruptData, InvalidRequest, SciretrieveError, UnknownName
+from ..base.errors import CorruptData, InvalidRequest, SciretrieveError, UnknownName
 from ..files.user_folders import cache_directory
 from ..query.index import Index
 from ..query.opening import open_index, open_many

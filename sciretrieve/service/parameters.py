@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.requests import Request as HttpRequest
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from ..errors import InvalidRequest, WordsAlone
+from ..base.errors import InvalidRequest, WordsAlone
 from ..query.ranking.reranking import open_reranker
 from .access import reread_at_hangup
 from .app import make_app

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.requests import Request as HttpRequest
 
 from ..answers.answering import Answer, Request
-from ..errors import CorruptData
+from ..base.errors import CorruptData
 from ..protocols import Reranker
 from ..query.index import Index
 from .desk import Desk, Wait

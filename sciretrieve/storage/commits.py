@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import Metric
-from ..errors import CorruptData
+from ..base.choices import Metric
+from ..base.errors import CorruptData
+from ..base.types import Rows
+from ..base.wording import counted
 from ..files.appending import now
 from ..files.verified import Verified
 from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file, write_whole
@@ -28,8 +30,6 @@ from ..matching.lexical import Bm25Parameters
 from ..matching.lexical.corpus_statistics import Frequencies, frequencies, statistics, updated
 from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
-from ..types import Rows
-from ..wording import counted
 from .manifest import LOGGED, MANIFEST, SHARDS, Commit, Manifest, ShardFacts, generation_file, generations, said_generation
 from .shards import Shard, open_shards, scope_of, write_deleted
 

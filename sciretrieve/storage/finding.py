@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from ..choices import MODES, Mode
+from ..base.choices import MODES, Mode
+from ..base.errors import CorruptData, InvalidRequest, NotFound
 from ..config import home, setting
-from ..errors import CorruptData, InvalidRequest, NotFound
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest
 
 ROOT = 0

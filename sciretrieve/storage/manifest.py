@@ -14,14 +14,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..choices import METRICS, Metric
-from ..errors import CorruptData, InvalidRequest, NotFound
+from ..base.choices import METRICS, Metric
+from ..base.errors import CorruptData, InvalidRequest, NotFound
+from ..base.types import Vectors
 from ..files.writing import describe, listed, read_json, seal_of, sealed, sealed_bytes, write_vectors
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
 from ..matching.lexical import Analyzer
 from ..options import RECALL, Bm25Parameters
-from ..types import Vectors
 
 FORMAT = 2
 MANIFEST = "manifest.json"

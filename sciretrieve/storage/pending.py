@@ -20,13 +20,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from ..errors import CorruptData, NotFound
+from ..base.errors import CorruptData, NotFound
+from ..base.types import Rows, Vectors
+from ..base.wording import counted
 from ..files.writing import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from ..matching.late import Packing, read_packing
 from ..matching.sharding import ALL, Share
 from ..protocols import Progress
-from ..types import Rows, Vectors
-from ..wording import counted
 from .manifest import FORMAT, SHARDS, Manifest, named_shards, read_manifest
 
 KINDS: Mapping[str, tuple[str, ...]] = {"pending": ("index",), "change": ("add", "merge", "reindex", "repair", "sync")}

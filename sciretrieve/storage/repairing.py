@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import CorruptData, NotFound
+from ..base.once import once
 from ..encoders import check_golden, golden_vectors, late, opened_encoder, packing_of, read_golden, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import CorruptData, NotFound
 from ..files.schema import concat
 from ..files.verified import Verified
 from ..files.writing import copy, remove, write_lock, write_whole
 from ..matching.fusion import Fusion
 from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
-from ..once import once
 from ..progress import shown
 from ..protocols import AnyEncoder, Encoder, Progress
 from .commits import Change, IndexSettings, commit, next_generation, with_deleted

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import CorruptData
+from ..base.errors import CorruptData
 from ..files.writing import TEMPORARY, listed, remove, retire, sync_file
 from ..protocols import Progress
 from .manifest import (

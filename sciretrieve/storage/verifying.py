@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..choices import SIDES
+from ..base.choices import SIDES
+from ..base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from ..encoders import check_golden, must_be_given, opened_encoder, read_golden, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from ..files.schema import booleans
 from ..files.verified import Verified
 from ..files.writing import describe, read_array

@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..characters import typed
-from ..errors import InvalidRequest
+from ..base.characters import typed
+from ..base.errors import InvalidRequest
+from ..base.wording import listed
 from ..query.narrowing.combining import OPERATORS, Combination, OperatorName, Tree
 from ..query.narrowing.operators import DEEPEST
 from ..query.narrowing.prose import LONGEST_SIDE, prose
-from ..wording import listed
 
 TOKEN = re.compile(r'unavailable:"(?P<unavailable>[^"]*)"|[^\s()"]*"[^"]*"(?:~\d+)?|(?P<sign>[()])|(?P<word>[^\s()"]+)|"')
 """A quoted text with what stands before it, a parenthesis, or a word."""

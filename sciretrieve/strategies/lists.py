@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, SciretrieveError
+from ..base.errors import InvalidRequest, SciretrieveError
 from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, remove, write_json, write_whole
 from ..papers.bibliographies import ris_records

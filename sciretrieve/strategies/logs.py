@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptData, InvalidRequest, NotFound
+from ..base.errors import CorruptData, InvalidRequest, NotFound
+from ..base.wording import counted
 from ..files.strict_json import parsed
 from ..storage.manifest import library_versions
-from ..wording import counted
 from .strategy import Strategy
 
 SCHEMA = 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..query.narrowing.combining import combined, mapped
 from ..query.narrowing.operators import DEEPEST
 from .lines import LineReference

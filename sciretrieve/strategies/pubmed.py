@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import combinations
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..query.narrowing.combining import OPERATORS, OperatorName, combined
 from ..query.narrowing.operators import DEEPEST
 from .lines import LineReference, UnavailableText

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
 from ..protocols import Progress
 from .logs import differences, read_log
 from .running import StrategyResult, run

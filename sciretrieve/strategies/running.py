@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper, Rows
 from ..papers import identifiers
 from ..papers.duplicates import By, same_works
 from ..progress import shown
@@ -20,7 +21,6 @@ from ..query.index import Index
 from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
 from ..query.opening import open_index
 from ..storage.finding import chosen, several
-from ..types import Paper, Rows
 from .lines import Expression, LineReference, TypedWords, UnavailableText
 from .logs import FoundCounts, RunOf, log_of
 from .strategy import Strategy

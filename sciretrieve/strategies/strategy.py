@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, NotFound, UnknownName
+from ..base.errors import InvalidRequest, NotFound, UnknownName
 from ..options import SearchOptions
 from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
 from .lines import MOST_LINES, NAME, Line, LineReference, TypedWords, UnavailableText, read_line

@@ -9,7 +9,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TypeAlias, TypeGuard
 
-from ..characters import typed
+from ..base.characters import typed
 from ..query.narrowing.combining import Combination, Tree, combined, leaves, mapped
 from .lines import LineReference, UnavailableText
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ..errors import InvalidRequest, UnknownName
-from ..wording import without_controls
+from ..base.errors import InvalidRequest, UnknownName
+from ..base.wording import without_controls
 from . import ovid, pubmed
 from .lines import MOST_LINES
 from .terms import Notes, as_query, plain

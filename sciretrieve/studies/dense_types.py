@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..choices import Metric
-from ..errors import InvalidRequest
+from ..base.choices import Metric
+from ..base.errors import InvalidRequest
+from ..base.types import Rows
 from ..files.writing import write_vectors
 from ..matching.dense import VectorShard, build_ann, factory_string
 from ..matching.dense.ann import ADDED_ROWS, NAMED, check_factory
@@ -27,7 +28,6 @@ from ..options import SHARD_SIZE
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
-from ..types import Rows
 
 FEWEST = 100
 """Papers that are enough to measure anything."""

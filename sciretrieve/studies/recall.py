@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Rows
 from ..matching.dense import VectorShard
 from ..matching.dense.measuring import QUERIES, K, Questions
 from ..matching.dense.vectors import search, vectors_at
@@ -22,7 +23,6 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from ..query.snapshot import Snapshot
-from ..types import Rows
 
 EXACT_TYPE = "exact"
 AT_ONCE = 20

@@ -13,7 +13,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Query
 from ..lifecycle import refit
 from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
@@ -24,7 +25,6 @@ from ..metrics.significance import FEWEST_TO_CHOOSE, Comparison, compare, held_o
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
-from ..types import Query
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 DEPTHS = (100, 1000)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 from typing import Protocol
 
-from ..types import Paper
+from ..base.types import Paper
 
 
 class Readers(Protocol):

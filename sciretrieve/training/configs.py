@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, NotFound, UnknownName
+from ..base.errors import InvalidRequest, NotFound, UnknownName
 from ..options import TrainingOptions
 
 BENCHMARKS = ("beir:", "cite:")

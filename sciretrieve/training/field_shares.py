@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
 from ..files.schema import letters
 
 EVEN = "even"

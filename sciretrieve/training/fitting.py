@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Unpack
 
-from ..choices import command_line
+from ..base.choices import command_line
+from ..base.errors import InvalidRequest, SciretrieveError
 from ..encoders.resolving import resolve
 from ..encoders.specs import EncoderRequest
-from ..errors import InvalidRequest, SciretrieveError
 from ..options import BuildSettings, TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..papers.corpora import open_corpus

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Paper, Query
 from ..evaluation import find_benchmark
 from ..evaluation.benchmark_reading import read
 from ..evaluation.material import Material
-from ..once import once
 from ..papers.folding import fold
-from ..types import Paper, Query
 
 FEWEST_WORDS = 4
 """Words of a title by which a paper is known: "Introduction" is the title of many."""

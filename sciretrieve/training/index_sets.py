@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Mask, Paper, Query, Rows
 from ..evaluation.builders.folders import new_folder
 from ..files.writing import listed, make_folder, read_json, remove, write_json
 from ..options import CiteSettings
 from ..papers.corpora.corpus import PaperCorpus
 from ..protocols import Progress
 from ..query.index import Index
-from ..types import Mask, Paper, Query, Rows
 from .forms import Lessons
 from .held_out import folded
 from .pairs import build_pairs

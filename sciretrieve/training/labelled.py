@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings

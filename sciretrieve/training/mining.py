@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..choices import Mode
-from ..errors import InvalidRequest
+from ..base.choices import Mode
+from ..base.errors import InvalidRequest
+from ..base.types import Paper, Query
 from ..files.writing import remove
 from ..lifecycle import build
 from ..options import BuildSettings
@@ -20,7 +21,6 @@ from ..papers.corpora import Corpus
 from ..protocols import Progress
 from ..query.index import Index
 from ..query.opening import open_index
-from ..types import Paper, Query
 
 BM25 = "bm25"
 MINED = "mined"

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper, Rows
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.negatives import shuffled
 from ..evaluation.readers import beir
@@ -24,7 +25,6 @@ from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
 from ..papers.corpora import Corpus
 from ..query.citations import Graph, reference_columns
-from ..types import Paper, Rows
 from .forms import LABEL
 from .held_out import TRAIN, folded
 from .scirepeval_files import read_searches

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
+from ..base.types import Paper, Query
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings
 from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
-from ..types import Paper, Query
 from .mining import MINED, Mining, mine
 from .pair_recipes import RECIPES, Drawn, Pair
 from .set_folder import Doc, write_facts, write_papers, write_queries, write_table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
-from ..choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
-from ..errors import InvalidRequest
+from ..base.choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
+from ..base.errors import InvalidRequest
 from ..options import TrainingOptions
 
 

@@ -15,10 +15,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ..base.once import once
+from ..base.types import Mask, Rows
 from ..evaluation.builders.negatives import shuffled
-from ..once import once
 from ..query.citations import Graph
-from ..types import Mask, Rows
 
 HARD, EASY = "hard", "easy"
 SAME, SHARED, OTHER = "same fields", "shared field", "other fields"

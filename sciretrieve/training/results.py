@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingExtra
+from ..base.errors import MissingExtra
+from ..base.wording import in_words
 from ..files.figures import COLOURS, draw
 from ..files.writing import write_json, write_lines, write_whole
 from ..metrics.significance import Comparison, compare
-from ..wording import in_words
 
 FACTS, LOG, CARD, CURVES = "training.json", "log.jsonl", "README.md", "curves.svg"
 

@@ -11,10 +11,10 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import InvalidRequest
+from ..base.errors import InvalidRequest
+from ..base.types import Paper
 from ..evaluation.readers.benchmark_files import found, paper_of, rows
 from ..files.streams import bare_name, read_text
-from ..types import Paper
 from .forms import TrainingSet, number_of
 
 ROLES = ("query", "pos", "neg")

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..choices import check_choice, command_line
+from ..base.choices import check_choice, command_line
+from ..base.errors import InvalidRequest
 from ..encoders.resolving import is_path
-from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
 from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords

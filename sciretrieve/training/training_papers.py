@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidRequest, NotFound, UnknownName
+from ..base.errors import InvalidRequest, NotFound, UnknownName
+from ..base.once import once
+from ..base.types import Mask
 from ..evaluation.builders.cited_corpus import FIELDS, fields_in
 from ..files.schema import letters
-from ..once import once
 from ..options import CiteSettings
 from ..papers.bibliographies import keywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
 from ..protocols import Progress
-from ..types import Mask
 from .held_out import HeldOut
 
 CITATION_COUNTS = ("citations", "ncitations", "citationcount", "citedbycount", "timescited", "numcitedby", "incitationscount")

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidRequest, NotFound
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper
 from ..evaluation.readers.benchmark_files import paper_of, rows, text_of
 from ..files.streams import read_text
-from ..types import Paper
 from .forms import CORPUS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
 from .scirepeval_files import read_scirepeval
 

@@ -9,7 +9,8 @@ from random import Random
 
 import numpy as np
 
-from ..errors import InvalidRequest, UnknownName
+from ..base.errors import InvalidRequest, UnknownName
+from ..base.types import Mask, Paper, Query
 from ..evaluation.builders.cited_corpus import Collection, read_collection
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings
@@ -17,7 +18,6 @@ from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Graph
-from ..types import Mask, Paper, Query
 from .field_shares import drawn_by_shares, parsed_shares
 from .mining import MINED, Mining, mine
 from .recipes import HARD, RECIPES, CitationNetwork, Recipe, Triplet

@@ -12,7 +12,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.answers.faceting import FACET_DEPTH
 from sciretrieve.answers.overview import CLUSTER_DEPTH, clusters_of, facets_at, facets_of
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.matching.lexical import Analyzer
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.authors import Authors, author_id, authors_in, authors_of
-from sciretrieve.errors import NotFound
+from sciretrieve.base.errors import NotFound
 from tests.made_up import made_up_papers
 
 NAMES: list[list[str]] = [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.query.citations import Reference
 from tests.query.citations.test_citation_graph import library
 

@@ -13,9 +13,9 @@ import rispy
 from pybtex.database import parse_string
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper
 from sciretrieve.files.schema import papers_of
-from sciretrieve.types import Paper
 from tests.made_up import read_corpus
 
 BIB = r"""% my own, since 2009

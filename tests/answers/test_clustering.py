@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.answers.clustering import Cluster, clusters
-from sciretrieve.types import Vectors
+from sciretrieve.base.types import Vectors
 
 STEMS = ("alpha", "beta", "gamma", "delta", "common")
 SHOWN = {stem: stem.upper() for stem in STEMS}

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.answers.explaining import Absence, explain, unmet, why_not
-from sciretrieve.choices import FusionMethod, Mode
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.choices import FusionMethod, Mode
+from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.types import Paper, Query
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import StandIn

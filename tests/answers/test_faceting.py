@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.answers.faceting import Facet, facets
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 
 SCALARS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "text": (pa.string(), st.sampled_from(["", "ACL", "acl", "Éa", "z", "量"])),

@@ -8,8 +8,8 @@ from sklearn.manifold import trustworthiness
 import sciretrieve as sr
 from sciretrieve.answers.mapping import answer_map, places
 from sciretrieve.answers.overview import groups_at
-from sciretrieve.errors import InvalidRequest
-from sciretrieve.types import Vectors
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Vectors
 
 
 def blobs(count: int, each: int, dim: int = 24) -> tuple[Vectors, list[int]]:

@@ -21,9 +21,9 @@ from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.explaining import Explanation, Place
 from sciretrieve.answers.faceting import Facet
 from sciretrieve.answers.overview import Group
+from sciretrieve.base.types import Hit, Paper, Query, Rows
 from sciretrieve.query.reading.counting import CountLine
 from sciretrieve.runs import Ranking, Run
-from sciretrieve.types import Hit, Paper, Query, Rows
 
 HITS = [
     Hit(

@@ -13,8 +13,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.overview import clusters_of, facets_of
-from sciretrieve.choices import Mode
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.matching.dense.scale import Scale
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import WEAK

@@ -7,7 +7,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.profiles import profile
-from sciretrieve.errors import NotFound
+from sciretrieve.base.errors import NotFound
 from tests.made_up import write_jsonl
 
 TITLE = "A long title on graphs that are drawn by hand and by machines"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound
 from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import UnknownName
-from sciretrieve.types import Paper
+from sciretrieve.base.errors import UnknownName
+from sciretrieve.base.types import Paper
 from tests.command_line import answer as printed_by
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.suggesting import suggest
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.folding import fold
 from tests.made_up import made_up_papers
 

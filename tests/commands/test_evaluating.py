@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
+from sciretrieve.base.choices import Mode
 from sciretrieve.commands.app import app
 from sciretrieve.commands.command import CommandFailure
 from sciretrieve.evaluation import CATALOGUE, SUITES

@@ -12,9 +12,9 @@ import pytest
 from typer.main import get_command
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.commands.app import COMMANDS, RARE, app
 from sciretrieve.commands.command import as_typed
-from sciretrieve.errors import InvalidRequest
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 

@@ -9,10 +9,10 @@ import pytest
 import typer
 from typer.main import get_command
 
-from sciretrieve.choices import options_of, parted
+from sciretrieve.base.choices import options_of, parted
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.commands.app import app
 from sciretrieve.commands.signatures import Without, takes_options
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.options import Bm25Parameters, BuildSettings, ColumnMap, EvaluationOptions, Fusion, Passing, SearchOptions
 from tests.command_line import sciretrieve
 

@@ -20,11 +20,11 @@ from rich.cells import cell_len
 import sciretrieve as sr
 from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.snippets import QueryWords
+from sciretrieve.base.types import Hit, Paper, Query, Rows
+from sciretrieve.base.wording import printable
 from sciretrieve.commands import terminal
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking, Run
-from sciretrieve.types import Hit, Paper, Query, Rows
-from sciretrieve.wording import printable
 from tests.command_line import answer
 from tests.made_up import write_jsonl
 

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import RobertaConfig, RobertaModel
 
-from sciretrieve.types import Vectors
+from sciretrieve.base.types import Vectors
 
 NAMES = {
     "ao": "attention.output.dense",

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
+from sciretrieve.base.errors import CorruptData, InvalidRequest, SciretrieveError
+from sciretrieve.base.types import Paper
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import CorruptData, InvalidRequest, SciretrieveError
-from sciretrieve.types import Paper
 from tests.encoders.test_layouts import BIOMED, unchecked
 from tests.toy_weights import (
     LAYERS,

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.choices import Precision
+from sciretrieve.base.choices import Precision
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import CrossEncoder, open_cross_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import TorchRuntime, Weights
-from sciretrieve.errors import CorruptData, InvalidRequest, NotFound, Unavailable
-from sciretrieve.types import Paper, Query, Vectors
 from tests.encoders.fake_core import FakeCore
 from tests.toy_weights import DIM, HEADS, LAYERS, VOCABULARY, bert_config, write_bert, write_tokenizer
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder, members_of, reopen_encoder
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
-from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.types import Paper, Query
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_weights import DIM, LAYERS, VOCABULARY, write_bert, write_tokenizer

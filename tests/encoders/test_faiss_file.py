@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.types import Paper, Vectors
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.lifecycle.exporting import export
-from sciretrieve.types import Paper, Vectors
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import SIDES, SideName
+from sciretrieve.base.choices import SIDES, SideName
+from sciretrieve.base.errors import CorruptData, EncoderMismatch, InvalidRequest
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
 from sciretrieve.files.writing import describe
 from tests.edited import edited_manifest
 from tests.toy_weights import set_models, write_adapters, write_bert

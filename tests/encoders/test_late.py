@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import has_tokens, late, load_encoder, packing_of
 from sciretrieve.encoders.late import encode_packed
 from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.late import Counts
-from sciretrieve.types import Paper, Query, Vectors
 from tests.toy_encoder import LetterEncoder
 from tests.toy_weights import ids_of
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, CODES, SCIMULT_TASKS
 from sciretrieve.encoders.layouts.instructed import INSTRUCTIONS
-from sciretrieve.errors import InvalidRequest
-from sciretrieve.types import Paper, Query, Vectors
 from tests.numpy_bert import NumpyBert, attention, gelu, linear
 from tests.toy_weights import (
     DIM,

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
 from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
-from sciretrieve.errors import CorruptData
-from sciretrieve.types import Paper, Query, Vectors
 
 pytestmark = pytest.mark.embedded_encoder
 
@@ -74,7 +74,7 @@ import json, sys
 import numpy as np
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.openvino_runtime import has_bf16
-from sciretrieve.types import Query
+from sciretrieve.base.types import Query
 encoder = load_encoder("minilm")
 np.save(sys.argv[1], encoder.encode_queries([Query(str(number), text) for number, text in enumerate(json.load(sys.stdin))]))
 assert encoder.precision == ("bf16" if has_bf16() else "fp32"), encoder.precision

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, UnknownName, WordsAlone
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders.own import AdoptedEncoder, HeldVectors, adopted
-from sciretrieve.errors import InvalidRequest, UnknownName, WordsAlone
-from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import OwnLetters, letter_counts

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import CorruptData, InvalidRequest, Unavailable
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, GRANITE_PACK
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
-from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
 from tests.encoders.packs import parts_of, plain_model, vectors, with_header, write_pack
 
 TEXTS = ["graph neural networks", "Hepatitis C virus entry: a review", "α-synuclein, T cells & \\emph{in vitro} assays", "word " * 700]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import EncoderMismatch, InvalidRequest, WordsAlone
-from sciretrieve.types import Query
+from sciretrieve.base.errors import EncoderMismatch, InvalidRequest, WordsAlone
+from sciretrieve.base.types import Query
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import OwnLetters, letter_counts

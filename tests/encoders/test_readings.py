@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, UnknownName
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder, reopen_encoder
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
-from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import evaluate, replay
-from sciretrieve.types import Paper, Query
 from tests.command_line import answer, sciretrieve
 from tests.evaluation.made_up_benchmarks import paper, write_lines
 from tests.toy_weights import ids_of, write_bert, write_tokenizer

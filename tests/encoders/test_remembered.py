@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import encoder_cache, load_encoder, remembered
 from sciretrieve.encoders.remembered import RememberingEncoder
 from sciretrieve.protocols import Encoder
-from sciretrieve.types import Paper, Query
 from tests.toy_encoder import LetterEncoder
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def test_processes_that_write_at_once_lose_nothing() -> None:
     code = """
 import sys
 from sciretrieve.encoders.remembered import RememberingEncoder
-from sciretrieve.types import Paper
+from sciretrieve.base.types import Paper
 from tests.toy_encoder import LetterEncoder
 sys.stdin.read()  # until all are there
 for number in range(int(sys.argv[1]), int(sys.argv[1]) + 150):

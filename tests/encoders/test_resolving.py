@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, TITLE_SEP_ABSTRACT
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest, Side
-from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
-from sciretrieve.types import Paper, Query
 from tests.toy_weights import ids_of, write_bert, write_pals, write_tokenizer
 
 

@@ -18,16 +18,16 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Precision
+from sciretrieve.base.choices import Precision
+from sciretrieve.base.errors import IndexExists, InvalidRequest
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import load_encoder, runtimes, text_encoder
 from sciretrieve.encoders.artifact import PROBES, Artifact
 from sciretrieve.encoders.encoder_cache import graphs_directory
 from sciretrieve.encoders.runtimes import quickest_first
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.tokens import Tokens
-from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.files.user_folders import cache_directory
-from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore
 from tests.listeners import Stop, StopAfter
@@ -327,8 +327,8 @@ CUT = """
 import os, sys
 from pathlib import Path
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import CorruptData
-from sciretrieve.types import Paper
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Paper
 
 encoder = load_encoder("specter", device="cpu")
 encoder.encode_papers([Paper("a", "a title", "")])

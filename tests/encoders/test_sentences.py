@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Vectors
 from sciretrieve.encoders import encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import InvalidRequest
-from sciretrieve.types import Paper, Vectors
 from tests.command_line import answer, sciretrieve
 from tests.toy_weights import write_bert
 

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.errors import EncoderMismatch, InvalidRequest, NotFound, WordsAlone
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.stored import StoredVectors
-from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound, WordsAlone
-from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers
 

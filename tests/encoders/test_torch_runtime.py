@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder, torch_runtime
 from sciretrieve.encoders.artifact import Arithmetic
 from sciretrieve.encoders.runtimes import Runtimes
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import TorchRuntime, Weights
-from sciretrieve.errors import InvalidRequest
-from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
 
 PAPERS = [Paper(str(number), "graph networks " * (number % 9), "citation " * (number % 23)) for number in range(70)]

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from sciretrieve.encoders import load_encoder, weights
 from sciretrieve.encoders.specs import ModelFiles
 from sciretrieve.encoders.weights import files_of, hashes_of, locate, obtain
-from sciretrieve.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from tests.command_line import Result, process, sciretrieve
 from tests.toy_weights import write_adapters, write_bert
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sciretrieve.types import Vectors
+from sciretrieve.base.types import Vectors
 
 METADATA = "paper_metadata_view_cite_read.json"
 SCIDOCS = ("coview", "coread", "cite", "cocite")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.author_clustering import b_cubed
 from sciretrieve.evaluation.readers.s2and import DATASETS

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound, SciretrieveError, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, SciretrieveError, UnknownName
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation import evaluate, read_qrels
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
 from sciretrieve.evaluation.builders.cited_corpus import read_collection
 from sciretrieve.papers.corpora import open_corpus, read_queries
 from sciretrieve.progress import Silent
-from sciretrieve.types import Paper, Query
 from tests.command_line import sciretrieve
 from tests.evaluation.made_up_benchmarks import made_vectors, write_lines, write_text, write_vectors
 from tests.made_up import made_up_papers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound, SciretrieveError, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, SciretrieveError, UnknownName
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.builders import build_published
 from tests.command_line import sciretrieve

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, read_qrels
 from sciretrieve.evaluation.builders import CiteSettings, build_scidocs_like
 from tests.command_line import sciretrieve

@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 from typer.testing import CliRunner
 
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.commands.app import app
-from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from tests.evaluation.made_up_benchmarks import SCIDOCS, paper, write_lines, write_scidocs, write_text, write_vectors
 

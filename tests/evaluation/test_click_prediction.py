@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation import click_prediction, evaluate, evaluate_suite
 from sciretrieve.evaluation.click_prediction import Network, fit
 from sciretrieve.evaluation.published import PUBLISHED

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import CorruptData, Unavailable
+from sciretrieve.base.errors import CorruptData, Unavailable
 from sciretrieve.evaluation import fetching
 from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE
 from sciretrieve.evaluation.benchmark_specs import Download, HubFiles

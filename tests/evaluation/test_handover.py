@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import sciretrieve as sr
+from sciretrieve.base.errors import CorruptData, InvalidRequest, ResultAwaited
 from sciretrieve.commands.app import app
 from sciretrieve.commands.command import CommandFailure
-from sciretrieve.errors import CorruptData, InvalidRequest, ResultAwaited
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from sciretrieve.evaluation.readers.s2and import DATASETS
 from tests.evaluation.made_up_benchmarks import write_text, write_vectors

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.encoders.query_encoder import QueryEncoder
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
 from sciretrieve.evaluation.modes import requests_in_modes
 from sciretrieve.query.index import Index

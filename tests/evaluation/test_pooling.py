@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation import Pool, read_qrels, read_runs
-from sciretrieve.types import Paper, Query
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 

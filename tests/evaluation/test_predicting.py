@@ -21,7 +21,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC, LinearSVR
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, MissingExtra, NotFound
+from sciretrieve.base.errors import InvalidRequest, MissingExtra, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, predicting
 from sciretrieve.evaluation.readers import scirepeval_labels
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors

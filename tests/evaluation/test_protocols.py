@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.encoders import torch_runtime
-from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, replay, requests
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol

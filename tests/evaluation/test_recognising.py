@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.readers.s2and import DATASETS

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.matrix import read_plan, run_matrix

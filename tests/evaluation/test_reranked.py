@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.requests import replay
-from sciretrieve.types import Paper, Query
 from tests.evaluation.made_up_benchmarks import write_beir, write_lines, write_text
 from tests.made_up import TOPICS, made_up_papers
 

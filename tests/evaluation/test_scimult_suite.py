@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.commands.app import app
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED, TABLES
 from sciretrieve.evaluation.suites import SuiteReport

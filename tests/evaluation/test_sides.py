@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sciretrieve as sr
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.commands.app import app
 from sciretrieve.encoders import CODES
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
@@ -20,7 +21,6 @@ from sciretrieve.encoders.ensemble import member_requests, members_of
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.evaluation import CATALOGUE, evaluate, sides
-from sciretrieve.types import Paper, Query
 from tests.evaluation.made_up_benchmarks import paper, write_beir, write_lines
 from tests.toy_weights import write_adapters, write_bert, write_scimult
 

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.commands.app import app
-from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED
 from sciretrieve.evaluation.suites import SuiteReport

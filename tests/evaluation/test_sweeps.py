@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.matrix import read_plan, run_matrix, sweeps_of
 from sciretrieve.matching.search import Searcher

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation import CATALOGUE, evaluate
 from sciretrieve.evaluation.material import Material, Task
 from sciretrieve.evaluation.standings import Cell, Standings
 from sciretrieve.evaluation.wholeness import lacking
-from sciretrieve.types import Paper, Query
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_vectors
 
 IDS = [f"p{number}" for number in range(30)]

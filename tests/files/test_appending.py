@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import IndexBusy, InvalidRequest
+from sciretrieve.base.errors import IndexBusy, InvalidRequest
 from sciretrieve.files.appending import AppendedFile
 
 

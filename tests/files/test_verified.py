@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
 from sciretrieve.files import verified
 from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import describe

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import CorruptData, IndexBusy, InvalidRequest
+from sciretrieve.base.errors import CorruptData, IndexBusy, InvalidRequest
 from sciretrieve.evaluation.builders.folders import new_folder
 from sciretrieve.files.writing import (
     HEADER,

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe, write_lock
 from sciretrieve.matching.dense import choosing
 from sciretrieve.papers.corpora import ColumnMap, open_corpus

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe
 from sciretrieve.lifecycle import building
 from sciretrieve.lifecycle.estimating import Estimate

@@ -17,8 +17,8 @@ import pytest
 import rispy
 
 import sciretrieve as sr
-from sciretrieve.choices import METRICS, Metric
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.lifecycle.exporting import export
 
 

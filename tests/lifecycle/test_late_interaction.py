@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexExists, InvalidRequest
+from sciretrieve.base.errors import IndexExists, InvalidRequest
+from sciretrieve.base.types import Vectors
 from sciretrieve.lifecycle import building, merging
 from sciretrieve.matching.dense.vectors import vectors_at
 from sciretrieve.matching.late import matches
-from sciretrieve.types import Vectors
 from tests.command_line import answer, sciretrieve
 from tests.edited import edited_manifest
 from tests.lifecycle.test_building import contents

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import NotFound, Unavailable
+from sciretrieve.base.errors import NotFound, Unavailable
 from sciretrieve.lifecycle import local_workers
 from sciretrieve.lifecycle.estimating import PROCESS_MEMORY
 from sciretrieve.lifecycle.local_workers import LocalWorkers, processes_for

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.errors import NotFound
+from sciretrieve.base.errors import NotFound
 from sciretrieve.lifecycle import merging, updating
 from sciretrieve.lifecycle.merging import FLOOR, WIDTH, due, space
 from sciretrieve.storage.manifest import generations

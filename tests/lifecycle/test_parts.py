@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper
 from sciretrieve.lifecycle import parts
 from sciretrieve.options import BuildSettings
-from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.lifecycle.test_building import contents
 from tests.listeners import Stop, StopAfter

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import METRICS, Metric
-from sciretrieve.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import building, refit
 from sciretrieve.matching.fusion import Fusion

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexExists, InvalidRequest
+from sciretrieve.base.errors import IndexExists, InvalidRequest
 from sciretrieve.lifecycle import building, refit
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters

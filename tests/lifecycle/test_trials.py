@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, InvalidRequest
+from sciretrieve.base.errors import CorruptData, InvalidRequest
 from sciretrieve.files.writing import read_json, write_sealed
 from sciretrieve.matching.dense import choosing
 from sciretrieve.matching.dense import vectors as dense_vectors

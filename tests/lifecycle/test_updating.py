@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
+from sciretrieve.base.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import Update, comparison
 from sciretrieve.matching.dense import vectors as dense_vectors

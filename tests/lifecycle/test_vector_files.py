@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import BadPaper, IndexExists, InvalidRequest
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
-from sciretrieve.types import Paper, Query
 from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder

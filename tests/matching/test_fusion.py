@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.matching.fusion import Fusion, lifted, rrf, unit
 
 dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))

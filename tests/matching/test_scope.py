@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciretrieve.base.types import Rows
 from sciretrieve.matching.scope import Scope
-from sciretrieve.types import Rows
 
 counts = st.integers(0, 12)
 Drawn = tuple[Scope, set[int]]

@@ -6,8 +6,8 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, softmax
 
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.sentence_pairs import BLUR, closest, transport
-from sciretrieve.types import Vectors
 
 SHAPES = [(1, 1), (1, 6), (6, 1), (3, 5), (9, 9), (12, 4)]
 Pair = tuple[Vectors, Vectors]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.metrics import trec
 from sciretrieve.metrics.judgements import Qrels, check_ids, read_pair_scores, read_qrels, read_scores
 

@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation.evaluation_options import make_request
 from sciretrieve.metrics.measures import Evaluator, parse_measure, ties, trec_order
 

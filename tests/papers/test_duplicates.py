@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciretrieve.base.types import Paper
 from sciretrieve.papers.duplicates import SameWork, groups, key, same_works, works
-from sciretrieve.types import Paper
 
 LONG = "A long title that names one paper only"
 

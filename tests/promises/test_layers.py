@@ -12,9 +12,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
-    {"characters", "errors", "wording", "demo"},
-    {"choices", "waiting"},
-    {"config", "once", "types"},
+    {"base", "demo"},
+    {"config"},
     {"files", "protocols"},
     {"options", "progress"},
     {"papers", "metrics"},
@@ -71,13 +70,14 @@ OWNED = {
 }
 """The folders and modules of the root that may import a heavy library."""
 
-ROOT_NAMES = (31, "each name in the root is a word that people who look for something meet first")
-ARROWS = (224, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
+ROOT_NAMES = (25, "each name in the root is a word that people who look for something meet first")
+ARROWS = (154, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
     "answers": (
         2_950,
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
     ),
+    "base": (860, "errors, papers and queries, what options may be, words as people read them; it imports nothing of ours"),
     "commands": (5_420, "a function for each command, whose arguments are its options; help, pager and hints"),
     "encoders": (5_650, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (8_340, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),

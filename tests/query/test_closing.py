@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.closing import KEPT
 from sciretrieve.query.generation import Generation
 from tests.made_up import made_up_papers

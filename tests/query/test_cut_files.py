@@ -11,7 +11,7 @@ import os, sys
 from pathlib import Path
 import numpy as np
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
 
 path = Path(sys.argv[1])
 texts = {"title": "Star dust", "abstract": "Dust of stars. " * 50, "authors": ["Ada Lovelace"]}

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.types import Paper, Query, Scores, Vectors
 from sciretrieve.query.index import Index
 from sciretrieve.query.ranking import diversity, linking
 from sciretrieve.runs import Ranking
-from sciretrieve.types import Paper, Query, Scores, Vectors
 from tests.made_up import TOPICS
 
 Rows = list[dict[str, Any]]

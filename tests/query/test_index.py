@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.types import Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe, write_array
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.types import Query
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers
 

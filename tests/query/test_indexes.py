@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric
-from sciretrieve.errors import Ambiguous, InvalidRequest, NotFound
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.errors import Ambiguous, InvalidRequest, NotFound
 from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher, NodeGroups
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.options import EvaluationOptions
 from sciretrieve.query.relevance_models import Rm3, expanding

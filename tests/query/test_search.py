@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.query.index import Index
 from sciretrieve.query.reading.rocchio import DISLIKED, LIKED

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, NotFound, Unavailable
+from sciretrieve.base.errors import CorruptData, NotFound, Unavailable
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import refit
 from sciretrieve.progress import Silent

@@ -9,7 +9,7 @@ import pytest
 from openpyxl import Workbook
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 
 PAPERS: list[dict[str, Any]] = [
     {"id": "a", "title": "Vaccines for the old and the very old", "authors": ["Lovelace, Ada"], "year": 2019, "doi": "10.1000/a"},

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexBusy, InvalidRequest, NotFound
+from sciretrieve.base.errors import IndexBusy, InvalidRequest, NotFound
 from sciretrieve.screening.rules import DRY
 
 Copies = Callable[..., list[Path]]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.screening.flow_diagram import WIDTH, flow_diagram
 from sciretrieve.screening.prisma import Prisma
 

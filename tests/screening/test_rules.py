@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.screening.rules import Status, stopping_rule
 
 STATUS = Status(1000, 100, 20, 0, 0, "sample", 0.95, 0.95, 0, 0, None, None, None, 1.0, 0, stop=False)

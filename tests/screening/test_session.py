@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexBusy, InvalidRequest
+from sciretrieve.base.errors import IndexBusy, InvalidRequest
 from sciretrieve.screening.rules import DRY
 
 QUERY = "vaccine trial"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, TimedOut
+from sciretrieve.base.errors import InvalidRequest, TimedOut
+from sciretrieve.base.waiting import raise_if_abandoned
 from sciretrieve.service import desk as desk_module
 from sciretrieve.service.desk import Desk, TooBusy, Wait
 from sciretrieve.service.settings import ServiceSettings
-from sciretrieve.waiting import raise_if_abandoned
 
 Value = TypeVar("Value")
 

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import TimedOut
+from sciretrieve.base.errors import TimedOut
+from sciretrieve.base.waiting import raise_if_abandoned
 from sciretrieve.service import running
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
-from sciretrieve.waiting import raise_if_abandoned
 from tests.service.served import served
 
 ASKED = b"GET /v1/search?q=graph HTTP/1.1\r\nHost: x\r\n"

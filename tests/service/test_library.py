@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, NotFound, UnknownName
+from sciretrieve.base.errors import CorruptData, NotFound, UnknownName
 from sciretrieve.service.library import Library
 from sciretrieve.storage.manifest import read_manifest
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
 from sciretrieve.service.running import trusted

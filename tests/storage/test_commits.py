@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, NotFound
+from sciretrieve.base.errors import CorruptData, NotFound
 from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.lifecycle import restore
 from sciretrieve.storage.commits import next_generation

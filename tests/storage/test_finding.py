@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.storage import finding
 from sciretrieve.storage.finding import chosen, found, listing, several
 

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Paper
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import describe, write_array, write_sealed
@@ -25,7 +26,6 @@ from sciretrieve.storage.manifest import ShardFacts
 from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
 from sciretrieve.storage.shards.cutting import contents
 from sciretrieve.storage.shards.names import read_names
-from sciretrieve.types import Paper
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 
 

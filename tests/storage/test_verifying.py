@@ -21,15 +21,15 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve import lifecycle
-from sciretrieve.choices import SIDES
-from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from sciretrieve.base.choices import SIDES
+from sciretrieve.base.errors import EncoderMismatch, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.files.writing import describe, write_array, write_sealed
 from sciretrieve.matching.dense import build_ann
 from sciretrieve.matching.dense.ann import Ann
 from sciretrieve.storage.manifest import MANIFEST, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import ENCODER, Fault, Verification, verify
-from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
 from tests.edited import edit_manifests, edited_manifest
 from tests.made_up import made_up_papers, write_jsonl

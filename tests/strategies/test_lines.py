@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.narrowing.combining import Combination
 from sciretrieve.strategies.lines import Expression, LineReference, TypedWords, UnavailableText, read_line
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound
 from sciretrieve.strategies import parse, replay, run, write
 from tests.strategies.libraries import built, made_up
 

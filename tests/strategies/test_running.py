@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.storage.manifest import read_manifest
 from sciretrieve.strategies import StrategyResult, parse, run, write
 from tests.strategies.libraries import WORDS, built, having, made_up

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest, NotFound, SciretrieveError
+from sciretrieve.base.errors import InvalidRequest, NotFound, SciretrieveError
 from sciretrieve.strategies import parse, read
 
 WHOLE = """

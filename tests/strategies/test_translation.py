@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest, SciretrieveError, UnknownName
+from sciretrieve.base.errors import InvalidRequest, SciretrieveError, UnknownName
 from sciretrieve.strategies import Syntax, parse, run, translate
 from sciretrieve.strategies.translation import numbered
 from tests.strategies.libraries import WORDS, built, having, made_up

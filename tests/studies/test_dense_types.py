@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.files.writing import describe
 from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import build_ann

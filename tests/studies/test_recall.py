@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.matching.dense.ann import Ann
-from sciretrieve.types import Vectors
 from tests.command_line import answer, sciretrieve
 
 PAPERS, SHARD, DIM, K = 150, 75, 8, 10

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import IndexBusy, InvalidRequest
+from sciretrieve.base.errors import IndexBusy, InvalidRequest
+from sciretrieve.base.types import Query
 from sciretrieve.files.writing import write_lock
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
@@ -23,7 +24,6 @@ from sciretrieve.metrics.judgements import Qrels
 from sciretrieve.progress import Silent
 from sciretrieve.studies import tuning
 from sciretrieve.studies.tuning import TuningResult, tune
-from sciretrieve.types import Query
 from tests.command_line import answer
 from tests.made_up import made_up_papers, write_jsonl
 

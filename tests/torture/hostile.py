@@ -30,12 +30,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, SciretrieveError
+from sciretrieve.base.types import Query
 from sciretrieve.commands import LONGEST_ERROR
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest, SciretrieveError
 from sciretrieve.metrics.judgements import read_qrels, read_scores
 from sciretrieve.papers.corpora import read_queries
-from sciretrieve.types import Query
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder, letters_by_name

@@ -17,8 +17,8 @@ from unittest import mock
 
 import sciretrieve as sr
 from sciretrieve import lifecycle
-from sciretrieve.choices import MODES
-from sciretrieve.errors import NotFound, SciretrieveError
+from sciretrieve.base.choices import MODES
+from sciretrieve.base.errors import NotFound, SciretrieveError
 from sciretrieve.files.writing import read_json
 from sciretrieve.lifecycle.exporting import export
 from sciretrieve.storage.manifest import MANIFEST

@@ -26,7 +26,7 @@ import faiss  # noqa: F401 (imported before a process is forked, not by each of 
 
 import sciretrieve as sr
 from sciretrieve import lifecycle  # noqa: F401
-from sciretrieve.errors import SciretrieveError
+from sciretrieve.base.errors import SciretrieveError
 from sciretrieve.storage import verifying  # noqa: F401
 from tests.toy_encoder import LetterEncoder, letters_by_name
 

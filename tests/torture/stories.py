@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData, NotFound
+from sciretrieve.base.errors import CorruptData, NotFound
 from sciretrieve.lifecycle import add, delete, merge, refit, reindex, restore, sync
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
-from sciretrieve.errors import IndexBusy, IndexExists, InvalidRequest, NotFound
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import IndexBusy, IndexExists, InvalidRequest, NotFound
 from sciretrieve.storage.manifest import generations, read_manifest
 from tests.conftest import Effort
 from tests.torture.peers import QUERIES, Answers, Papers, Remote, Stage, answers

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.errors import CorruptData, NotFound
 from sciretrieve.encoders.golden import PROBE
-from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
 from sciretrieve.lifecycle import delete, restore

@@ -23,7 +23,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve import lifecycle
-from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound
 from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.storage import verifying

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import Unavailable
+from sciretrieve.base.errors import Unavailable
 from sciretrieve.lifecycle.distributed import RayWorkers
 from sciretrieve.lifecycle.distributed.cluster_search import ClusterSearcher
 from sciretrieve.progress import Silent

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.training import read_configs
 from sciretrieve.training.forms import FORMATS
 from sciretrieve.training.presets import plan_of

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import command_line
-from sciretrieve.errors import EncoderMismatch, InvalidRequest
+from sciretrieve.base.choices import command_line
+from sciretrieve.base.errors import EncoderMismatch, InvalidRequest
 from sciretrieve.options import TrainingOptions
 from sciretrieve.training import next_command, read_training_set, train_for_index
 from tests.command_line import answer, sciretrieve

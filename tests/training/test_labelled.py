@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
 from sciretrieve.training import build_labels, build_targets, leakage, read_training_set
 from tests.command_line import sciretrieve

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.errors import InvalidRequest, UnknownName
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation.builders import CiteSettings
 from sciretrieve.progress import Silent
 from sciretrieve.training import Mining, build_pairs, build_triplets
 from sciretrieve.training.field_shares import FIELDS, PUBLISHED, parsed_shares
 from sciretrieve.training.mining import Miner
-from sciretrieve.types import Paper, Query
 from tests.command_line import sciretrieve
 from tests.made_up import write_jsonl
 from tests.toy_encoder import LetterEncoder

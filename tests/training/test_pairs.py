@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.evaluation.builders import CiteSettings
 from sciretrieve.training import PAIR_RECIPES, build_pairs, leakage, read_training_set
 from tests.command_line import sciretrieve

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from sciretrieve.choices import Method
+from sciretrieve.base.choices import Method
 from sciretrieve.training import PRESETS
 from sciretrieve.training.learning.students import STUDENTS
 from sciretrieve.training.train import METHODS

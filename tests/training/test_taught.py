@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.training import read_training_set, train
 from sciretrieve.training.altered import Altering
-from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
 from tests.training.planted import Stopper
 from tests.training.synonyms import LEFT, OTHER, equal, knowing, tensors, write_lines, write_pairs, write_small

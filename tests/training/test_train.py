@@ -16,8 +16,8 @@ import pytest
 import torch
 
 import sciretrieve as sr
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.options import TrainingOptions
 from sciretrieve.training import Trained, read_training_set, train
 from sciretrieve.training.learning import gradients, measuring, trainer

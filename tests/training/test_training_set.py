@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.types import Paper
 from sciretrieve.training import TrainingSet, read_training_set
 from sciretrieve.training.learning.demands import Labelled, of_those_apart
-from sciretrieve.types import Paper
 from tests.made_up import shared, write_jsonl
 
 PAPERS = {id: Paper(id, f"title {id}", f"abstract {id}") for id in ("a", "b", "c")}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
 from sciretrieve.training import RECIPES, build_triplets, leakage
 from tests.command_line import sciretrieve

@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from ...errors import UnknownName
+from ...base.errors import UnknownName
 
 NAMES = ("paper", "hit", "run", "answer", "count", "health")
 

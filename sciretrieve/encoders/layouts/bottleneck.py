@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import PROBE, LoadedModel, open_model, open_reader, positions_of, read_checkpoint, reading, states_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, open_model, open_reader, positions_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, fill, positions_of, stripped
 from .scimult import PREFIX, base_of, encoder_state, new_bert

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ...errors import CorruptData, InvalidRequest, SciretrieveError
+from ...base.errors import CorruptData, InvalidRequest, SciretrieveError
 from ..resolving import USUAL_LENGTH, positions
 
 PROBE = "A probe text: do the weights that were loaded change what comes out?"

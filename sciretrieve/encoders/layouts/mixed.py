@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, fill, positions_of, read_checkpoint, stripped
 from .scimult import base_of, new_bert

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..resolving import settings_in
 from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, fill, read_checkpoint, reading

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
 from ..specs import EncoderSpec
 from .bottleneck import activate
 from .loading import LoadedModel, check_vocabulary, fill, reading, states_of

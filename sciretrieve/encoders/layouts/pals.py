@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, fill, open_reader, positions_of, read_checkpoint, stripped, weights_file
 from .scimult import new_bert

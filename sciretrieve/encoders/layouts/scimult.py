@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, fill, open_reader, positions_of, read_checkpoint, states_of, stripped
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...choices import Mode
-from ...errors import InvalidRequest
+from ...base.choices import Mode
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query
 from ...files.csv_files import tsv_rows
 from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
 from ...lifecycle import build
@@ -21,7 +22,6 @@ from ...papers.corpora import ColumnMap, Corpus, Sources
 from ...protocols import Progress
 from ...query.index import Index
 from ...query.opening import open_index
-from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
 from .cited_corpus import Collection, building
 from .negatives import NEGATIVES, Negatives

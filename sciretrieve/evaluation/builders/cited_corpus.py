@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...errors import InvalidRequest, NotFound, UnknownName
+from ...base.errors import InvalidRequest, NotFound, UnknownName
+from ...base.once import once
+from ...base.types import Rows
 from ...files.schema import letters
 from ...files.streams import bare_name
-from ...once import once
 from ...options import CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
 from ...papers.corpora.formats import format_of
 from ...progress import shown
 from ...protocols import Progress
 from ...query.citations import REFERENCES, Graph, WorkNames, identifying_columns, read
-from ...types import Rows
 from .folders import new_folder
 
 FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")

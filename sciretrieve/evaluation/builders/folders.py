@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, work_lock
 
 

@@ -12,12 +12,12 @@ from random import Random
 
 import numpy as np
 
-from ...choices import Mode
-from ...errors import InvalidRequest
+from ...base.choices import Mode
+from ...base.errors import InvalidRequest
+from ...base.types import Query, Rows
 from ...protocols import Progress
 from ...query.citations import Graph
 from ...query.index import Index
-from ...types import Query, Rows
 from ..readers.cite import TRUE
 
 POSITIVES, NEGATIVES = 10, 50

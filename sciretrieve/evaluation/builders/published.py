@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidRequest, NotFound, UnknownName
+from ...base.errors import InvalidRequest, NotFound, UnknownName
+from ...base.types import Paper, Query
 from ...files.writing import make_folder, write_lines
 from ...metrics.judgements import Qrels, objects_by_id
 from ...progress import shown
 from ...protocols import Progress
 from ...query.citations import Graph
-from ...types import Paper, Query
 from ..readers import beir, pmc_patients
 from ..readers.benchmark_files import find, paper_of
 from ..readers.scimult import LINKS, SEARCH

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.writing import make_folder, write_lines, write_whole
 from ...options import CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources

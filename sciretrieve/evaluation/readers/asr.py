@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query
 from ...files.schema import texts_of
 from ...papers.corpora import open_corpus
-from ...types import Paper, Query
 from ..material import Material, Task
 
 QUERIES = 1000

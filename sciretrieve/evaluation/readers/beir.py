@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Query
 from ...metrics.judgements import Qrels, read_qrels
 from ...papers.corpora import read_queries
-from ...types import Query
 from ..material import Material, Task
 from .benchmark_files import corpus_of, find, fingerprint
 

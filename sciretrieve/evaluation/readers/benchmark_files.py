@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper
 from ...files.streams import json_lines
-from ...types import Paper
 
 COMPRESSED = ("", ".gz", ".zst")
 Part = TypeVar("Part")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query
 from ...metrics.judgements import Qrels, objects_by_id
-from ...types import Paper, Query
 from ..material import Material, Task
 from .benchmark_files import corpus_of, find, fingerprint, paper_of, rows, text_of
 

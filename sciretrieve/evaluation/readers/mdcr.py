@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper, Query
 from ...metrics.judgements import Qrels, json_of
-from ...types import Paper, Query
 from ..material import Material, Task
 from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 

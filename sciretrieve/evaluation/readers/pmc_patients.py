@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...base.types import Paper, Query
 from ...metrics.judgements import read_qrels
-from ...types import Paper, Query
 from ..material import Material, Task
 from .beir import judged_queries
 from .benchmark_files import COMPRESSED, corpus_of, find, fingerprint, rows, text_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...metrics.judgements import json_of, objects_by_id
 from ..material import Clustering, Handover, LabelledPapers, Material
 from .benchmark_files import find, fingerprint, paper_of

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query
 from ...files.streams import read_text
 from ...metrics.judgements import json_of, objects_by_id, read_qrels
-from ...types import Paper, Query
 from ..material import Click, Clicks, LabelledPapers, LinkedPaper, Material, Prediction, Task
 from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper, Query
+from ...base.wording import counted
 from ...encoders.specs import FIELD_SEPARATOR
-from ...errors import InvalidRequest, NotFound
 from ...metrics.judgements import Qrels, grade_of
-from ...types import Paper, Query
-from ...wording import counted
 from ..material import Material, Task
 from .benchmark_files import corpus_of, find, fingerprint, found, paper_of, present, rows, text_of
 from .label_names import LabelNames

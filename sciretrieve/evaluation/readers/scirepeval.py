@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper, Query
 from ...encoders.specs import FIELD_SEPARATOR
-from ...errors import InvalidRequest, NotFound
 from ...metrics.judgements import Qrels, grade_of
-from ...types import Paper, Query
 from ..material import Material, Task
 from .benchmark_files import find, fingerprint, found, paper_of, present, rows, text_of
 

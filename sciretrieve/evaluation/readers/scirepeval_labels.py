@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import read_text
 from ..material import FewShot, Label, LabelledPapers, Material, Prediction
 from .benchmark_files import as_classes, fingerprint, found, rows, text_of

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingExtra, SciretrieveError, Unavailable
+from ...base.errors import MissingExtra, SciretrieveError, Unavailable
 
 logger = logging.getLogger(__name__)
 

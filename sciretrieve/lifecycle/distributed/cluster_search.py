@@ -15,8 +15,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...choices import Metric
-from ...errors import CorruptData
+from ...base.choices import Metric
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Rows, Scores, Vectors
 from ...matching import topk
 from ...matching.dense import VectorShard, full_corpus
 from ...matching.dense.exact import RowScores
@@ -27,11 +29,9 @@ from ...matching.lexical import Bm25
 from ...matching.lexical.lexical_shard import Weights
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
-from ...once import once
 from ...options import Bm25Parameters
 from ...query.generation import Generation
 from ...storage.manifest import generation_file
-from ...types import Rows, Scores, Vectors
 from .cluster import RayCluster, cause_of
 
 logger = logging.getLogger(__name__)

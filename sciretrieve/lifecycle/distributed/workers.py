@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ...errors import Unavailable
+from ...base.errors import Unavailable
 from ...protocols import Advance, Result, Task
 from ...query.generation import Generation
 from ...storage.manifest import MANIFEST, PENDING

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...choices import Metric
-from ...errors import CorruptData, InvalidRequest
+from ...base.choices import Metric
+from ...base.errors import CorruptData, InvalidRequest
+from ...base.once import once
+from ...base.types import Mask, Rows, Vectors
 from ...files.writing import replaced
-from ...once import once
-from ...types import Mask, Rows, Vectors
 from ..effort import USUAL, Effort
 from .faiss_library import load_faiss
 

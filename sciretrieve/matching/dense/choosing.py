@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from .faiss_library import has_faiss
 
 FLAT_BYTES = 2 << 30

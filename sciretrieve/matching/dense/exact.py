@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...choices import Metric
-from ...types import Mask, Rows, Scores, Vectors
+from ...base.choices import Metric
+from ...base.types import Mask, Rows, Scores, Vectors
 from ..topk import best
 
 BLOCK_ROWS = 16_384

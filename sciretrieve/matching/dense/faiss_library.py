@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from ...errors import MissingExtra, Unavailable
+from ...base.errors import MissingExtra, Unavailable
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 """Distributions that have the module `faiss`. Any of them will do, alone: nothing here asks FAISS for its GPU indexes."""

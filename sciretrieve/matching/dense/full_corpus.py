@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...choices import Metric
-from ...types import Rows, Scores, Vectors
+from ...base.choices import Metric
+from ...base.types import Rows, Scores, Vectors
 from ..topk import best
 from . import exact
 from .products import greatest

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...choices import METRICS, Metric
-from ...errors import InvalidRequest
-from ...types import Vectors
+from ...base.choices import METRICS, Metric
+from ...base.errors import InvalidRequest
+from ...base.types import Vectors
 from .faiss_library import load_faiss
 
 MEMORY, MEMORY_SHARE = 1 << 30, 4

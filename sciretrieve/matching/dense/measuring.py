@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from ...types import Mask, Rows, Vectors
+from ...base.types import Mask, Rows, Vectors
 from ..effort import EXACT, USUAL, Effort, Knob, Step, Trial
 from ..scope import Scope
 from .exact import RowScores

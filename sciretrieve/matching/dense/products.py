@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...choices import Metric
-from ...types import Rows, Vectors
+from ...base.choices import Metric
+from ...base.types import Rows, Vectors
 
 PAPERS = 16_384
 """Papers on the device at a time: with 2,048 queries, 0.13 GB of products."""

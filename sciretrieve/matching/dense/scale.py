@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...choices import Metric
-from ...types import Rows, Scores, Vectors
+from ...base.choices import Metric
+from ...base.types import Rows, Scores, Vectors
 from ..effort import USUAL, Effort
 from ..scope import Scope
 from .exact import RowScores

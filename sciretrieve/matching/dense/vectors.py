@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...choices import Metric
-from ...errors import CorruptData
+from ...base.choices import Metric
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Rows, Scores, Vectors
+from ...base.waiting import raise_if_abandoned
 from ...files.writing import read_array
-from ...once import once
-from ...types import Rows, Scores, Vectors
-from ...waiting import raise_if_abandoned
 from ..effort import USUAL, Effort
 from ..scope import Scope
 from ..sharding import by_shard

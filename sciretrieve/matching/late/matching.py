@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Rows, Scores, Vectors
 from ...files.writing import read_array
-from ...once import once
-from ...types import Rows, Scores, Vectors
 from ..sharding import by_shard
 from .packing import Counts, FewBits, Packing, levels, units
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Vectors
 from ...files.writing import read_array, write_array
-from ...once import once
-from ...types import Vectors
 
 DIMS = 192
 """Dimensions that are kept. Of all-MiniLM-L6-v2's 384, half with 2 bits each lose less than fewer with more bits, see docs/quality.md."""

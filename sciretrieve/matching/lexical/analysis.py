@@ -16,7 +16,7 @@ from typing import Any
 
 import Stemmer
 
-from ...once import once
+from ...base.once import once
 from ...papers.folding import fold
 from . import greek, single_characters
 from .american import american

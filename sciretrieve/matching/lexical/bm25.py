@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...once import once
+from ...base.once import once
+from ...base.types import Mask, Rows
+from ...base.waiting import raise_if_abandoned
 from ...options import Bm25Parameters
 from ...papers.folding import spellings
-from ...types import Mask, Rows
-from ...waiting import raise_if_abandoned
 from .. import topk
 from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.types import Rows
 from ...files.schema import integers
-from ...types import Rows
 from .lists import numbers_of
 from .postings import Postings
 

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
+from ...base.once import once
 from ...files.schema import mapped_columns
-from ...once import once
 from ...papers.folding import fold_name
 from .analysis import Analyzer, cut
 from .lists import by_term, lists, offsets_of, values_of, write_columns

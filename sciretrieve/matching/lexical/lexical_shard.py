@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import CorruptData
-from ...once import once
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Mask, Rows
 from ...options import Bm25Parameters
-from ...types import Mask, Rows
 from ..scope import Scope, places_among
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FieldPostings

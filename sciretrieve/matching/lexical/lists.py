@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
 from ...files.writing import created
 
 Ints = npt.NDArray[np.integer]

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Rows
 from ...files.schema import mapped_columns
-from ...once import once
-from ...types import Rows
 from .analysis import Analyzer
 from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary

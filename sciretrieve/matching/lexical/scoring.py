@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...types import Mask, Rows
+from ...base.types import Mask, Rows
 from ..scope import NO_ROWS, are_among, places_among, union
 from .fields import field_of
 from .lexical_shard import NO_PLACES, LexicalShard, Weights

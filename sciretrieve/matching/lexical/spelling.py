@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from ...base.types import Rows
 from ...papers.folding import fold
-from ...types import Rows
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
 from .name_terms import is_name

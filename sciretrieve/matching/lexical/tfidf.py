@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...types import Rows
+from ...base.types import Rows
 from .bm25 import Bm25
 from .variants import RARITIES, Floats
 

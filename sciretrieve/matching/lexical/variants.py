@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...choices import Bm25Variant
+from ...base.choices import Bm25Variant
 from ...options import Bm25Parameters
 
 Floats = npt.NDArray[np.float64]

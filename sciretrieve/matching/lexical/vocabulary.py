@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.once import once
 from ...files.schema import texts
-from ...once import once
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...characters import INVISIBLE, JOINERS
+from ...base.characters import INVISIBLE, JOINERS
 
 WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
 """A number with its points, or words joined by hyphen, slash, underscore or caret.

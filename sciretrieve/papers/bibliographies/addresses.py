@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from ...types import Paper
+from ...base.types import Paper
 from .. import identifiers
 from .works import arxiv_of, doi_of, url_of
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...types import Paper
+from ...base.types import Paper
 
 GROUPS = {"collaboration", "collaborations", "consortium", "group", "network", "project", "team"}
 LINEAGE = {"jr", "sr", "ii", "iii", "iv"}

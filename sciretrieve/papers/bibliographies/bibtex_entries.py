@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ...types import Paper
+from ...base.types import Paper
 from .author_names import for_bibtex, people
 from .keys import keys_of
 from .keywords import joined, keywords_of

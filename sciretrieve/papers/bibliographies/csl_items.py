@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ...types import Paper
-from ...wording import as_json
+from ...base.types import Paper
+from ...base.wording import as_json
 from .author_names import in_parts, is_group, people
 from .keys import keys_of
 from .keywords import joined, keywords_of

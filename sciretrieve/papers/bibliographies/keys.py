@@ -10,8 +10,8 @@ from hashlib import blake2b
 from itertools import count, product
 from string import ascii_lowercase
 
+from ...base.types import Paper
 from ...files.schema import letters
-from ...types import Paper
 from .. import identifiers
 from .author_names import family
 from .works import DOI

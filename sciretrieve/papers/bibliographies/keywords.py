@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...types import Paper
+from ...base.types import Paper
 from .works import columns_of
 
 COLUMNS = ("keywords", "keyword", "authorkeywords", "tags")

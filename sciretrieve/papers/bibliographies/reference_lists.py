@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...types import Paper
+from ...base.types import Paper
 from .addresses import addresses_of
 from .author_names import MORE_AUTHORS, in_order, people
 from .works import arxiv_of, details_of, doi_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ...types import Paper
+from ...base.types import Paper
 from .author_names import for_ris, people
 from .keywords import keywords_of
 from .works import ARTICLE, details_of, doi_of, kind_of, url_of

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...base.types import Paper
 from ...files.schema import letters
-from ...types import Paper
 from .. import identifiers
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import LARGEST_TEXT
 from ..bibliographies.author_names import MORE_AUTHORS
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry

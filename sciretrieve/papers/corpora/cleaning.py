@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...characters import clean
+from ...base.characters import clean
 from ...files.schema import is_list, is_text
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ...errors import InvalidRequest, UnknownName
+from ...base.errors import InvalidRequest, UnknownName
 from ...options import ColumnMap
 
 INVERTED = "abstract_inverted_index"

@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper
 from ...config import home
-from ...errors import InvalidRequest, NotFound
 from ...files import archives
 from ...files.streams import STDIN, blocks, is_compressed
 from ...options import ColumnMap
-from ...types import Paper
 from . import beir_corpus, zotero_library
 from .dialects import plain
 from .formats import SUFFIXES, format_of, suffix_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, beginning, open_binary
 from .dialects import zotero
 from .encodings import ESCAPED, encoding_of

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files import archives
 from ...files.schema import letters
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed

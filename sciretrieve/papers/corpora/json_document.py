@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, blocks
 from .dialects import plain
 from .raw import RawBatch, Rejected, Row, batches_of_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import STDIN, as_file, is_compressed
 from .raw import BATCH_ROWS, RawBatch, Rejected
 

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Container
 from pathlib import Path
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Paper, Query
 from ...files.streams import lines
-from ...types import Paper, Query
 from . import jsonl
 from .raw import Rejected, Row
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.schema import column_from
 
 BATCH_ROWS = 4096

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ...errors import BadPaper
-from ...wording import counted
+from ...base.errors import BadPaper
+from ...base.wording import counted
 from .raw import Rejected
 
 LOG = logging.getLogger(__name__)

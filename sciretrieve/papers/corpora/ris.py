@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..bibliographies.ris_records import RECORD
 from .encodings import read_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows

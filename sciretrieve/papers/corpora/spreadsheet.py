@@ -10,7 +10,7 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest, MissingExtra
+from ...base.errors import InvalidRequest, MissingExtra
 from ...files.streams import LARGEST_TEXT, as_file
 from .delimited import header_of
 from .dialects import zotero

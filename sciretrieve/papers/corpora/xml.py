@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, blocks
 
 DEEPEST = 200

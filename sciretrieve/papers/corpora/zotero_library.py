@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...files.streams import as_file
 from .raw import RawBatch, Row, Withdrawn, batches_of_rows, free_name
 

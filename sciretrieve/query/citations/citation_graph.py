@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ...once import once
+from ...base.once import once
+from ...base.types import Rows, Scores
 from ...papers.references import PUBMED, References, read, reference_columns
 from ...storage.shards import Shard
-from ...types import Rows, Scores
 from .cited_works import WorkNames, identifying_columns
 from .graph import Graph, distinct
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.types import Mask, Rows
 from ...files.schema import letters
 from ...papers.references import FIELDS, IDENTIFIER, OBJECTS, References, name_columns, named
-from ...types import Mask, Rows
 
 Keys = npt.NDArray[np.int64]
 """A number for each name, (n,); see `keys_of`."""

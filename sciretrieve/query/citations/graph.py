@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...types import Rows
+from ...base.types import Rows
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.compute as pc
 
+from ...base.types import Paper, Rows
 from ...files.schema import texts
 from ...matching.lexical import Analyzer, Bm25
 from ...papers import identifiers
 from ...storage.shards import Shard
-from ...types import Paper, Rows
 from .identifying import rows_flagged
 
 MOST_ALIKE = 100

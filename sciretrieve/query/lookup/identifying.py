@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.types import Rows
 from ...files.schema import letters
 from ...files.schema import text as as_text
 from ...matching.lexical.lists import numbers_of
 from ...papers import identifiers
 from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
 from ...storage.shards import Shard
-from ...types import Rows
 
 NAMES = {"doi": "DOI", "arxiv": "arXiv number", "pmid": "PubMed id"}
 """Columns of identifiers, and what these are called."""

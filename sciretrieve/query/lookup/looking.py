@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...characters import typed
+from ...base.characters import typed
+from ...base.once import once
+from ...base.types import NO_MATCH, Match, Paper, Rows
 from ...files.schema import integers, papers_of
 from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
@@ -20,10 +22,8 @@ from ...matching.lexical.name_terms import YEARS, names_of
 from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
-from ...once import once
 from ...papers.folding import fold_name
 from ...storage.shards import Shard
-from ...types import NO_MATCH, Match, Paper, Rows
 from ..opened import Opened
 from .identifying import identified, with_ids_like
 from .texts import LEAST_WORDS, TypedText

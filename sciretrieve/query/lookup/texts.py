@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...base.once import once
 from ...matching.lexical import greek
-from ...once import once
 from ...papers.bibliographies.author_names import family
 from ...papers.folding import fold
 

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...characters import composed
+from ...base.characters import composed
+from ...base.types import Mask
+from ...base.waiting import raise_if_abandoned
 from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
-from ...types import Mask
-from ...waiting import raise_if_abandoned
 from .moments import DATED, DAY, UNITS, ZONE, Span, span, time_span
 
 Value: TypeAlias = str | int | float | bool | Decimal

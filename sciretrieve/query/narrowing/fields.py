@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...characters import clean
-from ...errors import InvalidRequest
+from ...base.characters import clean
+from ...base.errors import InvalidRequest
 from .combining import OperatorName, combined
 from .comparing import Value
 from .filters import LONGEST_NUMBER, Condition, Expression, parse, written

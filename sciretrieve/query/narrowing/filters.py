@@ -34,12 +34,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...characters import in_filter
-from ...errors import InvalidRequest
+from ...base.characters import in_filter
+from ...base.errors import InvalidRequest
+from ...base.types import Mask, Paper
+from ...base.waiting import raise_if_abandoned
 from ...files.schema import FIELD_NAMES, booleans, in_one_form, is_list, is_number, is_text
 from ...files.streams import checked_text
-from ...types import Mask, Paper
-from ...waiting import raise_if_abandoned
 from .combining import Combination, OperatorName, Tree, leaves
 from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
 from .nested import Elements, elements, listed, place_of, values_within

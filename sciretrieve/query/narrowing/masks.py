@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...choices import Filter, conditions
-from ...errors import UnknownName
+from ...base.choices import Filter, conditions
+from ...base.errors import UnknownName
+from ...base.once import once
+from ...base.types import Mask, Rows
 from ...files.schema import booleans, is_text
 from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
 from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
-from ...once import once
 from ...storage.shards import Shard
-from ...types import Mask, Rows
 from ..opened import Opened
 from . import filters
 from .combining import Combination, leaves

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...characters import composed
+from ...base.characters import composed
+from ...base.types import Rows
 from ...files.schema import beginning_with, column_from, is_list, is_text, owners_of
-from ...types import Rows
 
 MOST_NAMES = 1000
 """Dotted names that are listed where one is unknown."""

@@ -21,8 +21,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...characters import typed
-from ...errors import InvalidRequest, UnknownName
+from ...base.characters import typed
+from ...base.errors import InvalidRequest, UnknownName
 from ...papers.identifiers import DOI_ADDRESS
 from .combining import Combination, OperatorName, leaves
 from .demands import STAR, Demand, Expression, Near, Words, combined, wanted, whole_words

@@ -23,12 +23,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...characters import APOSTROPHES, QUOTES
+from ...base.characters import APOSTROPHES, QUOTES
+from ...base.once import once
+from ...base.types import Mask
 from ...matching.lexical import greek
 from ...matching.lexical.words import SEAM, UNSPACED
-from ...once import once
 from ...papers.folding import BEYOND_ASCII, fold
-from ...types import Mask
 from .demands import Demand, Near
 
 FOLDS_OTHERWISE = r"[^\x00-\x7f]|[\\$]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 
 QUOTE_IT = "to search for these characters, put them in double quotes"
 _STAR = f"a star ends the beginning of a word, as in child*, and has no other place; {QUOTE_IT}"

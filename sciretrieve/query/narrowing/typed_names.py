@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.types import Mask
 from ...matching.lexical.fields import APOSTROPHES, name_words
 from ...matching.lexical.words import JOINT, WORD
 from ...papers.folding import fold_name, without_digraphs
-from ...types import Mask
 
 NAMED = ("authors", "venue")
 """The columns whose values are names."""

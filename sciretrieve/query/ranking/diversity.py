@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.types import Vectors
 from ...matching.fusion import unit
 from ...runs import Ranking
-from ...types import Vectors
 
 POOL = 50
 """Papers of a ranking of which some are chosen, before any of the next so many are: how many it is depends on no k, and so the first papers

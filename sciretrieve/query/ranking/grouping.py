@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...base.types import Paper
 from ...papers.duplicates import groups, works_down
 from ...runs import Ranking
-from ...types import Paper
 
 
 def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.types import Match
 from ...runs import Ranking
-from ...types import Match
 
 LEAST = 1.0
 """What a paper scores at least that the query names: as much as fused scores have for a paper that has all of the query."""

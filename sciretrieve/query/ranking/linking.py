@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...choices import SIMILAR_BY, SimilarBy, check_choice
-from ...errors import InvalidRequest
+from ...base.choices import SIMILAR_BY, SimilarBy, check_choice
+from ...base.errors import InvalidRequest
+from ...base.types import Rows, Scores
 from ...matching import topk
 from ...matching.fusion import unit
 from ...matching.scope import Scope, union
 from ...matching.search import Probe
 from ...runs import Ranking
-from ...types import Rows, Scores
 from ..reading.rocchio import NEGATIVE_WEIGHT
 from ..snapshot import Snapshot, as_ids
 

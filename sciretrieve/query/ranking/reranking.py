@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...choices import Device, Precision
+from ...base.choices import Device, Precision
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query, Scores, floats_of
 from ...encoders import load_encoder, open_sentence_encoder
 from ...encoders.remembered import RememberingEncoder
 from ...encoders.specs import FIELD_SEPARATOR
 from ...encoders.text_encoder import TextEncoder
-from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.dense.exact import score
 from ...matching.sentence_pairs import closest, transport
 from ...protocols import Encoder, Reranker
 from ...runs import Ranking, Run
-from ...types import Paper, Query, Scores, floats_of
 
 
 class EncoderReranker:

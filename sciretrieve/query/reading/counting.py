@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ...choices import Filter, conditions
-from ...errors import InvalidRequest
+from ...base.choices import Filter, conditions
+from ...base.errors import InvalidRequest
 from ...matching.scope import Scope
 from ..narrowing.combining import Combination
 from ..narrowing.demands import Demand, Expression, Near, Words, combined, written

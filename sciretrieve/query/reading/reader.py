@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...characters import clean
-from ...characters import typed as as_typed
-from ...choices import Filter, Mode
+from ...base.characters import clean
+from ...base.characters import typed as as_typed
+from ...base.choices import Filter, Mode
+from ...base.errors import InvalidRequest
+from ...base.once import once
+from ...base.types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
+from ...base.wording import listed
 from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
 from ...encoders.query_encoder import QueryEncoder
-from ...errors import InvalidRequest
 from ...files.streams import checked_text
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.dense.vectors import vectors_at
@@ -22,9 +25,6 @@ from ...matching.lexical.name_terms import field_terms
 from ...matching.lexical.spelling import Speller
 from ...matching.scope import Scope
 from ...matching.search import Liked, Probe, Searcher
-from ...once import once
-from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
-from ...wording import listed
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.combining import leaves

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...types import Vectors
+from ...base.types import Vectors
 
 NEGATIVE_WEIGHT = 0.15 / 0.75
 """The weight of negatives relative to that of positives: the usual ones of the formula."""

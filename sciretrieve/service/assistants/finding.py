@@ -9,10 +9,10 @@ from ...answers import outputs, overview
 from ...answers.answering import Request, answer, explanations_of
 from ...answers.explaining import Explanation, why_not
 from ...answers.faceting import Facet
-from ...choices import Mode
+from ...base.choices import Mode
+from ...base.types import Hit
 from ...options import SearchOptions
 from ...papers.bibliographies.author_names import byline
-from ...types import Hit
 from .messages import reworded
 from .paging import Ask, page
 from .results import Absent, Column, Counts, FoundPaper, FoundPapers, Value, cut

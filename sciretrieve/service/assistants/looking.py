@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ...answers.cited import citations_of
+from ...base.types import Paper
+from ...base.wording import as_json, plain
 from ...papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ...papers.bibliographies.addresses import address_of
 from ...papers.bibliographies.author_names import byline, people
 from ...papers.bibliographies.reference_lists import markdown, reference
 from ...query.index import Index
-from ...types import Paper
-from ...wording import as_json, plain
 from .paging import Ask, page
 from .results import (
     Direction,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from .results import Item, ToolResult
 
 UNITS = 3

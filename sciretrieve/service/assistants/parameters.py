@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ...choices import Mode, SimilarBy
+from ...base.choices import Mode, SimilarBy
 from ..settings import LONGEST
 from . import results
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...wording import counted, without_controls
+from ...base.wording import counted, without_controls
 
 Direction = Literal["cites", "cited_by"]
 Format = Literal["bibtex", "ris", "csl-json", "markdown", "text"]

@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
+from ...base.errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
 from ..access import AccessTokens, reread_at_hangup, token_of
 from ..discretion import be_discreet
 from ..library import Library

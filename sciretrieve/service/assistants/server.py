@@ -17,8 +17,8 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
-from ...errors import InvalidRequest, NotFound, SciretrieveError
-from ...wording import counted
+from ...base.errors import InvalidRequest, NotFound, SciretrieveError
+from ...base.wording import counted
 from ..library import Library
 from ..settings import ServiceSettings
 from .messages import invalid, reworded, unknown_parameter

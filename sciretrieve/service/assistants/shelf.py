@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import Ambiguous, NotFound
+from ...base.errors import Ambiguous, NotFound
+from ...base.types import Hit, Rows
 from ...query.index import Index
-from ...types import Hit, Rows
 from .messages import reworded
 from .results import Missing, cut
 

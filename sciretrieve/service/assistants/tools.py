@@ -11,11 +11,11 @@ from typing import Annotated, TypeAlias, TypeVar
 from mcp_types import CallToolResult, TextContent
 
 from ...answers.answering import Request
-from ...choices import Mode
-from ...errors import CorruptData
+from ...base.choices import Mode
+from ...base.errors import CorruptData
+from ...base.wording import as_json
 from ...options import SearchOptions
 from ...query.index import Index
-from ...wording import as_json
 from ..desk import Desk, Wait
 from ..library import Library
 from ..settings import ServiceSettings

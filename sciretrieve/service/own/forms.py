@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ...answers.answering import Request
-from ...choices import FusionMethod, Mode, Order, SimilarBy, options_of, parted
-from ...errors import InvalidRequest
+from ...base.choices import FusionMethod, Mode, Order, SimilarBy, options_of, parted
+from ...base.errors import InvalidRequest
+from ...base.wording import as_json
 from ...options import SearchOptions
-from ...wording import as_json
 from ..service import Service
 from ..settings import LONGEST
 

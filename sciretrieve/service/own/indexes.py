@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ... import strategies
 from ...answers.health import health
-from ...errors import UnknownName
+from ...base.errors import UnknownName
 from ...query.index import Index
 from ..parameters import KnownParameters
 from ..service import Service, service_of

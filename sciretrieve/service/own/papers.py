@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from ...answers import outputs
 from ...answers.profiles import profile
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Hit
 from ...query.index import Index
-from ...types import Hit
 from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
 from ..parameters import KnownParameters

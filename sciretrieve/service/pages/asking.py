@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from starlette.requests import Request as HttpRequest
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
 from ...query.index import Index
 from ..service import Service, service_of
 from .state import SHOWN, State

@@ -12,14 +12,14 @@ from ...answers.answering import Answer
 from ...answers.explaining import Explanation
 from ...answers.outputs import reasons
 from ...answers.snippets import QueryWords, query_words
+from ...base.types import Hit, Paper
+from ...base.wording import without_controls
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.author_names import byline
 from ...papers.retractions import retracted, retraction_columns
 from ...query.index import Index
 from ...query.ranking.linking import GRAPHED
 from ...runs import WEAK
-from ...types import Hit, Paper
-from ...wording import without_controls
 from .state import State
 from .zotero import coins, unapi_id
 

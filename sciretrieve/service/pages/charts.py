@@ -9,7 +9,7 @@ from datetime import date
 
 from ...answers.faceting import Facet
 from ...answers.mapping import AnswerMap
-from ...types import Hit
+from ...base.types import Hit
 
 MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 900, 560, 40
 LETTER, LABEL_HEIGHT = 9.5, 24

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from ...answers.authors import authors_in, authors_of
 from ...answers.cited import CitationsOf
 from ...answers.profiles import profile
+from ...base.types import Paper
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.keywords import keywords_of
 from ...query.index import Index
-from ...types import Paper
 from ..service import address_of, service_of
 from .cards import Card, cards_of, cards_of_hits
 from .rendering import page

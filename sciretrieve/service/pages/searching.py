@@ -14,11 +14,11 @@ from ...answers import outputs
 from ...answers.answering import Answer, answer
 from ...answers.mapping import MAPPED, answer_map
 from ...answers.suggesting import suggest
-from ...errors import InvalidRequest, SciretrieveError
+from ...base.errors import InvalidRequest, SciretrieveError
+from ...base.types import Paper
+from ...base.wording import counted
 from ...papers.bibliographies.author_names import byline
 from ...query.index import Index
-from ...types import Paper
-from ...wording import counted
 from ..failures import told
 from ..service import Service, address_of, service_of
 from .asking import index_of, state_of

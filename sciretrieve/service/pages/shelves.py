@@ -15,9 +15,9 @@ from ...answers import overview
 from ...answers.answering import searched
 from ...answers.outputs import FORMATS
 from ...answers.saved import LEAST_SEEN
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Hit
 from ...query.index import Index
-from ...types import Hit
 from ..desk import HEAVY
 from ..exports import as_file, text_of
 from ..service import service_of

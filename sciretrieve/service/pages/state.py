@@ -11,10 +11,10 @@ from urllib.parse import quote, urlencode
 from starlette.datastructures import QueryParams
 
 from ...answers.answering import Request
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import name_in
 from ...options import SearchOptions
 from ...query.narrowing.filters import Condition
-from ...types import name_in
 
 SHOWN = 20
 """Answers on a page."""

@@ -15,6 +15,8 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from ...base.types import Paper
+from ...base.wording import without_controls
 from ...papers import identifiers
 from ...papers.bibliographies.addresses import address_of
 from ...papers.bibliographies.author_names import for_ris, people
@@ -36,8 +38,6 @@ from ...papers.bibliographies.works import (
     doi_of,
     kind_of,
 )
-from ...types import Paper
-from ...wording import without_controls
 from ..failures import Refused
 from ..service import service_of
 

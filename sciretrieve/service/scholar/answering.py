@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...wording import as_json
+from ...base.wording import as_json
 from ..service import address_of, service_of
 from .records import Records
 

@@ -11,7 +11,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers.authors import Author, authors_of
-from ...errors import NotFound
+from ...base.errors import NotFound
 from . import models
 from .answering import answered
 from .fields import AUTHOR, PAPER, read

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...answers.citation_counts import citation_counts
-from ...characters import typed
-from ...errors import InvalidRequest
+from ...base.characters import typed
+from ...base.errors import InvalidRequest
+from ...base.types import Rows
 from ...files.schema import texts
 from ...query.index import Index
-from ...types import Rows
 from .boolean import translated
 from .narrowing import dates
 

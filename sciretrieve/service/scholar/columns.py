@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from ...base.types import Paper
 from ...files.schema import letters
 from ...papers import identifiers
 from ...papers.bibliographies.works import ARTICLE, arxiv_of, details_of, doi_of, kind_of
-from ...types import Paper
 
 Columns: TypeAlias = Mapping[str, Any]
 """A paper's further columns by their letters."""

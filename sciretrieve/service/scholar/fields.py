@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 
 PAPER = frozenset(
     {

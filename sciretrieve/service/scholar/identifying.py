@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
+from ...base.types import Rows
 from ...files.schema import letters, texts
 from ...files.streams import checked_text
 from ...papers import identifiers
 from ...query.index import Index
-from ...types import Rows
 from .columns import IDENTIFIERS, OBJECTS, normal
 
 PREFIXED = re.compile(r"(DOI|ARXIV|PMID|PMCID|MAG|ACL|CorpusID|DBLP|URL):(.*)", re.IGNORECASE | re.DOTALL)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import NotFound
+from ...base.errors import NotFound
+from ...base.types import Rows
 from ...query.index import Index
 from ...query.lookup.texts import TypedText
-from ...types import Rows
 from .ranking import ranked
 
 LOOKED_AT = 20

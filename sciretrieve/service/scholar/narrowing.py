@@ -16,12 +16,12 @@ from pydantic import BaseModel, Field
 
 from ...answers.citation_counts import citation_counts
 from ...answers.remembering import once_for_each
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Rows
 from ...files.schema import letters, papers_of
 from ...papers.folding import fold
 from ...query.index import Index
 from ...query.narrowing.typed_names import typed_names
-from ...types import Paper, Rows
 from . import columns
 
 YEARS = re.compile(r"(?P<year>\d{4})|(?P<first>\d{4})?-(?P<last>\d{4})?")

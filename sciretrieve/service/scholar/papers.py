@@ -11,8 +11,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers.suggesting import suggest
+from ...base.types import Paper
 from ...papers.bibliographies.author_names import byline
-from ...types import Paper
 from . import models
 from .answering import answered
 from .fields import AUTHOR, CITATION, PAPER, Fields, read

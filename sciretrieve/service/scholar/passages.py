@@ -7,9 +7,9 @@ from typing import Any
 
 from ...answers.authors import authors_in
 from ...answers.snippets import QueryWords
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Rows
 from ...matching.lexical.sentences import sentences
-from ...types import Paper, Rows
 from . import columns
 from .ranking import ranked
 from .records import Records

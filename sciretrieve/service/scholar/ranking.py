@@ -8,10 +8,10 @@ from threading import Lock
 from typing import TypeAlias
 
 from ...answers.remembering import once_for_each
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
+from ...base.types import Query, Rows
 from ...query.index import Index
 from ...runs import Ranking
-from ...types import Query, Rows
 
 REMEMBERED = 128
 """Rankings that are remembered of each index, of up to 40 kB each."""

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...errors import InvalidRequest, NotFound
+from ...base.errors import InvalidRequest, NotFound
 from . import models
 from .answering import answered
 from .fields import PAPER, Fields, read

@@ -11,14 +11,14 @@ import numpy as np
 
 from ...answers.authors import Author, Authors, authors_in, authors_of
 from ...answers.citation_counts import citation_counts
-from ...errors import InvalidRequest
-from ...once import once
+from ...base.errors import InvalidRequest
+from ...base.once import once
+from ...base.types import Paper, Rows
+from ...base.wording import plain
 from ...papers.bibliographies.bibtex_entries import entries
 from ...papers.references import Reference, reference_columns, references_of
 from ...query.index import Index
 from ...query.ranking.linking import GRAPHED
-from ...types import Paper, Rows
-from ...wording import plain
 from . import columns
 from .fields import Fields
 

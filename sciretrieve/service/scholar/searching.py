@@ -10,8 +10,8 @@ from pydantic import Field
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...errors import InvalidRequest
-from ...types import Rows
+from ...base.errors import InvalidRequest
+from ...base.types import Rows
 from ..desk import HEAVY
 from ..own.forms import check_query
 from ..service import service_of

@@ -19,10 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...choices import Device, Precision
+from ...base.choices import Device, Precision
+from ...base.errors import CorruptData, InvalidRequest
+from ...base.types import Paper, Vectors
 from ...encoders import check_golden, encode_packed, late, reopen_encoder
 from ...encoders.ahead import make_ahead
-from ...errors import CorruptData, InvalidRequest
 from ...files.schema import texts_of
 from ...files.writing import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
@@ -30,7 +31,6 @@ from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
 from ...protocols import Advance, AdvanceCounter, Encoder, unheard
-from ...types import Paper, Vectors
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
 WINDOW = 512

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ...errors import CorruptData
+from ...base.errors import CorruptData
 from ...files.schema import PAPER_FIELDS, conform
 from ...files.writing import created
 

@@ -13,8 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ...choices import Metric
-from ...errors import CorruptData
+from ...base.choices import Metric
+from ...base.errors import CorruptData
+from ...base.once import once
+from ...base.types import Paper, Rows
+from ...base.waiting import raise_if_abandoned
 from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text
 from ...files.verified import Verified
 from ...files.writing import read_array, write_array
@@ -23,9 +26,6 @@ from ...matching.late import Packing, TokenShard
 from ...matching.lexical import FIELDS_FILE, FieldPostings, Postings
 from ...matching.lexical.lists import numbers_of
 from ...matching.scope import Scope
-from ...once import once
-from ...types import Paper, Rows
-from ...waiting import raise_if_abandoned
 from ..manifest import SHARDS, ShardFacts
 from .names import NAMES, NAMES_FILE, read_names
 

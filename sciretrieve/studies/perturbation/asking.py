@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...choices import Mode
+from ...base.choices import Mode
+from ...base.types import Paper, Query, Rows, Vectors
 from ...encoders.stored import IDS
 from ...files.writing import write_lines, write_vectors
 from ...lifecycle import build
@@ -20,7 +21,6 @@ from ...options import BuildSettings, SearchOptions
 from ...papers.corpora import PaperCorpus
 from ...protocols import Encoder, Progress
 from ...query.index import Index
-from ...types import Paper, Query, Rows, Vectors
 
 Texts = Sequence[Paper]
 """Texts that are asked or answered with; their ids tell all texts of a study apart."""

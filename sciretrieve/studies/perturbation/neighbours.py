@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ...types import Paper
+from ...base.types import Paper
 from . import changes
 from .changes import Change, Draft
 from .tagged_texts import TaggedText

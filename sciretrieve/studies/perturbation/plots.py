@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Scores
 from ...files.figures import COLOURS, check_plot, draw
-from ...types import Scores
 from .neighbours import CATEGORIES
 from .report import NAMES
 from .similarities import check_neighbour_map, neighbour_map

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...choices import Mode
+from ...base.choices import Mode
 from ...evaluation.published import rows
 from .neighbours import CATEGORIES
 from .similarities import Retrieval

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import MissingExtra
-from ...types import Rows, Scores, Vectors
+from ...base.errors import MissingExtra
+from ...base.types import Rows, Scores, Vectors
 
 BLOCK = 512
 """Vectors that are compared with all others at once."""

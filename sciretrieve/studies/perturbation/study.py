@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from ...choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
+from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Rows, Scores, Vectors
 from ...encoders import load_encoder, reads_texts
-from ...errors import InvalidRequest
 from ...files.schema import texts_of
 from ...options import BuildSettings, SearchOptions
 from ...papers.corpora import Corpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Encoder, Progress
 from ...query.index import Index
-from ...types import Paper, Rows, Scores, Vectors
 from .asking import PerturbedTexts, Texts, TextVectors, labelled
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
 from .similarities import (

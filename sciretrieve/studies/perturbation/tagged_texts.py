@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from ...errors import MissingExtra
+from ...base.errors import MissingExtra
 
 Kind: TypeAlias = Literal["noun", "adjective", "verb", "adverb", "pronoun", "determiner", "number", "other"]
 

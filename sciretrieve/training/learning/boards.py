@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingExtra
+from ...base.errors import MissingExtra
 
 NAME = "tensorboard"
 

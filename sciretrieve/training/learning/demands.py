@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ..altered import Readers
 from ..presets import FACET_LOSSES, Plan
 from ..training_set import TrainingSet

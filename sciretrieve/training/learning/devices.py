@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
+from ...base.errors import InvalidRequest
 from ...encoders.torch_runtime import check_device, cuda_has_bf16, has_cuda
-from ...errors import InvalidRequest
 from ...options import TrainingOptions
 
 

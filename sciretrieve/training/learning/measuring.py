@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from ...choices import Metric
-from ...errors import InvalidRequest
+from ...base.choices import Metric
+from ...base.errors import InvalidRequest
+from ...base.types import Vectors
 from ...evaluation import find_benchmark
 from ...evaluation.benchmark_reading import read
 from ...matching.dense import full_corpus
 from ...matching.dense.exact import score
 from ...metrics.judgements import Qrels
 from ...metrics.measures import Evaluator, parse_measure
-from ...types import Vectors
 from ..training_set import TrainingSet
 from .demands import Reading, TrainingDemand
 from .devices import Arithmetic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...errors import InvalidRequest
+from ...base.errors import InvalidRequest
 from ...metrics.judgements import Qrels
 from ..forms import FORMATS, ORIGINAL, Lessons
 from ..presets import Plan

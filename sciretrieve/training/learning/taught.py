@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...base.errors import InvalidRequest
+from ...base.types import Paper, Query, Vectors
 from ...encoders import load_encoder, reads_texts
 from ...encoders.remembered import RememberingEncoder
-from ...errors import InvalidRequest
-from ...types import Paper, Query, Vectors
 from ..altered import Readers
 from ..presets import Plan
 from ..training_set import TrainingSet

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...choices import Schedule
-from ...errors import CorruptData, InvalidRequest
+from ...base.choices import Schedule
+from ...base.errors import CorruptData, InvalidRequest
+from ...base.wording import in_words
 from ...files.writing import write_whole
 from ...protocols import Progress
-from ...wording import in_words
 from ..altered import Altering, Readers
 from ..presets import Plan
 from . import losses

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate
 from sciretrieve.lifecycle.distributed import RayWorkers
 from tests.command_line import sciretrieve

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import MissingExtra, NotFound, Unavailable
+from sciretrieve.base.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.lifecycle.distributed import RayWorkers
 from sciretrieve.lifecycle.distributed.cluster import RayCluster, check_address
 from sciretrieve.protocols import Advance

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.choices import Metric
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.choices import Metric
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, factory_string, search
 from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import vectors as dense_vectors
@@ -17,7 +18,6 @@ from sciretrieve.matching.dense.ann import check_factory
 from sciretrieve.matching.dense.exact import score
 from sciretrieve.matching.effort import Effort
 from sciretrieve.matching.scope import Scope
-from sciretrieve.types import Vectors
 
 PAPERS, DIM, K = 2000, 32, 10
 

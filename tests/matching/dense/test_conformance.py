@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciretrieve.choices import METRICS, Metric
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.types import Mask, Scores, Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, search
 from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.matching.scope import Scope
-from sciretrieve.types import Mask, Scores, Vectors
 
 SIZES, DIM, K = (1200, 900, 20), 32, 10
 PAPERS = sum(SIZES)

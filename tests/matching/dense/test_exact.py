@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.choices import METRICS, Metric
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import exact
-from sciretrieve.types import Vectors
 
 
 def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:

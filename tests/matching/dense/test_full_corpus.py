@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sciretrieve.choices import Metric
+from sciretrieve.base.choices import Metric
 from sciretrieve.matching.dense import full_corpus, products
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciretrieve.choices import METRICS, Metric
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, search
 from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import vectors as dense_vectors
@@ -15,7 +16,6 @@ from sciretrieve.matching.dense.choosing import auto_dense, resident_bytes
 from sciretrieve.matching.dense.measuring import EFS, QUERIES, K, Questions, try_out
 from sciretrieve.matching.effort import EXACT, USUAL, Effort, Knob, Step, Trial, knob
 from sciretrieve.matching.scope import Scope
-from sciretrieve.types import Vectors
 
 SIZES, DIM = (1500, 1000), 32
 PAPERS = sum(SIZES)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
 from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.exact import RowScores
 from sciretrieve.matching.dense.scale import Scale, ScaledShard

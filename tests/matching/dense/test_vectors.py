@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.choices import METRICS, Metric
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.choices import METRICS, Metric
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, factory_string
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.matching.dense.exact import RowScores
 from sciretrieve.matching.dense.vectors import score_rows, search
 from sciretrieve.matching.scope import Scope
-from sciretrieve.types import Vectors
 
 SIZES = (900, 700, 1)
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Vectors
 from sciretrieve.files.writing import write_array
 from sciretrieve.matching.late import Packing, QueryTokens, TokenShard, learn, match, matches
-from sciretrieve.types import Vectors
 from tests.matching.late.test_packing import states
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
+from sciretrieve.base.types import Vectors
 from sciretrieve.files.writing import write_array
 from sciretrieve.matching.late import Packing, learn, packed_texts, read_packing, write_packing
 from sciretrieve.matching.late.packing import EDGE, levels
-from sciretrieve.types import Vectors
 
 DIM = 24
 

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from sciretrieve.choices import Bm25Variant
-from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
+from sciretrieve.base.choices import Bm25Variant
+from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
 from sciretrieve.matching.lexical import corpus_statistics as lexical_statistics
 from sciretrieve.matching.lexical.bm25 import weigh_terms

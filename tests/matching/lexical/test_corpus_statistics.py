@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.choices import Bm25Variant
+from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.matching.lexical import Analyzer, Bm25Parameters, Postings
 from sciretrieve.matching.lexical import corpus_statistics as module
 from sciretrieve.matching.lexical.corpus_statistics import Statistics, frequencies, statistics, summed, updated

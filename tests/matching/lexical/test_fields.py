@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import CorruptData
+from sciretrieve.base.errors import CorruptData
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.matching.lexical.fields import name_words
 from sciretrieve.storage.verifying import verify

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciretrieve.base.types import Paper
 from sciretrieve.papers.bibliographies.addresses import addresses_of
-from sciretrieve.types import Paper
 
 
 def test_the_most_lasting_address_comes_first() -> None:

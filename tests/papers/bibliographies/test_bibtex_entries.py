@@ -10,11 +10,11 @@ from pybtex.database import Entry, parse_string
 
 import sciretrieve as sr
 from sciretrieve.answers import outputs
+from sciretrieve.base.types import Paper
 from sciretrieve.files.schema import papers_of
 from sciretrieve.papers.bibliographies.bibtex_entries import entries
 from sciretrieve.papers.bibliographies.keys import keys_of
 from sciretrieve.papers.corpora.latex import plain_text
-from sciretrieve.types import Paper
 from tests.made_up import read_corpus
 
 MESSY = r"""

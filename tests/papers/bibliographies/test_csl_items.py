@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sciretrieve.answers import outputs
+from sciretrieve.base.types import Hit, Paper
 from sciretrieve.files.schema import papers_of
-from sciretrieve.types import Hit, Paper
 from tests.made_up import read_corpus
 
 ITEMS: list[dict[str, Any]] = [

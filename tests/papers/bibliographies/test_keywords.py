@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pybtex.database import parse_string
 
 from sciretrieve.answers import outputs
+from sciretrieve.base.types import Hit, Paper
 from sciretrieve.files.schema import papers_of
 from sciretrieve.papers.bibliographies.keywords import joined, keywords_of, listed
-from sciretrieve.types import Hit, Paper
 from tests.made_up import read_corpus
 
 SUFFIXES = {"bibtex": ".bib", "ris": ".ris", "csl-json": ".json"}

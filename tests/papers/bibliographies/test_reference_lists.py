@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from sciretrieve.base.types import Paper
 from sciretrieve.papers.bibliographies.reference_lists import markdown, webpage
-from sciretrieve.types import Paper
 
 PAPER = Paper(
     "1",

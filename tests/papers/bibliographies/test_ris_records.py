@@ -7,8 +7,8 @@ import pytest
 import rispy
 
 from sciretrieve.answers import outputs
+from sciretrieve.base.types import Hit, Paper
 from sciretrieve.files.schema import papers_of
-from sciretrieve.types import Hit, Paper
 from tests.made_up import read_corpus
 
 RECORDS = """TY  - CHAP

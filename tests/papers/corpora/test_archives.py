@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.files import archives
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus

@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from sciretrieve.errors import IndexExists, InvalidRequest, NotFound
+from sciretrieve.base.errors import IndexExists, InvalidRequest, NotFound
+from sciretrieve.base.types import Paper
 from sciretrieve.papers.corpora import ColumnMap, open_corpus
-from sciretrieve.types import Paper
 from tests.made_up import read_corpus, write_jsonl
 from tests.toy_encoder import LetterEncoder
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.characters import clean
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.characters import clean
+from sciretrieve.base.errors import InvalidRequest
 from tests.made_up import read_corpus
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)

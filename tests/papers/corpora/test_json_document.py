@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.corpora import open_corpus
 from sciretrieve.papers.corpora.json_document import read
 from tests.made_up import read_corpus

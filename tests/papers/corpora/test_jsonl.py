@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.corpora import open_corpus, raw
 from sciretrieve.papers.corpora.raw import BATCH_ROWS
 from tests.made_up import read_corpus, write_jsonl

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.files.schema import PAPER_FIELDS
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query
 from sciretrieve.papers.corpora import read_queries
-from sciretrieve.types import Paper, Query
 from tests.made_up import write_jsonl
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sciretrieve.errors import BadPaper
+from sciretrieve.base.errors import BadPaper
 from sciretrieve.papers.corpora import Rejected, Rejections, read_rejections
 
 ROWS = [Rejected(f"papers-{number % 2}.jsonl", number, f"reason {number}", None if number % 3 else f"é{number}") for number in range(7)]

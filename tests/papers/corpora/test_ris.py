@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import rispy
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from tests.made_up import read_corpus
 
 RECORDS = [

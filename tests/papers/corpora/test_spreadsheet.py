@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest, MissingExtra
+from sciretrieve.base.errors import InvalidRequest, MissingExtra
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus
 

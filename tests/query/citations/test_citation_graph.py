@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.citations import CitationGraph, Link
 
 OUTSIDE = 12

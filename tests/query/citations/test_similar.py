@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import SimilarBy
-from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.choices import SimilarBy
+from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.matching.fusion import unit
 from sciretrieve.query.ranking.linking import SHARE
 from tests.command_line import sciretrieve

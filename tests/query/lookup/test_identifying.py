@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import Ambiguous, NotFound
+from sciretrieve.base.errors import Ambiguous, NotFound
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 

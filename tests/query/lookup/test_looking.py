@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
-from sciretrieve.errors import Ambiguous, NotFound
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import Ambiguous, NotFound
+from sciretrieve.base.types import Scores
 from sciretrieve.options import SearchOptions
 from sciretrieve.query.lookup import looking
 from sciretrieve.query.lookup.texts import TypedText
-from sciretrieve.types import Scores
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
 from tests.toy_encoder import LetterEncoder

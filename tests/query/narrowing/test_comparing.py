@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.narrowing import filters
 from sciretrieve.query.narrowing.combining import leaves
 from tests.column_types import KINDS, LITERALS, OPERATORS, verdict, written

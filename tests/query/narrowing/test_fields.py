@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.narrowing.fields import FilterText
 from sciretrieve.query.narrowing.filters import parse
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve import waiting
-from sciretrieve.errors import InvalidRequest, TimedOut
+from sciretrieve.base import waiting
+from sciretrieve.base.errors import InvalidRequest, TimedOut
 from sciretrieve.query.narrowing import filters
 from sciretrieve.query.narrowing.combining import leaves
 from tests.column_types import OPERATORS

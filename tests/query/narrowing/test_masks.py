@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.answers.overview import facets_of
-from sciretrieve.choices import Mode
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import InvalidRequest, UnknownName
+from sciretrieve.base.types import Query, Rows
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.query.narrowing import operators
 from sciretrieve.query.narrowing.masks import Narrower
-from sciretrieve.types import Query, Rows
 from tests.made_up import TOPICS, made_up_papers, write_jsonl
 
 ODD: list[dict[str, Any]] = [

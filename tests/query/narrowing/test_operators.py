@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sciretrieve.characters import typed as as_typed
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.characters import typed as as_typed
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.query.narrowing.combining import Combination, leaves
 from sciretrieve.query.narrowing.demands import Demand, Expression, Leaf, Near, Words, written
 from sciretrieve.query.narrowing.operators import MOST_DEMANDS, TypedQuery, parse

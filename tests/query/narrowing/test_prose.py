@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.answers.answering import Request, answer
 from sciretrieve.answers.explaining import explain
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.narrowing.demands import Demand
 from sciretrieve.query.narrowing.operators import parse
 from tests.conftest import Effort

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.base.choices import Mode
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Query, Vectors
 from sciretrieve.matching.dense.vectors import vectors_at
 from sciretrieve.query.ranking.diversity import POOL, diverse
 from sciretrieve.runs import Ranking
-from sciretrieve.types import Query, Vectors
 
 
 def slow(scores: Sequence[float], vectors: Sequence[Sequence[float]], k: int) -> tuple[list[int], list[float]]:

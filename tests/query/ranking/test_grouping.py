@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.choices import Mode
+from sciretrieve.base.choices import Mode
 from tests.made_up import write_jsonl
 from tests.toy_encoder import StandIn
 

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciretrieve.base.types import Match, Query
 from sciretrieve.query.ranking.leading import led
 from sciretrieve.runs import Ranking
-from sciretrieve.types import Match, Query
 
 
 @given(

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.choices import Metric, Mode
+from sciretrieve.base.choices import Metric, Mode
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Paper, Query, Rows
 from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import FIELD_SEPARATOR
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.matching.sentence_pairs import transport
 from sciretrieve.protocols import Encoder, Reranker
 from sciretrieve.query.ranking.reranking import EncoderReranker, open_reranker, reranked
 from sciretrieve.runs import Ranking, Run
-from sciretrieve.types import Paper, Query, Rows
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
 from tests.toy_weights import write_bert

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.matching.lexical import Analyzer
 
 Test = Callable[[dict[str, Any]], bool]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import sciretrieve as sr
-from sciretrieve.errors import InvalidRequest, WordsAlone
-from sciretrieve.types import Paper, Query, Scores
+from sciretrieve.base.errors import InvalidRequest, WordsAlone
+from sciretrieve.base.types import Paper, Query, Scores
 from tests.toy_encoder import OwnLetters
 
 VECTORS = arrays(np.int64, 26, elements=st.integers(-100, 100))

@@ -14,8 +14,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 import sciretrieve as sr
-from sciretrieve import waiting
-from sciretrieve.errors import TimedOut
+from sciretrieve.base import waiting
+from sciretrieve.base.errors import TimedOut
 from sciretrieve.service.assistants import finding
 from sciretrieve.service.assistants.server import Server
 from sciretrieve.service.settings import ServiceSettings

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 import sciretrieve as sr
+from sciretrieve.base.types import Paper
 from sciretrieve.papers.bibliographies.author_names import people
 from sciretrieve.service.pages.zotero import coins, named_by, tags, unapi_id
-from sciretrieve.types import Paper
 from tests.made_up import read_corpus
 from tests.service.pages.pages_read import Element, read
 from tests.service.pages.test_pages import client_of, page

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sciretrieve.errors import MissingExtra
+from sciretrieve.base.errors import MissingExtra
+from sciretrieve.base.types import Paper
 from sciretrieve.studies.perturbation.antonyms import ANTONYMS
 from sciretrieve.studies.perturbation.changes import top_phrases
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, CLASSES, neighbours
 from sciretrieve.studies.perturbation.tagged_texts import TaggedText, joined
-from sciretrieve.types import Paper
 from tests.made_up import made_up_papers
 
 TITLE = "A Strong Method for Measuring Stars"

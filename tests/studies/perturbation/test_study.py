@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.base.types import Paper
 from sciretrieve.encoders import load_encoder
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.studies.perturbation.similarities import unit
 from sciretrieve.studies.perturbation.study import OPTIMAL, Study, VectorSpace
-from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....choices import Method
+from ....base.choices import Method
 from ...presets import Plan
 from .adapted import Adapted, Fused
 from .faceted import Faceted

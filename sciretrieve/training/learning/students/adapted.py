@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ....base.errors import InvalidRequest
 from ....encoders.layouts.bottleneck import add_adapter, open_base
 from ....encoders.layouts.loading import LoadedModel, silence
 from ....encoders.specs import EncoderSpec
 from ....encoders.weights import obtain
-from ....errors import InvalidRequest
 from ....files.writing import read_json, write_json
 from ...presets import Plan
 from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by

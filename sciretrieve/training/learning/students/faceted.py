@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from ....base.errors import InvalidRequest
 from ....encoders.catalogue import CATALOGUE
 from ....encoders.layouts.multi2spe import add_facet_tokens, facet_states
 from ....encoders.specs import EncoderSpec
-from ....errors import InvalidRequest
 from ...presets import Plan
 from .whole import OfBert
 

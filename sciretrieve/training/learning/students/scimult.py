@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
+from ....base.errors import InvalidRequest
 from ....encoders.catalogue import SCIMULT_KINDS, SCIMULT_TASKS
 from ....encoders.layouts.instructed import contexts_of, instruction_ids, states_in_context
 from ....encoders.specs import EncoderSpec, Layout
-from ....errors import InvalidRequest
 from ...presets import Plan
 from .student import read_by
 from .whole import OfBert

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from ....base.errors import InvalidRequest
+from ....base.types import Paper
 from ....encoders.conversion import pooled
 from ....encoders.layouts import LOADERS
 from ....encoders.layouts.loading import LoadedModel, silence
@@ -18,9 +20,7 @@ from ....encoders.specs import EncoderRequest, EncoderSpec, Kind, Side, Sides
 from ....encoders.tokens import Tokens, tokenise
 from ....encoders.trained import ENCODER, describe_trained
 from ....encoders.weights import Hashes, hashes_of, obtain
-from ....errors import InvalidRequest
 from ....files.writing import write_json
-from ....types import Paper
 from ...presets import Plan
 
 FORMATS: Mapping[str, str] = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}

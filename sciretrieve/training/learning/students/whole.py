@@ -13,10 +13,10 @@ from typing import Any
 
 import torch
 
+from ....base.errors import InvalidRequest
 from ....encoders.catalogue import MODEL_FILES
 from ....encoders.specs import EncoderSpec, Side
 from ....encoders.trained import CHECKPOINT
-from ....errors import InvalidRequest
 from ....files.writing import write_json, write_whole
 from ...presets import Plan
 from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.options import TrainingOptions
 from sciretrieve.training import train
 from sciretrieve.training.learning import losses
-from sciretrieve.types import Query
 from tests.toy_weights import DIM, LAYERS
 from tests.training.learning.students.toy_training import (
     Learned,

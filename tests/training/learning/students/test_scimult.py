@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.base.types import Query
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, SCIMULT_TASKS
-from sciretrieve.errors import InvalidRequest
 from sciretrieve.training import read_training_set
 from sciretrieve.training.forms import ranking_labels
 from sciretrieve.training.learning.measuring import benchmark
-from sciretrieve.types import Query
 from tests.made_up import write_jsonl
 from tests.toy_weights import VOCABULARY, bert_config, ids_of, write_scimult, write_tokenizer
 from tests.training.learning.students.toy_training import (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sciretrieve.base.types import Paper
 from sciretrieve.encoders import load_encoder
 from sciretrieve.evaluation import sides
-from sciretrieve.types import Paper
 from tests.training.learning.students.toy_training import learned, opened, written
 
 CODES = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}

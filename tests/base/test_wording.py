@@ -3,7 +3,7 @@
 import datetime
 import json
 
-from sciretrieve.wording import plain
+from sciretrieve.base.wording import plain
 
 
 def test_plain_is_what_json_takes() -> None:

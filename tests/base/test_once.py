@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sciretrieve.once import once
+from sciretrieve.base.once import once
 
 PATIENCE = 30
 """Seconds after which a wait that should end at once is given up."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
-from sciretrieve import errors
+from sciretrieve.base import errors
 
 SAMPLES = {
     "UnknownName": ("metric", "l3", ("l2", "ip")),
@@ -43,7 +43,7 @@ def test_each_error(kind: type[errors.SciretrieveError]) -> None:
 def test_what_is_caught_is_a_name_of_the_package(name: str) -> None:
     assert getattr(sr, name) is getattr(errors, name)
     assert name in sr.__all__
-    assert f"`sr.{name}`" in (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
+    assert f"`sr.{name}`" in (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 def test_unknown_names_say_what_is_near_or_what_there_is() -> None:

@@ -5,10 +5,10 @@ import unicodedata
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sciretrieve.characters import clean, in_filter, typed
+from sciretrieve.base.characters import clean, in_filter, typed
 
 WRITTEN = st.text(
     alphabet=st.sampled_from("aB1 \"'-\n\u0301é“”„‘’‚«»‹›「」–−－：（）\u00ad\u200b\u200c\u200d\u202e\ufeff\u00a0\u2028م深か\u3099"),
@@ -18,6 +18,7 @@ WRITTEN = st.text(
 
 @pytest.mark.parametrize("form", [clean, typed])
 @given(text=WRITTEN | st.text(max_size=30))
+@example(text="\u0301\u3099\u200cか")
 def test_a_text_in_its_form_stays_as_it_is(form: Callable[[str], str], text: str) -> None:
     assert form(form(text)) == form(text)
 

@@ -51,7 +51,10 @@ def clean(text: str) -> str:
     """
     if text.isascii():
         return text
-    return composed(_STRAY_JOINERS.sub("", _UNSEEN.sub("", text)).translate(_BLANKS))
+    form = composed(_STRAY_JOINERS.sub("", _UNSEEN.sub("", text)).translate(_BLANKS))
+    if form == text or not any(joiner in form for joiner in JOINERS):
+        return form
+    return clean(form)  # marks may have changed places before a joiner
 
 
 def composed(text: str) -> str:
