@@ -26,7 +26,7 @@ def build(corpus: Path, folder: Path, progress: Progress | bool = False) -> None
         letters_by_name(),
         mock.patch.object(LetterEncoder, "window", 16),
     ):
-        sr.build(corpus, folder, encoder="letters", shard_size=700, dense="flat", progress=progress).close()
+        sr.index(corpus, folder, encoder="letters", shard_size=700, dense="flat", progress=progress).close()
 
 
 if __name__ == "__main__":
