@@ -7,16 +7,16 @@ import time
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
-from ..base.choices import Order, SimilarBy, check_types
+from ..base.choices import check_types
 from ..base.errors import InvalidRequest
 from ..base.types import Hit, TotalIs
 from ..base.wording import as_json, counted
 from ..matching.search import Probe
-from ..options import SearchOptions
+from ..options import FACETS, LIKE, PAPER_TEXT, UNLIKE, Clustered, Count, Explained, SearchOptions, SimilarByWhat, Sorted
 from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.combining import leaves
@@ -53,16 +53,16 @@ class Request:
     """
 
     query: str | None = None
-    like: str | Sequence[str] = ()
-    unlike: str | Sequence[str] = ()
-    text: str | None = None
-    k: int = 10
+    like: Annotated[str | Sequence[str], LIKE] = ()
+    unlike: Annotated[str | Sequence[str], UNLIKE] = ()
+    text: Annotated[str | None, PAPER_TEXT] = None
+    k: Count = 10
     options: SearchOptions = SearchOptions()
-    facets: Sequence[str] = ()
-    cluster: bool = False
-    explain: bool = False
-    sort: Order | None = None
-    by: SimilarBy | None = None
+    facets: Annotated[Sequence[str], FACETS] = ()
+    cluster: Clustered = False
+    explain: Explained = False
+    sort: Sorted = None
+    by: SimilarByWhat = None
 
     def __post_init__(self) -> None:
         check_types(self)

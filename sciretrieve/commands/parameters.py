@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..base.choices import Device, Format, Help, Order
+from ..base.choices import Device, Format, Help
 from ..base.errors import CorruptData, InvalidRequest, WordsAlone
 from ..base.wording import printable
-from ..options import BuildSettings, ColumnMap, SearchOptions
+from ..options import FACETS, LIKE, UNLIKE, BuildSettings, ColumnMap, SearchOptions
 from . import completing
 from .console import Console
 
@@ -83,34 +83,17 @@ QueryWords: TypeAlias = Annotated[
         help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
     ),
 ]
-Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
-Like: TypeAlias = Annotated[
-    list[str] | None,
-    Help("A paper that is what you look for: find more like it. May be repeated.", "ID", completes="ids"),
-]
-Unlike: TypeAlias = Annotated[
-    list[str] | None,
-    Help("A paper that is not: find fewer like it. May be repeated.", "ID", completes="ids"),
-]
-Explain: TypeAlias = Annotated[bool, Help("Show why each paper is where it is.")]
+Like: TypeAlias = Annotated[list[str] | None, LIKE]
+Unlike: TypeAlias = Annotated[list[str] | None, UNLIKE]
 Memory: TypeAlias = Annotated[
     str | None,
     Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", setting=True),
 ]
-Facets: TypeAlias = Annotated[
-    list[str] | None,
-    Help(
-        "Count the values of columns among the papers that match, e.g. venue,year:50 for 50 years.",
-        "COLUMNS",
-        completes="columns",
-    ),
-]
-ClusterOption: TypeAlias = Annotated[bool, Help("Put the first 200 papers into groups, with their words.")]
+Facets: TypeAlias = Annotated[list[str] | None, FACETS]
 Save: TypeAlias = Annotated[str | None, Help("Save this search; `sciretrieve news` shows its new papers.", "NAME")]
 FormatOption: TypeAlias = Annotated[Format, Help("How to print the hits.", short="-f")]
-Sort: TypeAlias = Annotated[Order | None, Help("Print the answer's papers with the newest first.")]
 Fields: TypeAlias = Annotated[
     list[str] | None,
     Help("Columns to print of each paper, e.g. id,year,title.", "COLUMNS", completes="columns"),

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..base.choices import Format, Help, Order, SimilarBy, check_choice
+from ..base.choices import Format, Help, Order, check_choice
 from ..base.errors import InvalidRequest
 from ..base.wording import counted, in_words, printable
-from ..options import Rerank, SearchOptions
+from ..options import PAPER_TEXT, Clustered, Count, Explained, Rerank, SearchOptions, SimilarByWhat, Sorted
 from . import completing
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, page, say
@@ -23,9 +23,6 @@ from .parameters import (
     SEARCHING,
     TOKENS,
     Append,
-    ClusterOption,
-    Count,
-    Explain,
     Facets,
     Fields,
     FormatOption,
@@ -37,7 +34,6 @@ from .parameters import (
     QueryWords,
     Ray,
     Save,
-    Sort,
     Unlike,
     check_one_index,
     chosen_workers,
@@ -67,9 +63,9 @@ def search(
     like: Like = None,
     unlike: Unlike = None,
     facets: Facets = None,
-    cluster: ClusterOption = False,
-    explain: Explain = False,
-    sort: Sort = None,
+    cluster: Clustered = False,
+    explain: Explained = False,
+    sort: Sorted = None,
     fields: Fields = None,
     format: FormatOption = "table",
     append: Append = None,
@@ -128,18 +124,15 @@ def similar(
         list[str] | None,
         Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not"),
     ] = None,
-    text: Annotated[str | None, Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")] = None,
+    text: Annotated[str | None, PAPER_TEXT] = None,
     k: Count = 10,
     options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b")] = SEARCHING,
     facets: Facets = None,
-    cluster: ClusterOption = False,
-    explain: Explain = False,
-    sort: Sort = None,
+    cluster: Clustered = False,
+    explain: Explained = False,
+    sort: Sorted = None,
     fields: Fields = None,
-    by: Annotated[
-        SimilarBy | None,
-        Help("By what papers are similar; default: both where the papers' references are in the index, else text."),
-    ] = None,
+    by: SimilarByWhat = None,
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,

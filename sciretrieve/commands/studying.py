@@ -12,11 +12,10 @@ import typer
 from ..base.choices import Help
 from ..base.errors import NotFound
 from ..base.wording import as_json, counted
-from ..options import Fusion, Passing, SearchMode
+from ..options import Count, Fusion, Passing, SearchMode
 from . import completing
 from .console import Console, as_options, interruptible, say
 from .parameters import (
-    Count,
     IndexPath,
     PlainFormatOption,
     QueryEncoder,

@@ -22,10 +22,12 @@ from ..base.choices import (
     Method,
     Metric,
     Mode,
+    Order,
     PoolingName,
     Precision,
     Schedule,
     SelfMatches,
+    SimilarBy,
     check_choice,
     check_types,
     conditions,
@@ -59,12 +61,7 @@ RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the
 EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", setting=True)]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
-    Filter,
-    Help(
-        "Only papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'. May be repeated.",
-        "EXPR",
-        completes="columns",
-    ),
+    Filter, Help("Only papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'. May be repeated.", "EXPR", completes="columns")
 ]
 Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
 Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
@@ -89,6 +86,17 @@ Rerank: TypeAlias = Annotated[
     ),
 ]
 RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, setting=True)]
+Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
+LIKE = Help("A paper that is what you look for: find more like it. May be repeated.", "ID", completes="ids")
+UNLIKE = Help("A paper that is not: find fewer like it. May be repeated.", "ID", completes="ids")
+PAPER_TEXT = Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")
+FACETS = Help("Count the values of columns among the papers that match, e.g. year:50 for 50 years.", "COLUMNS", completes="columns")
+Clustered: TypeAlias = Annotated[bool, Help("Put the first 200 papers into groups, with their words.")]
+Explained: TypeAlias = Annotated[bool, Help("Show why each paper is where it is.")]
+Sorted: TypeAlias = Annotated[Order | None, Help("Show the answer's papers with the newest first.")]
+SimilarByWhat: TypeAlias = Annotated[
+    SimilarBy | None, Help("By what papers are similar; default: both where the papers' references are in the index, else text.")
+]
 Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
 Measures: TypeAlias = Annotated[
     Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M", short="-m")
