@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 from weakref import ref
 
 from ..answers.authors import authors_of
@@ -19,6 +20,7 @@ from ..query.opening import open_index, open_many
 from ..query.ranking.linking import GRAPHED
 
 LOG = logging.getLogger(__name__)
+Value = TypeVar("Value")
 Seen: TypeAlias = tuple[str, int, int, int]
 """A file, by its path, inode, size, and when it was last written."""
 
@@ -62,7 +64,8 @@ class Library:
         opened anew once they are as they were written, or others are in their place.
         """
         with self._turn:
-            self.check()
+            with suppress(CorruptData):
+                self.sound(lambda: None)
             try:
                 index = self._mended() if self.is_doubted else self._all.refreshed()
                 is_new = index is not self._all
@@ -83,12 +86,15 @@ class Library:
             gc.collect()
             self._earlier = [earlier for earlier in self._earlier if earlier() is not None]
 
-    def check(self) -> None:
-        """Look whether files that are open were cut or written over, after which the service is not ready."""
+    def sound(self, work: Callable[[], Value]) -> Value:
+        """What some work gives, if no file that is open was cut or written over; where one was, or the work reads what is damaged, the
+        service is not ready from then on. Raises CorruptData, and what the work raises."""
         try:
             self._all.snapshot.check_files()
+            return work()
         except CorruptData as error:
             self.doubt(error)
+            raise
 
     def doubt(self, error: CorruptData) -> None:
         """Hear that an index is damaged: the service is not ready until its files are as they should be."""

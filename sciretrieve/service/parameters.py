@@ -1,18 +1,69 @@
-"""Which parameters an address may have: those that its route takes, each once. What is left out in silence answers another question."""
+"""What requests may say: each option with the help, the bounds and the default that it is declared with, whoever asks; and which
+parameters an address may have: those that its route takes, each once. What is left out in silence answers another question."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isclass
 from typing import Any, get_origin
 
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.requests import Request as HttpRequest
 
+from ..answers.answering import Request
+from ..base.choices import Help, kinds_of, options_of, parted
 from ..base.errors import InvalidRequest, UnknownName
+from ..options import SearchOptions
+from .service import Service
+from .settings import MOST
+
+USUAL, USUAL_SEARCH = Request(), SearchOptions()
+"""What is asked for where a request does not say it."""
+REPEATED = " May be repeated."
+"""What an option's help says of a list on the command line; elsewhere its type says it."""
+
+
+def described(name: str, more: str = "", **facts: Any) -> Any:
+    """What is said of an option of a request or a search: its help, with more of it, its bounds, and further facts."""
+    kind, help = _declared(name)
+    texts = help.text.removesuffix(REPEATED), more
+    lists = {"max_length": MOST} if Sequence[str] in kinds_of(kind) else {}
+    return Field(description=" ".join(filter(None, texts)), **{"ge": help.least, "le": help.most, **lists, **facts})
+
+
+def option(name: str, **facts: Any) -> Any:
+    """Such an option as a field of a form, with its default."""
+    if Sequence[str] in kinds_of(_declared(name)[0]):
+        return described(name, default_factory=list, **facts)
+    return described(name, default=getattr(USUAL if hasattr(USUAL, name) else USUAL_SEARCH, name), **facts)
+
+
+def _declared(name: str) -> tuple[Any, Help]:
+    """The type of an option, and its help."""
+    kind, help = parted({**options_of(SearchOptions), **options_of(Request)}[name])
+    assert help is not None
+    return kind, help
+
+
+def taken(form: BaseModel, options_class: type) -> dict[str, Any]:
+    """What a form says for fields of a class of options."""
+    given = ((name, value) for name, value in form if name in options_of(options_class))
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
+
+
+def check_query(text: str, service: Service) -> None:
+    """Raise InvalidRequest for a text that is too long."""
+    if len(text) > (most := service.settings.query):
+        raise InvalidRequest(f"the query has {len(text):,} characters, and {most:,} are taken; shorten it")
+
+
+def check_count(k: int, service: Service) -> None:
+    """Raise InvalidRequest for more papers than the service answers with."""
+    if k > (most := service.settings.most):
+        raise InvalidRequest(f"k is {k:,}, and this service answers with {most:,} papers at most; ask for fewer, or narrow the query")
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,12 +45,7 @@ class Service:
         Raises TimedOut, TooBusy, ClientGone, and what the work raises.
         """
         wait = Wait(self.settings.seconds)
-
-        def checked() -> Value:
-            self.library.index().snapshot.check_files()
-            return work()
-
-        return await self._attended(http, self.desk.do(checked, wait, heavy=heavy), wait)
+        return await self._attended(http, self.desk.do(lambda: self.library.sound(work), wait, heavy=heavy), wait)
 
     async def answer(self, http: HttpRequest, index: Index, request: Request) -> Answer:
         """What `answers.answering.answer` gives for a request, likewise; searches that wait together are made together."""

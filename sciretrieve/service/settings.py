@@ -7,6 +7,8 @@ from pathlib import Path
 
 LONGEST = 20_000
 """Characters of a text in a request. Conditions have their own bound, since a list of ids may be longer."""
+MOST = 1000
+"""Papers that an answer may have, and values that a list in a request may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class ServiceSettings:
     rate: int | None = None
     body: int = 1 << 20
     query: int = LONGEST
-    most: int = 1000
+    most: int = MOST
     token_file: Path | None = None
     following: float = 2.0
     proxies: tuple[str, ...] = ()

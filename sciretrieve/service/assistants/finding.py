@@ -15,7 +15,7 @@ from ...options import SearchOptions
 from ...papers.bibliographies.author_names import byline
 from .messages import reworded
 from .paging import Ask, page
-from .results import Absent, Column, Counts, FoundPaper, FoundPapers, Value, cut
+from .results import Absent, CountedColumn, Counts, FoundPapers, ListedPaper, Value, cut
 from .shelf import Shelf
 
 LONGEST_TITLE = 300
@@ -34,7 +34,7 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
     notes = [reworded(note) for note in outputs.notes(whole) if whole.hits or note != "no paper matches"]
     matching = outputs.total(whole).partition(";")[0] * bool(whole.total)
 
-    def papers(places: range) -> list[FoundPaper]:
+    def papers(places: range) -> list[ListedPaper]:
         hits = [whole.hits[place] for place in places]
         shown = whole.ranking.take([hit.rank - 1 for hit in hits])
         explanations = explanations_of(shelf.index, request, shown)
@@ -43,15 +43,15 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
             for place, hit, why in zip(places, hits, explanations, strict=True)
         ]
 
-    def result(papers: Sequence[FoundPaper]) -> FoundPapers:
+    def result(papers: Sequence[ListedPaper]) -> FoundPapers:
         return FoundPapers(asked=asked, count=len(whole.hits), matching=matching, papers=list(papers), notes=notes)
 
     return page(ask, shelf.state, [shelf.name(hit) for hit in whole.hits], papers, result)
 
 
-def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> FoundPaper:
+def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> ListedPaper:
     paper = hit.paper
-    return FoundPaper(
+    return ListedPaper(
         rank=hit.rank,
         id=shelf.name(hit),
         title=cut(paper.title or paper.abstract, LONGEST_TITLE) or "(no title)",
@@ -74,12 +74,12 @@ def _reasons(why: Explanation) -> Iterator[str]:
         yield from outputs.linked_by(why.link)
 
 
-def absent(shelf: Shelf, name: str, query: str, limit: int, filter: str, mode: Mode | None) -> Absent:
+def absent(shelf: Shelf, name: str, query: str, limit: int, filter: Sequence[str], mode: Mode | None) -> Absent:
     """Why a paper is not among the first of a search. Raises as `answers.explaining.why_not`."""
     (own,) = shelf.own([name])
     row = shelf.index.named_rows([own])
     (paper,) = shelf.index.snapshot.papers_at(row)
-    found = why_not(shelf.index, own, query, k=limit, mode=mode, filter=filter or None)
+    found = why_not(shelf.index, own, query, k=limit, mode=mode, filter=tuple(filter))
     return Absent(
         id=shelf.names(row)[0],
         title=cut(paper.title or paper.abstract, LONGEST_TITLE) or "(no title)",
@@ -90,15 +90,15 @@ def absent(shelf: Shelf, name: str, query: str, limit: int, filter: str, mode: M
     )
 
 
-def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: str, ask: Ask) -> Counts:
+def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: Sequence[str], ask: Ask) -> Counts:
     """A page of counts of values. Raises UnknownName for a column that the index lacks, and as `answers.answering.answer`."""
     facets: Sequence[Facet]
     notes: list[str] = []
     if query:
-        whole = answer(shelf.index, Request(query, k=1, options=SearchOptions(filter=filter or None), facets=columns))
+        whole = answer(shelf.index, Request(query, k=1, options=SearchOptions(filter=tuple(filter)), facets=columns))
         facets, notes = whole.facets, [reworded(note) for note in outputs.notes(whole)]
     else:
-        rows = shelf.index.matching("", filter or None)
+        rows = shelf.index.matching("", tuple(filter))
         facets = [replace(facet, papers_are="passes filters") for facet in overview.facets_at(shelf.index, rows, columns)]
         names = [column.partition(":")[0] for column in columns]
         notes = [
@@ -118,7 +118,7 @@ def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: str, ask: A
     return page(ask, shelf.state, [repr(value) for value in values], items, result)
 
 
-def _column(facet: Facet, is_narrowed: bool) -> Column:
+def _column(facet: Facet, is_narrowed: bool) -> CountedColumn:
     (line, *_) = outputs.facet_lines([replace(facet, values=())])
     counted = line.partition(", of ")[2].rstrip(":") if is_narrowed else f"all {facet.papers:,} papers"
-    return Column(column=facet.column, counted=counted, papers=facet.papers, others=facet.others, missing=facet.missing)
+    return CountedColumn(column=facet.column, counted=counted, papers=facet.papers, others=facet.others, missing=facet.missing)

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-import pyarrow.compute as pc
-
 from ...answers.cited import citations_of
-from ...base.types import Paper
+from ...base.types import Paper, Rows
 from ...base.wording import as_json, plain
 from ...papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ...papers.bibliographies.addresses import address_of
 from ...papers.bibliographies.author_names import byline, people
 from ...papers.bibliographies.reference_lists import markdown, reference
-from ...query.index import Index
-from .paging import Ask, page
-from .results import (
-    Direction,
-    Entries,
-    Entry,
-    Format,
-    IndexFacts,
-    IndexList,
-    Item,
-    Missing,
-    PaperRecord,
-    PaperRecords,
-    Work,
-    Works,
-    cut,
-)
+from ..facts import facts_of
+from .paging import AnyItem, AnyResult, Ask, page
+from .results import DetailedPapers, Direction, Entries, Entry, Format, IndexList, ListedIndex, Missing, PaperDetails, Work, Works, cut
 from .shelf import Shelf
 
 LONGEST_TITLE = 300
@@ -47,34 +30,44 @@ LISTED = 20
 NUMBER = re.compile(r"^\d+\. ")
 
 
-def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> PaperRecords:
+def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> DetailedPapers:
     """A page of papers by their names, and of the names that are none."""
     rows, missing = shelf.named(names)
-    own_names = shelf.names(rows)
 
-    def items(places: range) -> list[PaperRecord | Missing]:
-        known = range(places.start, min(places.stop, len(rows)))
-        papers = shelf.index.snapshot.papers_at(rows[known.start : max(known.stop, known.start)])
-        found = [_record(own_names[place], paper) for place, paper in zip(known, papers, strict=True)]
-        return [*found, *_part(missing, places, len(rows))]
+    def make(part: slice) -> list[PaperDetails]:
+        return list(map(_record, shelf.names(rows[part]), shelf.index.snapshot.papers_at(rows[part])))
 
-    def result(shown: Sequence[Item]) -> PaperRecords:
-        papers = [item for item in shown if isinstance(item, PaperRecord)]
-        lost = [item for item in shown if isinstance(item, Missing)]
-        return PaperRecords(count=len(rows) + len(missing), papers=papers, missing=lost)
+    def result(papers: list[PaperDetails], missing: list[Missing], count: int) -> DetailedPapers:
+        return DetailedPapers(count=count, papers=papers, missing=missing)
 
-    return page(ask, shelf.state, [*own_names, *(item.name for item in missing)], items, result)
+    return _named(shelf, rows, missing, ask, make, result)
 
 
-def _part(missing: Sequence[Missing], places: range, first: int) -> Sequence[Missing]:
-    """The names without a paper at some places of an answer in which they are the last, from `first` on."""
-    return missing[max(places.start - first, 0) : max(places.stop - first, 0)]
+def _named(
+    shelf: Shelf,
+    rows: Rows,
+    missing: Sequence[Missing],
+    ask: Ask,
+    make: Callable[[slice], list[AnyItem]],
+    result: Callable[[list[AnyItem], list[Missing], int], AnyResult],
+) -> AnyResult:
+    """A page of what is made of some papers, and then of the names that are none."""
+
+    def items(places: range) -> list[AnyItem | Missing]:
+        start, stop = (max(place - len(rows), 0) for place in (places.start, places.stop))
+        return [*make(slice(places.start, places.stop)), *missing[start:stop]]
+
+    def parted(shown: Sequence[AnyItem | Missing]) -> AnyResult:
+        known: list[Any] = [item for item in shown if not isinstance(item, Missing)]
+        return result(known, [item for item in shown if isinstance(item, Missing)], len(rows) + len(missing))
+
+    return page(ask, shelf.state, [*shelf.names(rows), *(item.name for item in missing)], items, parted)
 
 
-def _record(name: str, paper: Paper) -> PaperRecord:
+def _record(name: str, paper: Paper) -> PaperDetails:
     authors = [cut(author, LONGEST_VALUE) for author in people(paper.authors)]
     more = [f"and {len(authors) - AUTHORS} more"] * (len(authors) > AUTHORS)
-    return PaperRecord(
+    return PaperDetails(
         id=name,
         title=cut(paper.title, LONGEST_TITLE) or "(no title)",
         authors=[*authors[:AUTHORS], *more],
@@ -99,18 +92,15 @@ def _shown(value: Any) -> Any:
 def entries(shelf: Shelf, names: Sequence[str], format: Format, ask: Ask) -> Entries:
     """A page of entries for a bibliography, and of the names that are none of a paper."""
     rows, missing = shelf.named(names)
-    own_names, made = shelf.names(rows), _entries(shelf.index.snapshot.papers_at(rows), format)
+    made = _entries(shelf.index.snapshot.papers_at(rows), format)
 
-    def items(places: range) -> list[Entry | Missing]:
-        shown = [Entry(id=own_names[place], key=made[place][0], entry=made[place][1]) for place in places if place < len(made)]
-        return [*shown, *_part(missing, places, len(made))]
+    def make(part: slice) -> list[Entry]:
+        return [Entry(id=name, key=key, entry=text) for name, (key, text) in zip(shelf.names(rows[part]), made[part], strict=True)]
 
-    def result(shown: Sequence[Item]) -> Entries:
-        known = [item for item in shown if isinstance(item, Entry)]
-        lost = [item for item in shown if isinstance(item, Missing)]
-        return Entries(format=format, count=len(made) + len(missing), entries=known, missing=lost)
+    def result(entries: list[Entry], missing: list[Missing], count: int) -> Entries:
+        return Entries(format=format, count=count, entries=entries, missing=missing)
 
-    return page(ask, shelf.state, [*own_names, *(item.name for item in missing)], items, result)
+    return _named(shelf, rows, missing, ask, make, result)
 
 
 def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
@@ -160,32 +150,9 @@ def _work(direction: Direction, name: str, work: object) -> Work:
 
 def indexes(shelf: Shelf, ask: Ask) -> IndexList:
     """A page of what there is of each index."""
-    names = shelf.index.names
+    names, members = shelf.index.names, shelf.index.members
 
-    def items(places: range) -> list[IndexFacts]:
-        return [_facts(names[place], shelf.index.members[place]) for place in places]
+    def items(places: range) -> list[ListedIndex]:
+        return [ListedIndex(**facts_of(names[place], members[place])) for place in places]
 
-    def result(shown: Sequence[IndexFacts]) -> IndexList:
-        return IndexList(count=len(names), indexes=list(shown))
-
-    return page(ask, shelf.state, names, items, result)
-
-
-def _facts(name: str, index: Index) -> IndexFacts:
-    columns = {field.name: str(field.type) for field in index.snapshot.columns}
-    years = [_years(table["year"]) for table in index.snapshot.tables(["year"]) if "year" in table.column_names]
-    known = np.array([year for pair in years for year in pair if year is not None], np.int64)
-    return IndexFacts(
-        name=name,
-        papers=len(index),
-        columns=columns,
-        first_year=int(known.min()) if len(known) else None,
-        last_year=int(known.max()) if len(known) else None,
-        modes=list(index.modes),
-        references=index.snapshot.has_references,
-    )
-
-
-def _years(column: Any) -> tuple[int | None, int | None]:
-    found = pc.min_max(column).as_py()
-    return found["min"], found["max"]
+    return page(ask, shelf.state, names, items, lambda shown: IndexList(count=len(names), indexes=list(shown)))

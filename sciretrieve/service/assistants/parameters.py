@@ -7,83 +7,46 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ...base.choices import Mode, SimilarBy
-from ..settings import LONGEST
+from ...base.choices import Mode, Order, SimilarBy
+from ..parameters import described
+from ..settings import LONGEST, MOST
 from . import results
 
-MOST = 1000
-"""Papers that an answer may have over all of its pages, and that may be named."""
 BUDGET = 4000
 """Tokens of an answer where nothing else is asked for."""
 
 
 def _listed(value: Any) -> Any:
-    """One name as a list of one, as language models give it."""
-    return [value] if isinstance(value, str) else value
+    """One text as a list of one, and an empty one as none, as language models give them."""
+    return [value] * bool(value) if isinstance(value, str) else value
 
+
+ListOf: TypeAlias = Annotated[Sequence[str], BeforeValidator(_listed)]
 
 OPERATORS = (
     'Operators demand: "exact phrase", -word, word*, title:word, author:name, year:2015-2019, venue:name, a NEAR/3 b, AND, OR, NOT, ( ).'
 )
+CONDITIONS = "Operators: = != < <= > >= in, between A and B, contains, is null, and, or, not, ( ). `indexes` lists the columns."
+NAMES = "by id, DOI, arXiv number, PubMed id, citation key or title."
 Query: TypeAlias = Annotated[
-    str,
-    Field(min_length=1, max_length=LONGEST, description=f"A question, a sentence, a title, a DOI or words. {OPERATORS}"),
+    str, Field(min_length=1, max_length=LONGEST, description=f"A question, a sentence, a title, a DOI or words. {OPERATORS}")
 ]
 OptionalQuery: TypeAlias = Annotated[
     str, Field(max_length=LONGEST, description=f"Count among papers that match this; empty for all papers. {OPERATORS}")
 ]
-Names: TypeAlias = Annotated[
-    Sequence[str],
-    BeforeValidator(_listed),
-    Field(min_length=1, max_length=MOST, description="Papers, each by its id, DOI, arXiv number, PubMed id, citation key or title."),
-]
-Sources: TypeAlias = Annotated[
-    Sequence[str],
-    BeforeValidator(_listed),
-    Field(max_length=MOST, description="Papers to be like, each by its id, DOI, arXiv number or title. They are not listed themselves."),
-]
-Name: TypeAlias = Annotated[
-    str, Field(min_length=1, max_length=LONGEST, description="A paper, by its id, DOI, arXiv number, PubMed id, citation key or title.")
-]
-Like: TypeAlias = Annotated[
-    Sequence[str],
-    BeforeValidator(_listed),
-    Field(max_length=MOST, description="Papers, by id, that answer the query: find more like them. They are not listed themselves."),
-]
-Unlike: TypeAlias = Annotated[
-    Sequence[str],
-    BeforeValidator(_listed),
-    Field(max_length=MOST, description="Papers, by id, that are not what is looked for: find fewer like them."),
-]
-Text: TypeAlias = Annotated[
-    str, Field(max_length=LONGEST, description="Title and abstract of a paper that is in no index, to find papers like it.")
-]
-By: TypeAlias = Annotated[
-    SimilarBy | Literal["best"],
-    Field(description="text: compare what they say; citations: whom they cite and who cites them; both; best: all that the index has."),
-]
-Filter: TypeAlias = Annotated[
-    str,
-    Field(
-        max_length=LONGEST,
-        description="A condition on columns: year >= 2018 and (venue in ('ACL', 'EMNLP') or authors contains 'lovelace'). "
-        "Operators: = != < <= > >= in, between A and B, contains, is null, and, or, not, ( ). `indexes` lists the columns.",
-    ),
-]
-Limit: TypeAlias = Annotated[
-    int, Field(ge=1, le=MOST, description="How many papers the whole answer may have, over all of its pages; the best ones.")
-]
-SearchMode: TypeAlias = Annotated[
-    Mode | Literal["best"],
-    Field(description="hybrid: by meaning and by words; dense: by meaning alone; bm25: by words alone; best: the first of these it has."),
-]
-Sort: TypeAlias = Annotated[Literal["relevance", "year"], Field(description="year: the same papers, newest first.")]
+Names: TypeAlias = Annotated[ListOf, Field(min_length=1, max_length=MOST, description=f"Papers, each {NAMES}")]
+Sources: TypeAlias = Annotated[ListOf, Field(max_length=MOST, description=f"Papers to be like, each {NAMES} They are not listed.")]
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST, description=f"A paper, {NAMES}")]
+Like: TypeAlias = Annotated[ListOf, described("like", "They are not listed themselves.")]
+Unlike: TypeAlias = Annotated[ListOf, described("unlike")]
+Text: TypeAlias = Annotated[str | None, described("text", max_length=LONGEST)]
+By: TypeAlias = Annotated[SimilarBy | None, described("by")]
+Filter: TypeAlias = Annotated[ListOf, described("filter", CONDITIONS)]
+Limit: TypeAlias = Annotated[int, described("k", "Over all of its pages; the best ones.", le=MOST)]
+SearchMode: TypeAlias = Annotated[Mode | None, described("mode", "dense: by meaning alone; bm25: by words alone.")]
+Sort: TypeAlias = Annotated[Order | None, described("sort")]
 InIndex: TypeAlias = Annotated[str, Field(description="The name of the only index to look in; empty for all. `indexes` lists them.")]
-Columns: TypeAlias = Annotated[
-    Sequence[str],
-    BeforeValidator(_listed),
-    Field(min_length=1, max_length=20, description="Columns whose values are counted: year, venue, authors …; venue:50 shows 50 values."),
-]
+Columns: TypeAlias = Annotated[ListOf, described("facets", min_length=1)]
 EntryFormat: TypeAlias = Annotated[
     results.Format, Field(description="markdown and text are references to read: authors (year). title. venue. address.")
 ]

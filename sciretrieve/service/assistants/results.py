@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...base.wording import counted, without_controls
+from ..facts import IndexFacts
 
 Direction = Literal["cites", "cited_by"]
 Format = Literal["bibtex", "ris", "csl-json", "markdown", "text"]
@@ -36,17 +37,14 @@ class ToolResult(ToolModel):
     notes: list[str] = Field(default=[], description="What to know of this answer.")
     cursor: str = Field(default="", description="Where the answer goes on: call again with the same arguments and this. Empty at its end.")
 
-    @abstractmethod
     def head(self) -> Iterator[str]:
         """Lines before the items."""
-
-    def items(self) -> Sequence[Item]:
-        """What it lists."""
-        return ()
+        return iter(())
 
     def text(self) -> str:
         """All of it, as a language model reads it."""
-        lines = [*self.head(), *(item.text() for item in self.items()), *(f"Note: {note}." for note in self.notes)]
+        items = [item.text() for _, value in self if isinstance(value, list) for item in value if isinstance(item, Item)]
+        lines = [*self.head(), *items, *(f"Note: {note}." for note in self.notes)]
         if self.cursor:
             lines.append(f'There is more: call again with the same arguments and cursor="{self.cursor}".')
         return "\n".join(lines)
@@ -63,7 +61,7 @@ class Missing(Item):
         return f"Not found: {self.reason}"
 
 
-class FoundPaper(Item):
+class ListedPaper(Item):
     """A paper that was found."""
 
     rank: int = Field(description="Its place in the answer, from 1.")
@@ -92,19 +90,15 @@ class FoundPapers(ToolResult):
     asked: str = Field(description="What was asked: for a query, or like papers.")
     count: int = Field(description="How many papers the whole answer has, over all of its pages.")
     matching: str = Field(default="", description="How many papers of the index have all of the query's words, or meet its demands.")
-    papers: list[FoundPaper]
+    papers: list[ListedPaper]
 
     def head(self) -> Iterator[str]:
         """See `ToolResult`."""
         matching = f" {self.matching[:1].upper()}{self.matching[1:]}." * bool(self.matching)
         yield f"{counted(self.count, 'paper') if self.count else 'No paper'} {self.asked}.{matching}"
 
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return self.papers
 
-
-class PaperRecord(Item):
+class PaperDetails(Item):
     """What an index has of a paper. Long values are cut, and say so."""
 
     id: str = Field(description=PAPER_ID)
@@ -126,20 +120,12 @@ class PaperRecord(Item):
         return "\n".join(lines)
 
 
-class PaperRecords(ToolResult):
+class DetailedPapers(ToolResult):
     """Papers by their names."""
 
     count: int = Field(description="How many papers and names without one the whole answer has, over all of its pages.")
-    papers: list[PaperRecord]
+    papers: list[PaperDetails]
     missing: list[Missing]
-
-    def head(self) -> Iterator[str]:
-        """See `ToolResult`."""
-        return iter(())
-
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return [*self.papers, *self.missing]
 
 
 class Entry(Item):
@@ -161,14 +147,6 @@ class Entries(ToolResult):
     count: int = Field(description="How many entries and names without a paper the whole answer has, over all of its pages.")
     entries: list[Entry]
     missing: list[Missing]
-
-    def head(self) -> Iterator[str]:
-        """See `ToolResult`."""
-        return iter(())
-
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return [*self.entries, *self.missing]
 
 
 class Work(Item):
@@ -203,10 +181,6 @@ class Works(ToolResult):
         indexed = f", {self.cites_indexed:,} of them in the index" * bool(self.cites)
         yield f"It cites {counted(self.cites, 'work')}{indexed}; {counted(self.cited_by, 'paper')} of the index cite it."
 
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return self.works
-
 
 class Absent(ToolResult):
     """Why a paper is not among the first of an answer."""
@@ -240,7 +214,7 @@ class Value(Item):
         return f"{self.column} {self.value}: {self.papers:,}"
 
 
-class Column(ToolModel):
+class CountedColumn(ToolModel):
     """A column whose values are counted."""
 
     column: str
@@ -253,7 +227,7 @@ class Column(ToolModel):
 class Counts(ToolResult):
     """Counts of values."""
 
-    columns: list[Column]
+    columns: list[CountedColumn]
     values: list[Value]
 
     def head(self) -> Iterator[str]:
@@ -267,21 +241,9 @@ class Counts(ToolResult):
             )
             yield f"{column.column}: counted in {column.counted}{f'; {rest}' * bool(rest)}."
 
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return self.values
 
-
-class IndexFacts(Item):
+class ListedIndex(IndexFacts, Item):
     """An index."""
-
-    name: str
-    papers: int
-    columns: dict[str, str] = Field(description="Its columns, which filters and facets may name, and the types of their values.")
-    first_year: int | None = None
-    last_year: int | None = None
-    modes: list[str] = Field(description="The ways in which it can be searched, the best first.")
-    references: bool = Field(default=False, description="Whether it says what papers cite.")
 
     def text(self) -> str:
         """See `Item`."""
@@ -289,7 +251,7 @@ class IndexFacts(Item):
         columns = ", ".join(f"{name} ({kind})" for name, kind in self.columns.items())
         return (
             f"{self.name}: {counted(self.papers, 'paper')}{years}\n   modes: {', '.join(self.modes)}\n   columns: {columns}\n"
-            f"   citations: {'yes' if self.references else 'no'}"
+            f"   citations: {'yes' if self.has_references else 'no'}"
         )
 
 
@@ -297,15 +259,11 @@ class IndexList(ToolResult):
     """The indexes that are searched."""
 
     count: int = Field(description="How many there are.")
-    indexes: list[IndexFacts]
+    indexes: list[ListedIndex]
 
     def head(self) -> Iterator[str]:
         """See `ToolResult`."""
         yield counted(self.count, "index", "indexes") + ":"
-
-    def items(self) -> Sequence[Item]:
-        """See `ToolResult`."""
-        return self.indexes
 
 
 def byline(authors: str, year: int | None, venue: str) -> str:

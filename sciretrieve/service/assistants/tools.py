@@ -11,13 +11,12 @@ from typing import Annotated, TypeAlias, TypeVar
 from mcp_types import CallToolResult, TextContent
 
 from ...answers.answering import Request
-from ...base.choices import Mode
-from ...base.errors import CorruptData
 from ...base.wording import as_json
 from ...options import SearchOptions
 from ...query.index import Index
 from ..desk import Desk, Wait
 from ..library import Library
+from ..parameters import USUAL
 from ..settings import ServiceSettings
 from . import finding, looking, parameters, results
 from .paging import Ask
@@ -25,7 +24,7 @@ from .shelf import Shelf
 
 Value = TypeVar("Value")
 FoundPapers: TypeAlias = Annotated[CallToolResult, results.FoundPapers]
-PaperRecords: TypeAlias = Annotated[CallToolResult, results.PaperRecords]
+DetailedPapers: TypeAlias = Annotated[CallToolResult, results.DetailedPapers]
 Entries: TypeAlias = Annotated[CallToolResult, results.Entries]
 Works: TypeAlias = Annotated[CallToolResult, results.Works]
 Absent: TypeAlias = Annotated[CallToolResult, results.Absent]
@@ -51,10 +50,10 @@ class Tools:
     async def search(
         self,
         query: parameters.Query,
-        limit: parameters.Limit = 10,
-        filter: parameters.Filter = "",
-        mode: parameters.SearchMode = "best",
-        sort: parameters.Sort = "relevance",
+        limit: parameters.Limit = USUAL.k,
+        filter: parameters.Filter = (),
+        mode: parameters.SearchMode = None,
+        sort: parameters.Sort = None,
         like: parameters.Like = (),
         unlike: parameters.Unlike = (),
         index: parameters.InIndex = "",
@@ -67,11 +66,11 @@ class Tools:
         Plain words need not occur; operators demand. A note says if no paper matches well.
         Next: get_papers for abstracts, similar for more like a paper, cite for its reference, why_not if an expected paper is missing.
         """
-        ask = Ask(("search", query, limit, filter, mode, sort, tuple(like), tuple(unlike), index), budget, cursor)
+        ask = Ask(("search", query, limit, *map(tuple, (filter, like, unlike)), mode, sort, index), budget, cursor)
 
         def work(shelf: Shelf) -> results.ToolResult:
-            options = SearchOptions(mode=_chosen(mode), filter=filter or None)
-            request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort="year" if sort == "year" else None)
+            options = SearchOptions(mode=mode, filter=tuple(filter))
+            request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort=sort)
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
 
         return await self._told(work, index, budget)
@@ -80,10 +79,10 @@ class Tools:
         self,
         papers: parameters.Sources = (),
         unlike: parameters.Unlike = (),
-        text: parameters.Text = "",
-        by: parameters.By = "best",
-        limit: parameters.Limit = 10,
-        filter: parameters.Filter = "",
+        text: parameters.Text = None,
+        by: parameters.By = None,
+        limit: parameters.Limit = USUAL.k,
+        filter: parameters.Filter = (),
         index: parameters.InIndex = "",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
@@ -93,7 +92,7 @@ class Tools:
         Give papers of the index, or the text of one that is not in it, or both. Several papers are taken together.
         Next: get_papers for abstracts, citations for what links them.
         """
-        ask = Ask(("similar", tuple(papers), tuple(unlike), text, by, limit, filter, index), budget, cursor)
+        ask = Ask(("similar", *map(tuple, (papers, unlike, filter)), text, by, limit, index), budget, cursor)
 
         def work(shelf: Shelf) -> results.ToolResult:
             like = shelf.own(papers)
@@ -101,9 +100,9 @@ class Tools:
                 like=like,
                 unlike=shelf.own(unlike),
                 text=text or None,
-                by=None if by == "best" else by,
+                by=by,
                 k=limit,
-                options=SearchOptions(filter=filter or None),
+                options=SearchOptions(filter=tuple(filter)),
             )
             named = [*(f"“{paper.headline()}”" for paper in shelf.index.papers(like)), *["the given text"] * bool(text)]
             more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
@@ -113,7 +112,7 @@ class Tools:
 
     async def get_papers(
         self, papers: parameters.Names, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
-    ) -> PaperRecords:
+    ) -> DetailedPapers:
         """Get all that is known of papers: abstract, authors, year, venue, web address and further columns.
 
         Names that are none of a paper are reported, with what may be meant.
@@ -154,22 +153,22 @@ class Tools:
         self,
         paper: parameters.Name,
         query: parameters.Query,
-        limit: parameters.Limit = 10,
-        filter: parameters.Filter = "",
-        mode: parameters.SearchMode = "best",
+        limit: parameters.Limit = USUAL.k,
+        filter: parameters.Filter = (),
+        mode: parameters.SearchMode = None,
         index: parameters.InIndex = "",
     ) -> Absent:
         """Find out why a paper is not among the first papers of a search: its ranks, what it fails, and what would bring it in.
 
         Give the search's own query, limit, filter and mode. If get_papers does not find the paper, it is in no index.
         """
-        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, _chosen(mode)), index)
+        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, mode), index)
 
     async def facets(
         self,
         columns: parameters.Columns,
         query: parameters.OptionalQuery = "",
-        filter: parameters.Filter = "",
+        filter: parameters.Filter = (),
         index: parameters.InIndex = "",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
@@ -178,7 +177,7 @@ class Tools:
 
         For overviews: how a subject grew, who writes about it, where. Next: search with a filter on a value.
         """
-        ask = Ask(("facets", tuple(columns), query, filter, index), budget, cursor)
+        ask = Ask(("facets", tuple(columns), query, tuple(filter), index), budget, cursor)
         return await self._told(lambda shelf: finding.counts(shelf, columns, query, filter, ask), index)
 
     async def indexes(self, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = "") -> IndexList:
@@ -200,16 +199,7 @@ class Tools:
 
     async def _do(self, work: Callable[[], Value], *, heavy: bool = False) -> Value:
         """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
-
-        def checked() -> Value:
-            self._library.index().snapshot.check_files()
-            return work()
-
-        try:
-            return await self._desk.do(checked, Wait(self._settings.seconds), heavy=heavy)
-        except CorruptData as error:
-            self._library.doubt(error)
-            raise
+        return await self._desk.do(lambda: self._library.sound(work), Wait(self._settings.seconds), heavy=heavy)
 
     def _current(self, name: str = "") -> Index:
         """The index of that name, or all as one, with what was committed since the last look, if that was a while ago."""
@@ -218,10 +208,6 @@ class Tools:
             self._looked = now
             self._library.follow()
         return self._library.index(name or None)
-
-
-def _chosen(mode: parameters.SearchMode) -> Mode | None:
-    return None if mode == "best" else mode
 
 
 def tools_of(tools: Tools) -> Sequence[Callable[..., object]]:

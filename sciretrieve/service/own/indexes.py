@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ... import strategies
 from ...answers.health import health
 from ...base.errors import UnknownName
-from ...query.index import Index
+from ..facts import IndexFacts, facts_of
 from ..parameters import KnownParameters
 from ..service import Service, service_of
 from .forms import Json
@@ -21,21 +21,7 @@ from .schemas import returns
 router = APIRouter(prefix="/v1", tags=["indexes"], dependencies=[Depends(KnownParameters())])
 
 
-class IndexFacts(BaseModel):
-    """An index, as it is answered from now."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    papers: int
-    generation: int = Field(description="The number of its last commit.")
-    modes: list[str] = Field(description="How it can be searched, best first.")
-    encoder: str | None = Field(description="What its vectors are by; null without any.")
-    columns: list[str] = Field(description="What filters and facets may name.")
-    has_references: bool = Field(description="Whether a column says what its papers cite.")
-
-
-class Strategy(BaseModel):
+class StrategyForm(BaseModel):
     """A search strategy."""
 
     model_config = ConfigDict(extra="forbid")
@@ -70,7 +56,7 @@ class StrategyPaper(BaseModel):
     index: str
 
 
-class StrategyResult(BaseModel):
+class StrategyCounts(BaseModel):
     """What a strategy found."""
 
     date: str
@@ -88,7 +74,7 @@ class StrategyResult(BaseModel):
 async def indexes(http: HttpRequest) -> list[IndexFacts]:
     """What indexes the service answers from."""
     service = service_of(http)
-    return await service.do(http, lambda: [_facts(name, service.library.index(name)) for name in service.library.names])
+    return await service.do(http, lambda: [IndexFacts(**facts_of(name, service.library.index(name))) for name in service.library.names])
 
 
 @router.get("/indexes/{name}/health", responses=returns("health"))
@@ -101,26 +87,13 @@ async def health_of(http: HttpRequest, name: str) -> Response:
 
 
 @router.post("/strategies")
-async def strategy(http: HttpRequest, asked: Annotated[Strategy, Body()], k: Annotated[int, Query(ge=0)] = 100) -> StrategyResult:
+async def strategy(http: HttpRequest, asked: Annotated[StrategyForm, Body()], k: Annotated[int, Query(ge=0)] = 100) -> StrategyCounts:
     """Run a strategy's lines over indexes, count each, and list the first k papers of the result, each once."""
     service = service_of(http)
     return await service.do(http, lambda: _run(service, asked, min(k, service.settings.most)), heavy=True)
 
 
-def _facts(name: str, index: Index) -> IndexFacts:
-    encoder = index.snapshot.encoder
-    return IndexFacts(
-        name=name,
-        papers=len(index),
-        generation=index.snapshot.manifest.generation,
-        modes=list(index.modes),
-        encoder=None if encoder is None else str(encoder["name"]),
-        columns=index.snapshot.columns.names,
-        has_references=index.snapshot.has_references,
-    )
-
-
-def _run(service: Service, asked: Strategy, k: int) -> StrategyResult:
+def _run(service: Service, asked: StrategyForm, k: int) -> StrategyCounts:
     parsed = strategies.parse(asked.strategy)
     names = asked.index or parsed.indexes or service.library.names
     for name in names:
@@ -128,15 +101,6 @@ def _run(service: Service, asked: Strategy, k: int) -> StrategyResult:
             raise UnknownName("index", name, service.library.names)
     opened = [service.library.index(name) for name in names]
     result = strategies.run(parsed, [index.path for index in opened], generations=[index.snapshot.manifest.generation for index in opened])
-    log = result.log
-    return StrategyResult(
-        date=log["date"],
-        version=log["version"],
-        limits=log["limits"],
-        indexes=[StrategyIndex(name=row["name"], generation=row["generation"], papers=row["papers"]) for row in log["indexes"]],
-        lines=[StrategyLine(**line) for line in log["lines"]],
-        result=log["result"]["line"],
-        duplicates=len(result.duplicates),
-        total=len(result.papers),
-        papers=[StrategyPaper(id=found.id, title=found.paper.title, index=found.index) for found in result.papers[:k]],
-    )
+    found = [StrategyPaper(id=paper.id, title=paper.paper.title, index=paper.index) for paper in result.papers[:k]]
+    counts = {"duplicates": len(result.duplicates), "total": len(result.papers), "papers": found}
+    return StrategyCounts(**{**result.log, **counts, "result": result.log["result"]["line"]})

@@ -16,9 +16,9 @@ from ...base.types import Hit
 from ...query.index import Index
 from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
-from ..parameters import KnownParameters
+from ..parameters import KnownParameters, option
 from ..service import service_of
-from .forms import MOST_NAMED, IndexName, Json, Names, Text
+from .forms import IndexName, Json, Names, Text
 from .schemas import returns
 
 ITEMS = {"type": "array", "items": {"type": "object"}}
@@ -37,7 +37,7 @@ class Export(BaseModel):
     format: ExportFormat = Field("bibtex", description="A format of references, or a table.")
     id: Names = Field(description="The papers: an id, a DOI, a title.")
     q: Text = Field("", description="Instead of names: a query, all of whose words and demands the papers meet.")
-    filter: list[str] = Field(default_factory=list, max_length=MOST_NAMED, description="Conditions that they meet.")
+    filter: list[str] = option("filter")
 
 
 @router.get("/papers/{name:path}", responses=returns("profile"))

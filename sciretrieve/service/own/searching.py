@@ -12,9 +12,9 @@ from starlette.responses import Response
 from ...answers import outputs, overview
 from ...answers.answering import Request
 from ...answers.explaining import why_not
-from ..parameters import KnownParameters
+from ..parameters import KnownParameters, check_count, check_query
 from ..service import service_of
-from .forms import Counted, Faceted, Json, Search, Similar, WhyNot, check_count, check_query, filters
+from .forms import Counted, CountedValues, Json, Search, Similar, WhyNot
 from .schemas import returns
 
 router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())])
@@ -50,17 +50,17 @@ async def count(http: HttpRequest, asked: Annotated[Counted, Query()]) -> Respon
     """How many papers meet each part of a query, and all of it."""
     service = service_of(http)
     check_query(asked.q, service)
-    index, conditions = service.library.index(asked.index), filters(asked)
+    index, conditions = service.library.index(asked.index), asked.options(service).filters
     lines = await service.do(http, lambda: index.count_lines(asked.q, conditions))
     return Json(outputs.count_value(asked.q, conditions, lines))
 
 
 @router.get("/facets", responses=returns("facet", listed=True))
-async def facets(http: HttpRequest, asked: Annotated[Faceted, Query()]) -> Response:
+async def facets(http: HttpRequest, asked: Annotated[CountedValues, Query()]) -> Response:
     """How often each value of a column occurs among the papers that meet all that a query and a filter demand."""
     service = service_of(http)
     check_query(asked.q, service)
-    index, conditions = service.library.index(asked.index), filters(asked)
+    index, conditions = service.library.index(asked.index), asked.options(service).filters
     value = await service.do(http, lambda: overview.facets_at(index, index.matching(asked.q, conditions), asked.column))
     return Json([asdict(facet) | {"papers_are": "meets demands"} for facet in value])
 
@@ -71,7 +71,7 @@ async def why(http: HttpRequest, asked: Annotated[WhyNot, Query()]) -> Response:
     service = service_of(http)
     check_query(asked.q, service)
     check_count(asked.k, service)
-    index, conditions = service.library.index(asked.index), filters(asked)
+    index, conditions = service.library.index(asked.index), asked.options(service).filters
     absence = await service.do(http, lambda: why_not(index, asked.id, asked.q, k=asked.k, mode=asked.mode, filter=conditions))
     return Json(asdict(absence))
 

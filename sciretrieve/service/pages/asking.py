@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from starlette.requests import Request as HttpRequest
 
-from ...base.errors import InvalidRequest, NotFound
+from ...base.errors import NotFound
 from ...query.index import Index
+from ..parameters import check_query
 from ..service import Service, service_of
 from .state import SHOWN, State
 
@@ -20,8 +21,7 @@ def state_of(http: HttpRequest) -> State:
 
 def index_of(service: Service, state: State) -> Index:
     """The index that is asked. Raises UnknownName, and InvalidRequest, NotFound where an address asks for more than the service answers."""
-    if len(state.q) > service.settings.query:
-        raise InvalidRequest(f"the query is longer than {service.settings.query:,} characters; shorten it")
+    check_query(state.q, service)
     if (state.page - 1) * SHOWN >= service.settings.most:
         raise NotFound(f"there are no answers beyond the first {service.settings.most:,}; narrow the query down")
     return service.library.index(state.index or None)

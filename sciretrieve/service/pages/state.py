@@ -66,8 +66,6 @@ class State:
             texts["year"] = "-".join(ends)  # as a form has them
         if not page.isdecimal() or len(page) > 4 or int(page) < 1:
             raise InvalidRequest(f"there is no page {page!r}; the first is page=1")
-        if texts["sort"] not in ("", "year"):
-            raise InvalidRequest(f"answers cannot be sorted by {texts['sort']!r}; write sort=year, or leave it out")
         values: dict[str, Any] = {**texts, **lists, "page": int(page)}
         return cls(**values)
 
@@ -101,7 +99,8 @@ class State:
         since, until = self.years
         options = SearchOptions(filter=self.conditions or None, since=since, until=until)
         like, unlike = (tuple(map(self._within, names)) for names in (self.like, self.unlike))
-        return Request(self.q or None, like, unlike, k=k, options=options, sort="year" if self.sort else None, **views)
+        sort: Any = self.sort or None
+        return Request(self.q or None, like, unlike, k=k, options=options, sort=sort, **views)
 
     def name_of(self, id: str) -> str:
         """What names a paper among all indexes that stands under an id in what is searched."""

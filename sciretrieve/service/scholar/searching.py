@@ -13,7 +13,7 @@ from starlette.responses import Response
 from ...base.errors import InvalidRequest
 from ...base.types import Rows
 from ..desk import HEAVY
-from ..own.forms import check_query
+from ..parameters import check_query
 from ..service import service_of
 from . import models, narrowing
 from .answering import answered

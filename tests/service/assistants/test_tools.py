@@ -198,8 +198,8 @@ def test_indexes_are_listed(both: Server) -> None:
     one, other = answer["indexes"]
     assert (one["name"], one["papers"], one["first_year"], one["last_year"], one["modes"]) == ("sea", 3, 1999, 2010, ["bm25"])
     assert one["columns"]["depth"] == "int64"
-    assert one["references"] is True
-    assert (other["name"], "references" in other) == ("sky", False)
+    assert one["has_references"] is True
+    assert (other["name"], "has_references" in other) == ("sky", False)
 
 
 def test_of_several_indexes_papers_are_named_with_theirs(both: Server) -> None:

@@ -1,5 +1,6 @@
 """Our own API says what the library says, as JSON of the published schema, and in one line what is wrong with a request."""
 
+import asyncio
 import csv
 import io
 import json
@@ -12,7 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import sciretrieve as sr
+from sciretrieve.answers.answering import Request
+from sciretrieve.base.choices import options_of, parted
+from sciretrieve.options import SearchOptions
 from sciretrieve.service.app import make_app
+from sciretrieve.service.assistants.server import make_server
 from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
 
@@ -238,7 +243,26 @@ def test_the_description_is_a_page_for_people(client: TestClient) -> None:
     for operation in ("GET /v1/search", "POST /v1/strategies", "GET /graph/v1/paper/search", "GET /healthz"):
         assert f"<code>{operation}</code>" in text
     assert "dense | hybrid | bm25" in text or "hybrid | dense | bm25" in text
-    assert "Papers that answer it" in text
+    assert str(options_of(SearchOptions)["since"].__metadata__[0].text) in text
+
+
+def test_every_door_says_of_an_option_what_it_is_declared_with(client: TestClient) -> None:
+    """So do commands, whose options are made of the same declarations."""
+    declared = {name: help for kind in (SearchOptions, Request) for name, hint in options_of(kind).items() if (help := parted(hint)[1])}
+    service = client.app.state.service  # type: ignore[attr-defined]
+    tools = asyncio.run(make_server(service.library, service.settings).list_tools())
+    paths = client.get("/openapi.json").json()["paths"]
+    own = {each["name"]: each | each["schema"] for path in ("search", "similar") for each in paths[f"/v1/{path}"]["get"]["parameters"]}
+    asked = [tool for tool in tools if tool.name in ("search", "similar", "facets")]
+    theirs = {name: fact for tool in asked for name, fact in tool.input_schema["properties"].items()}
+    theirs |= {"k": theirs.pop("limit"), "facets": theirs.pop("columns")}
+    assert own.keys() & declared.keys() >= {"k", "mode", "filter", "since", "alpha", "like", "facets", "sort", "by", "rerank_depth"}
+    assert theirs.keys() & declared.keys() >= {"k", "mode", "filter", "like", "unlike", "facets", "sort", "by", "text"}
+    for door in (own, theirs):
+        for name in door.keys() & declared.keys():
+            assert door[name]["description"].startswith(declared[name].text.removesuffix(" May be repeated.")), name
+            kinds = [door[name], *door[name].get("anyOf", ())]
+            assert next((kind["minimum"] for kind in kinds if "minimum" in kind), None) == declared[name].least, name
 
 
 def test_a_search_by_body_is_the_same(client: TestClient) -> None:

@@ -64,10 +64,10 @@ def test_years(year: str, expected: tuple[int | None, int | None]) -> None:
     assert State(year=year).years == expected
 
 
-@pytest.mark.parametrize("address", ["/?page=x", "/?page=-1", "/?page=99999", "/?sort=best"])
+@pytest.mark.parametrize("address", ["/?page=x", "/?page=-1", "/?page=99999", "/?q=a&sort=best"])
 def test_what_is_no_state_is_refused(address: str) -> None:
     with pytest.raises(InvalidRequest):
-        at(address)
+        at(address).request(1)
 
 
 @given(st.one_of(TEXT, st.lists(st.sampled_from(["a", ".", "..", "", "10.1000"])).map("/".join)))
