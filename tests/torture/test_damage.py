@@ -397,52 +397,35 @@ PATHS_OUTSIDE = (
 """Names that lead out of an index, or nowhere."""
 
 
-def renamed_golden(manifest: dict[str, Any], name: str) -> None:
-    manifest["encoder"]["golden"]["file"] = name
-
-
-def renamed_golden_within(manifest: dict[str, Any], name: str) -> None:
-    manifest["encoder"]["golden"]["file"] = f"encoder/{name}"
-
-
-def renamed_folder(manifest: dict[str, Any], name: str) -> None:
-    manifest["lexical"]["folder"] = name
-
-
-def renamed_folder_within(manifest: dict[str, Any], name: str) -> None:
-    manifest["lexical"]["folder"] = f"lexical/{name}"
-
-
-def renamed_frequencies(manifest: dict[str, Any], name: str) -> None:
-    manifest["lexical"]["files"][name] = manifest["lexical"]["files"].popitem()[1]
-
-
 def renamed_shard(manifest: dict[str, Any], name: str) -> None:
     manifest["lexical"]["files"][f"{name}.npy"] = manifest["lexical"]["files"].pop(f"{manifest['shards'][0]['name']}.npy")
     manifest["shards"][0]["name"] = name
 
 
-def renamed_vectors(manifest: dict[str, Any], name: str) -> None:
-    manifest["shards"][0]["files"][name] = manifest["shards"][0]["files"].pop("vectors.npy")
+def files_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    facts: dict[str, Any] = manifest["shards"][0]["files"]
+    return facts
 
 
-def further_file(manifest: dict[str, Any], name: str) -> None:
-    manifest["shards"][0]["files"][name] = manifest["shards"][0]["files"]["vectors.npy"]
+RENAMES: dict[str, Callable[[dict[str, Any], str], object]] = {
+    "golden": lambda manifest, name: manifest["encoder"]["golden"].update(file=name),
+    "golden within": lambda manifest, name: manifest["encoder"]["golden"].update(file=f"encoder/{name}"),
+    "folder": lambda manifest, name: manifest["lexical"].update(folder=name),
+    "folder within": lambda manifest, name: manifest["lexical"].update(folder=f"lexical/{name}"),
+    "frequencies": lambda manifest, name: manifest["lexical"]["files"].update({name: manifest["lexical"]["files"].popitem()[1]}),
+    "shard": renamed_shard,
+    "vectors": lambda manifest, name: files_of(manifest).update({name: files_of(manifest).pop("vectors.npy")}),
+    "further file": lambda manifest, name: files_of(manifest).update({name: files_of(manifest)["vectors.npy"]}),
+}
 
 
-@pytest.mark.parametrize(
-    "rename",
-    [
-        *(renamed_golden, renamed_golden_within, renamed_folder, renamed_folder_within, renamed_frequencies),
-        *(renamed_shard, renamed_vectors, further_file),
-    ],
-)
-def test_a_manifest_that_names_files_elsewhere_is_refused(index: Path, rename: Callable[[dict[str, Any], str], None]) -> None:
+@pytest.mark.parametrize("rename", RENAMES)
+def test_a_manifest_that_names_files_elsewhere_is_refused(index: Path, rename: str) -> None:
     whole, answers = read_sealed(index / MANIFEST), {}
     for name in PATHS_OUTSIDE:
         with edited_manifest(index) as manifest:
             manifest |= copy.deepcopy(whole)
-            rename(manifest, name)
+            RENAMES[rename](manifest, name)
         answers[name] = [refusal(use, index) for use in USES], [fault.file for fault in verifying.verify(index).faults]
     others = [f"{index / generation_file(index, 3)} is damaged", *[f"{index / MANIFEST} is damaged"] * 3]
     expected = [f"{index / MANIFEST} is damaged", *others], [MANIFEST]

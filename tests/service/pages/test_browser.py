@@ -26,6 +26,7 @@ PATIENCE = 20_000
 expect.set_options(timeout=PATIENCE)
 QUERY = "/?q=graph+networks"
 MODULES = ("keys", "map", "saved", "suggestions", "theme", "years")
+SCRIPTED = ".scripted" + "".join(f".has-{name}" for name in MODULES)
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here; install the package chromium")
 
@@ -70,7 +71,7 @@ def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     @contextmanager
     def context(**settings: Any) -> Iterator[Page]:
         made = browser.new_context(**settings)
-        made.set_default_timeout(10_000)
+        made.set_default_timeout(PATIENCE)
         page = made.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
@@ -83,12 +84,19 @@ def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         contexts.append(context(**settings))
         page = contexts[-1].__enter__()
         page.goto(address + path)
+        if settings.get("java_script_enabled", True):
+            scripted(page)
         return page
 
     yield open_page
     for each in contexts:
         each.__exit__(None, None, None)
     assert [fault for fault in faults if "status of 400" not in fault] == []
+
+
+def scripted(page: Page) -> None:
+    """Wait until all scripts are there, which come each by itself after the page."""
+    expect(page.locator(SCRIPTED)).to_have_count(1)
 
 
 def settled(page: Page) -> None:
@@ -333,6 +341,7 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(opened: Callable[..., Page], 
         assert [(path, fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"], path
     page.goto(address)
+    scripted(page)
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("graph")
     expect(page.get_by_role("option").first).to_be_visible()
