@@ -67,7 +67,7 @@ def main() -> None:
 
         def build(name: str, **how: Any) -> tuple[sr.Index, float]:
             start = time.perf_counter()
-            index = sr.index(papers.with_suffix(".parquet"), Path(scratch) / name, settings, **how)
+            index = sr.build(papers.with_suffix(".parquet"), Path(scratch) / name, settings, **how)
             return index, time.perf_counter() - start
 
         here, seconds = build("here")

@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(chosen.index or folder + "/demo")
         if not chosen.index:
-            sr.index(CORPUS, path)
+            sr.build(CORPUS, path)
         index = sr.open(path)
         index.search(chosen.query, 1, mode=chosen.mode)  # the encoder is compiled and cached from here on
         taken: dict[str, list[float]] = {}

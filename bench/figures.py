@@ -118,7 +118,7 @@ def made(name: str, count: int) -> Path:
 def built(name: str, count: int, **settings: Any) -> sr.Index:
     """An index of them, which is built where it is not there, or is an older version's."""
     folder = HERE / f"index-{name}"
-    return sr.index(made(name, count).with_suffix(".parquet"), folder, overwrite=not is_current(folder), **settings)
+    return sr.build(made(name, count).with_suffix(".parquet"), folder, overwrite=not is_current(folder), **settings)
 
 
 def is_current(folder: Path) -> bool:
@@ -137,7 +137,7 @@ def building(source: Path) -> None:
     """Build an index with vectors that are there."""
     with tempfile.TemporaryDirectory() as folder:
         encoder = f"vectors:{source.with_suffix('.npy')}"
-        sr.index(source.with_suffix(".parquet"), Path(folder) / "index", encoder=encoder, progress=False).close()
+        sr.build(source.with_suffix(".parquet"), Path(folder) / "index", encoder=encoder, progress=False).close()
 
 
 def titles(index: sr.Index) -> list[str]:

@@ -43,7 +43,7 @@ def main() -> None:
     chosen = arguments(__doc__, corpus=str(CORPUS), index="", papers=1_000_000, queries=100, rounds=3)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        index = sr.open(chosen.index) if chosen.index else sr.index(chosen.corpus, folder / "index", encoder=None, limit=chosen.papers)
+        index = sr.open(chosen.index) if chosen.index else sr.build(chosen.corpus, folder / "index", encoder=None, limit=chosen.papers)
         papers = index.papers_at(np.arange(0, len(index), max(len(index) // chosen.queries, 1)))
         queries = queries_of(papers, Analyzer(), chosen.queries)
         sides = Sides(folder, index, queries)

@@ -56,9 +56,9 @@ WAYS: dict[str, dict[str, Any]] = {
 def indexed(corpus: Path, place: Path) -> sr.Index:
     """The index of a corpus, built anew only if it has changed."""
     try:
-        return sr.index(corpus, place, encoder=None)
+        return sr.build(corpus, place, encoder=None)
     except IndexExists:
-        return sr.index(corpus, place, encoder=None, overwrite=True)
+        return sr.build(corpus, place, encoder=None, overwrite=True)
 
 
 def surname(name: str) -> str:

@@ -60,9 +60,9 @@ def sets(folder: Path) -> Iterator[tuple[str, Path, str]]:
 def indexed(corpus: PaperCorpus, place: Path, encoder: str) -> sr.Index:
     """The index of a corpus, built anew only if the corpus, or how one is built, has changed."""
     try:
-        return sr.index(corpus, place, dense="flat", encoder=encoder)
+        return sr.build(corpus, place, dense="flat", encoder=encoder)
     except IndexExists:
-        return sr.index(corpus, place, dense="flat", encoder=encoder, overwrite=True)
+        return sr.build(corpus, place, dense="flat", encoder=encoder, overwrite=True)
 
 
 def drawn(task: Task, most: int) -> list[Query]:

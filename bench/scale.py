@@ -38,7 +38,7 @@ def watch():
 threading.Thread(target=watch).start()
 start = time.perf_counter()
 try:
-    built = sr.index(corpus, index, encoder=f"vectors:{vectors}", dense=dense, shard_size=int(shard_size))
+    built = sr.build(corpus, index, encoder=f"vectors:{vectors}", dense=dense, shard_size=int(shard_size))
 finally:
     done.set()
 seconds = time.perf_counter() - start

@@ -38,9 +38,9 @@ TARGETS = (0.8, 0.9, 0.95)
 def indexed(pool: Pool, place: Path) -> sr.Index:
     """The index of a pool, built anew only if the papers, or how an index is built, have changed."""
     try:
-        return sr.index(pool.papers, place, dense="flat")
+        return sr.build(pool.papers, place, dense="flat")
     except IndexExists:
-        return sr.index(pool.papers, place, dense="flat", overwrite=True)
+        return sr.build(pool.papers, place, dense="flat", overwrite=True)
 
 
 def screened(index: sr.Index, topic: Topic, rule: str, batch: int, enough: int) -> tuple[list[int], dict[float, Status]]:

@@ -43,7 +43,7 @@ class Ours:
         (folder / "papers.ids.txt").write_text("\n".join(ids) + "\n")
         table = pa.table({"id": ids, "title": [f"paper {id}" for id in ids]})
         vectors = f"vectors:{folder / 'papers.npy'}"
-        sr.index(table, place, encoder=vectors, dense=name.split()[1], metric="cosine", lexical=None, progress=False).close()
+        sr.build(table, place, encoder=vectors, dense=name.split()[1], metric="cosine", lexical=None, progress=False).close()
         self.query, self.index = sr.Query, sr.open(place)
 
     def ask(self, effort: int) -> list[Any]:

@@ -33,7 +33,7 @@ def main() -> None:
             work()
             rows.append({"step": name, "seconds": time.perf_counter() - start})
 
-        timed(f"build, {chosen.papers:,} papers", lambda: sr.index(large.with_suffix(".parquet"), index, encoder=f"vectors:{large}.npy"))
+        timed(f"build, {chosen.papers:,} papers", lambda: sr.build(large.with_suffix(".parquet"), index, encoder=f"vectors:{large}.npy"))
         _search(index, large, chosen.queries, rows, "before")
         vectors = sr.load_encoder(f"vectors:{small}.npy")
         timed(f"add, {chosen.added:,} papers", lambda: sr.add(small.with_suffix(".parquet"), index, encoder=vectors))

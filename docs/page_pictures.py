@@ -36,7 +36,7 @@ def draw() -> None:
     if chromium is None:
         sys.exit("there is no Chromium here; install the package chromium")
     with tempfile.TemporaryDirectory() as folder:
-        sr.index(CORPUS, Path(folder) / "demo", progress=False).close()
+        sr.build(CORPUS, Path(folder) / "demo", progress=False).close()
         app = make_app(Library([Path(folder) / "demo"]), ServiceSettings(), log=lambda _: None)
         listening = listen("127.0.0.1", 0)
         server = uvicorn.Server(config(app))

@@ -61,7 +61,7 @@ def _drawn(name: str, command: tuple[str, ...], printed: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        index = sr.index(demo.CORPUS, Path(folder) / "demo").path
+        index = sr.build(demo.CORPUS, Path(folder) / "demo").path
         FOLDER.mkdir(exist_ok=True)
         for name, svg in pictures(index).items():
             (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")

@@ -2,7 +2,7 @@
 
     import sciretrieve as sr
 
-    index = sr.index("corpus.parquet", into="indexes/corpus")
+    index = sr.build("corpus.parquet", into="indexes/corpus")
     run = sr.open("indexes/corpus").search("graph neural networks", k=10, filter="year >= 2018")
     for hit in run.hits:
         print(hit.rank, hit.score, hit.paper.title)
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from .base.types import Hit, Paper, Query
     from .encoders import load_encoder
     from .evaluation import evaluate
-    from .lifecycle import add, delete, estimate, index_part, index_parts, merge, reindex, restore, sync
-    from .lifecycle import build as index
+    from .lifecycle import add, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
     from .lifecycle.distributed import RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
@@ -86,6 +85,8 @@ __all__ = [
     "add",
     "answer",
     "bench",
+    "build",
+    "build_part",
     "citations_of",
     "cite",
     "delete",
@@ -95,8 +96,6 @@ __all__ = [
     "explain",
     "field",
     "health",
-    "index",
-    "index_part",
     "index_parts",
     "load_encoder",
     "measure_recall",
@@ -150,6 +149,8 @@ _HOMES = {
     "add": "lifecycle",
     "answer": "answers.answering",
     "bench": "studies.dense_types",
+    "build": "lifecycle",
+    "build_part": "lifecycle",
     "citations_of": "answers.cited",
     "cite": "answers.citing",
     "delete": "lifecycle",
@@ -159,8 +160,6 @@ _HOMES = {
     "explain": "answers.explaining",
     "field": "query.narrowing.fields",
     "health": "answers.health",
-    "index": "lifecycle",
-    "index_part": "lifecycle",
     "index_parts": "lifecycle",
     "load_encoder": "encoders",
     "measure_recall": "studies.recall",
@@ -184,7 +183,7 @@ _HOMES = {
     "verify": "storage.verifying",
     "why_not": "answers.explaining",
 }
-_CALLED = {"index": "build", "open": "open_index"}
+_CALLED = {"open": "open_index"}
 """What stands there under another name."""
 
 

@@ -90,7 +90,7 @@ class Encoder(Protocol):
 
 
 class OwnEncoder(Protocol):
-    """An encoder of a user's own, in any library or behind any web service: all that `index(encoder=…)`, `open(encoder=…)` and `add` need.
+    """An encoder of a user's own, in any library or behind any web service: all that `build(encoder=…)`, `open(encoder=…)` and `add` need.
 
     It may have an attribute `metric`, too, by which its vectors are compared: "cosine", which is taken without one, "ip" or "l2". A paper
     in place of a query, as in `similar`, has the vector that it has in the corpus.

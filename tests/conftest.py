@@ -304,7 +304,7 @@ def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..
     def build(**settings: Any) -> Any:
         key = repr(sorted(settings.items()))
         if key not in made:
-            made[key] = sr.index(corpus, tmp_path_factory.mktemp("index") / "made-up", **settings)
+            made[key] = sr.build(corpus, tmp_path_factory.mktemp("index") / "made-up", **settings)
         return made[key]
 
     return build

@@ -41,7 +41,7 @@ def test_every_paper_is_whole() -> None:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    return sr.index(demo.CORPUS, tmp_path_factory.mktemp("demo") / "index")
+    return sr.build(demo.CORPUS, tmp_path_factory.mktemp("demo") / "index")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ LIBRARY = messy_library(2000)
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     folder = tmp_path_factory.mktemp("library")
     (folder / "library.bib").write_text(LIBRARY.text, encoding="utf-8")
-    return sr.index(folder / "library.bib", folder / "index", encoder=None)
+    return sr.build(folder / "library.bib", folder / "index", encoder=None)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,6 @@ def test_they_come_out_unchanged(index: sr.Index, papers: dict[str, Paper], tmp_
 
 def test_what_came_out_goes_in_again_as_the_same(index: sr.Index, papers: dict[str, Paper], tmp_path: Path) -> None:
     (tmp_path / "again.bib").write_text("\n\n".join(entries(list(papers.values()))), encoding="utf-8")
-    again = sr.index(tmp_path / "again.bib", tmp_path / "index", encoder=None)
+    again = sr.build(tmp_path / "again.bib", tmp_path / "index", encoder=None)
     assert len(again) == 2000
     assert {paper.id: paper.title for paper in again.papers(list(papers))} == {id: paper.title for id, paper in papers.items()}

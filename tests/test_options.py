@@ -89,4 +89,4 @@ def test_options_and_keywords_say_the_same(index: sr.Index) -> None:
 
 def test_defaults_are_those_of_the_classes() -> None:
     assert inspect.signature(sr.Index.search).parameters["options"].default == SearchOptions()
-    assert inspect.signature(sr.index).parameters["settings"].default == BuildSettings()
+    assert inspect.signature(sr.build).parameters["settings"].default == BuildSettings()

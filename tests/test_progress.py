@@ -35,7 +35,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 
 def build(corpus: Path, into: Path, **options: object) -> sr.Index:
-    return sr.index(corpus, into, encoder=None, **options)  # type: ignore[arg-type]
+    return sr.build(corpus, into, encoder=None, **options)  # type: ignore[arg-type]
 
 
 def test_a_build_on_a_terminal_shows_a_bar_and_what_was_read(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_what_is_given_is_told(tmp_path: Path) -> None:
         progress.advance(3)
         progress.note("done")
     assert listener.told == [(10, 0, "papers"), (None, 0, "bytes"), 3, "done"]
-    with sr.index([{"id": "a", "title": "Graph networks"}], tmp_path / "index", encoder=None, progress=listener):
+    with sr.build([{"id": "a", "title": "Graph networks"}], tmp_path / "index", encoder=None, progress=listener):
         assert (1, 0, "papers") in listener.told
     with pytest.raises(InvalidRequest, match="has the methods"), shown(Listener):  # type: ignore[arg-type]
         pass
@@ -148,7 +148,7 @@ def test_one_default_everywhere() -> None:
         "add",
         "bench",
         "build",
-        "index_part",
+        "build_part",
         "delete",
         "encode",
         "estimate",

@@ -80,7 +80,7 @@ def test_few_papers_have_no_scale(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder = tmp_path_factory.mktemp("strength")
-    return sr.index(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
+    return sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
 
 
 @dataclass

@@ -67,7 +67,7 @@ def index(
 
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
-    from ..lifecycle import build, index_part
+    from ..lifecycle import build, build_part
     from ..papers.corpora import open_corpus
     from ..query.reading.reader import other_language
 
@@ -91,7 +91,7 @@ def index(
     ):
         how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
         if part is not None:
-            _tell_of_part(console, part, index_part(opened_corpus, target, part, settings, **how), target)
+            _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
             return
         built_index = build(opened_corpus, target, settings, **how)
     seconds = time.perf_counter() - start

@@ -3,7 +3,7 @@
 from .building import build
 from .estimating import Estimate, estimate
 from .merging import merge
-from .parts import index_part, index_parts
+from .parts import build_part, index_parts
 from .reindexing import refit, reindex
 from .updating import Update, add, delete, restore, sync
 
@@ -12,9 +12,9 @@ __all__ = [
     "Update",
     "add",
     "build",
+    "build_part",
     "delete",
     "estimate",
-    "index_part",
     "index_parts",
     "merge",
     "refit",

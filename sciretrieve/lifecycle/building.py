@@ -76,7 +76,7 @@ def build(
         progress: what is told how far the build is; by default a bar where a person looks, False for none.
         workers: other processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory; the
             index is the same.
-        changes: fields of `BuildSettings` that replace those of `settings`: `sr.index("papers.bib", "indexes/papers", encoder="specter2")`.
+        changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
         The finished index, opened. An existing index of the same corpus and settings is just opened. Rows that were not indexed are in its

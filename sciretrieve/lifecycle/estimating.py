@@ -88,12 +88,12 @@ def estimate(
     progress: Progress | bool = True,
     **changes: Unpack[BuildKeywords],
 ) -> Estimate:
-    """Estimate what `sciretrieve.index` would take with the same arguments, on this machine as busy as it is now; nothing is built.
+    """Estimate what `build` would take with the same arguments, on this machine as busy as it is now; nothing is built.
 
     The encoder is converted for this machine if it was not before, which is not part of the estimate, since the build finds it done.
 
     Args:
-        corpus, settings, columns, changes: as in `sciretrieve.index`.
+        corpus, settings, columns, changes: as in `build`.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:

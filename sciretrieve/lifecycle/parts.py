@@ -44,7 +44,7 @@ class IndexPart:
     of: int
 
 
-def index_part(
+def build_part(
     corpus: Sources | Corpus,
     into: str | Path,
     part: str,
@@ -60,8 +60,8 @@ def index_part(
 ) -> IndexPart:
     """Build a part of an index, such as "3/8", the third of eight, or resume it; `index_parts` makes an index of all.
 
-    Arguments and errors as in `sciretrieve.index`; the part goes into a folder `parts` of the index's directory `into`. Each is a range of
-    the corpus's papers, and InvalidRequest is raised where there are fewer papers than parts.
+    Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`. Each part is a range of the
+    corpus's papers, and InvalidRequest is raised where there are fewer papers than parts.
     """
     share, directory = Share.parse(part), Path(into)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)

@@ -108,7 +108,7 @@ def add(
     """Add a corpus's papers to an index: those that are new or say something else than the one with their id.
 
     Args:
-        corpus: as in `sciretrieve.index`.
+        corpus: as in `build`.
         index: the index's directory.
         columns: which columns of the corpus are which; by default recognised by name.
         encoder: what encodes papers, if the index's own encoder cannot be found: one of your own, which filled the index; a name; the

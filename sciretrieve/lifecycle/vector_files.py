@@ -51,7 +51,7 @@ def encode(
     """Encode papers or queries into a file, or resume an interrupted run. Returns how many there are.
 
     Args:
-        source: a corpus, as in `sciretrieve.index`; or for `side="query"` a file of queries, or a corpus whose papers are queries.
+        source: a corpus, as in `build`; or for `side="query"` a file of queries, or a corpus whose papers are queries.
         target: `.jsonl` (one line each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
             columns id and embedding). Vectors are float32.
         encoder: a name, see `encoders.load_encoder`; an encoder that is loaded, or one of your own.

@@ -98,7 +98,7 @@ def test_facets_are_over_all_papers_that_meet_the_demands(tmp_path: Path) -> Non
         {"id": str(number), "title": "graph" + " nets" * (number % 2) + " rare" * (number < 9), "year": 1900 + number % 40}
         for number in range(FACET_DEPTH + 200)
     ]
-    index = sr.index(rows, tmp_path / "index", encoder=None, progress=False)
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     for query, papers_are, chosen in (
         ("graph nets", "has all words", [row for row in rows if "nets" in row["title"]]),
         ("graph", "has all words", rows),

@@ -31,7 +31,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """An index in shards, of which one paper is deleted."""
     rows = [{"id": f"p{number}", "title": f"Paper {number}", "authors": names} for number, names in enumerate(NAMES)]
     rows.append({"id": "gone", "title": "Gone", "authors": ["Nobody Else"]})
-    path = sr.index(rows, tmp_path_factory.mktemp("authors") / "index", encoder=None, shard_size=4).path
+    path = sr.build(rows, tmp_path_factory.mktemp("authors") / "index", encoder=None, shard_size=4).path
     sr.delete(path, ["gone"])
     return sr.open(path)
 
@@ -60,7 +60,7 @@ def test_forms_of_one_name_are_one_author(index: sr.Index, authors: Authors) -> 
 
 
 def test_they_are_the_names_of_all_papers(tmp_path: Path) -> None:
-    index = sr.index(made_up_papers(60), tmp_path / "index", encoder=None, shard_size=7)
+    index = sr.build(made_up_papers(60), tmp_path / "index", encoder=None, shard_size=7)
     papers = defaultdict[str, set[str]](set)
     for paper in index:
         for id, _ in authors_in(paper.authors):
@@ -97,7 +97,7 @@ def test_ids_are_addresses() -> None:
 
 
 def test_no_authors_at_all(tmp_path: Path) -> None:
-    index = sr.index([{"id": "a", "title": "Alone"}], tmp_path / "index", encoder=None)
+    index = sr.build([{"id": "a", "title": "Alone"}], tmp_path / "index", encoder=None)
     authors = authors_of(index)
     assert len(authors) == 0
     assert found(authors, "ada") == []
@@ -109,7 +109,7 @@ def test_authors_of_several_indexes(tmp_path: Path) -> None:
         {"id": "b", "title": "Two", "authors": ["Mary"]},
     ]
     for name, row in zip(("first", "second"), rows, strict=True):
-        sr.index([row, {"id": "c", "title": f"In {name}", "authors": ["Lovelace, Ada"]}], tmp_path / name, encoder=None)
+        sr.build([row, {"id": "c", "title": f"In {name}", "authors": ["Lovelace, Ada"]}], tmp_path / name, encoder=None)
     indexes = sr.open_many([tmp_path / "first", tmp_path / "second"])
     ada = authors_of(indexes)["ada-lovelace"]
     assert indexes.snapshot.whole_names(ada.rows) == ["first:a", "first:c", "second:c"]

@@ -27,7 +27,7 @@ def counts(index: sr.Index) -> dict[str, int | None]:
 
 
 def test_a_column_wins_and_deleted_papers_cite_nothing(tmp_path: Path) -> None:
-    path = sr.index(ROWS, tmp_path / "index", encoder=None, shard_size=3).path
+    path = sr.build(ROWS, tmp_path / "index", encoder=None, shard_size=3).path
     assert counts(sr.open(path)) == {"a": 7, "b": 2, "c": 3, "gone": 0}
     sr.delete(path, ["gone"])
     assert counts(sr.open(path)) == {"a": 7, "b": 1, "c": 2}
@@ -35,7 +35,7 @@ def test_a_column_wins_and_deleted_papers_cite_nothing(tmp_path: Path) -> None:
 
 def test_without_references_columns_alone_say_it(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": "a", "title": "A", "citationCount": 3}, {"id": "b", "title": "B", "citationCount": None}]
-    index = sr.index(rows, tmp_path / "index", encoder=None)
+    index = sr.build(rows, tmp_path / "index", encoder=None)
     assert counts(index) == {"a": 3, "b": None}
     assert citation_counts(index) is citation_counts(index)
 

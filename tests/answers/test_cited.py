@@ -30,7 +30,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def test_cites_and_cited_by(tmp_path: Path) -> None:
-    index = sr.index(ROWS, tmp_path / "index", encoder=None, shard_size=2)
+    index = sr.build(ROWS, tmp_path / "index", encoder=None, shard_size=2)
     (paper,) = index.papers("a")
     assert sr.citations_of(index, "a").cites == (Reference(("doi:10.1000/x",), "X, 1990"),)
     assert [other.id for other in sr.citations_of(index, "10.1000/a").cited_by] == ["b", "d", "c"]  # the latest first
@@ -43,7 +43,7 @@ def test_cites_and_cited_by(tmp_path: Path) -> None:
 
 def test_it_is_the_graph(tmp_path: Path) -> None:
     rows = library()
-    index = sr.index(rows, tmp_path / "index", encoder=None, shard_size=7)
+    index = sr.build(rows, tmp_path / "index", encoder=None, shard_size=7)
     sr.delete(index.path, ["p00", "p13"])
     index = sr.open(index.path)
     left = {row["id"]: [id for id in row["references"] if id != row["id"]] for row in rows if row["id"] not in ("p00", "p13")}
@@ -54,9 +54,9 @@ def test_it_is_the_graph(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:
-    index = sr.index(ROWS, tmp_path / "index", encoder=None)
+    index = sr.build(ROWS, tmp_path / "index", encoder=None)
     with pytest.raises(NotFound, match="nobody"):
         sr.citations_of(index, "nobody")
-    plain = sr.index([{"id": "a", "title": "A"}], tmp_path / "plain", encoder=None)
+    plain = sr.build([{"id": "a", "title": "A"}], tmp_path / "plain", encoder=None)
     with pytest.raises(InvalidRequest, match="has no column with what its papers cite"):
         sr.citations_of(plain, "a")

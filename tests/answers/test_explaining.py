@@ -129,7 +129,7 @@ def story_index(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.In
     file = write_jsonl(folder / "p.jsonl", [{"id": id, "title": f"title {id}", "abstract": text} for id, text in ABSTRACTS.items()])
 
     def build(name: str, **settings: Any) -> sr.Index:
-        return sr.index(file, folder / name, **settings)
+        return sr.build(file, folder / name, **settings)
 
     return build
 
@@ -231,7 +231,7 @@ def stored(folder: Path, papers: list[dict[str, Any]], vectors: npt.NDArray[np.f
     named = {paper["id"]: vector.tolist() for paper, vector in zip(papers, vectors, strict=True)}
     named |= {"1" if id == "text" else id: vector for id, vector in queries.items()}
     (folder / "v.jsonl").write_text("".join(json.dumps({"paper_id": id, "embedding": vector}) + "\n" for id, vector in named.items()))
-    index = sr.index(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=20)
+    index = sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=20)
     return sr.open(index.path, encoder=StandIn(folder / "v.jsonl"))
 
 
@@ -389,14 +389,14 @@ def test_each_kind_of_remedy(ten: sr.Index) -> None:
 
 def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None:
     papers = [{"id": id, "title": title} for id, title in zip("abcd", ("alpha beta", "gamma", "beta gamma", "beta"), strict=True)]
-    index = sr.index(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
     assert [position(index, "a", f"gamma {word}", 4) for word in ("alpha", "beta")] == [1, 4]
     assert why_not(index, "a", "gamma", k=4).remedies == ("with the word 'alpha' added it is number 1",)
 
 
 def test_nothing_brings_it_in(tmp_path: Path) -> None:
     papers = [{"id": "a", "title": "graph"}, {"id": "b", "title": "", "abstract": "stripes"}]
-    index = sr.index(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
     assert assert_true(index, why_not(index, "b", "graph"), "b", "graph", 10, None) == {"none"}
 
 

@@ -51,7 +51,7 @@ PLANTED: dict[str, dict[str, Any]] = {
 
 
 def build(folder: Path, rows: list[dict[str, Any]], **settings: Any) -> sr.Index:
-    return sr.index(rows, folder / "index", encoder=None, progress=False, **settings)
+    return sr.build(rows, folder / "index", encoder=None, progress=False, **settings)
 
 
 def found(index: sr.Index) -> dict[str, list[str]]:
@@ -69,7 +69,7 @@ def test_each_planted_fault_is_found_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_the_demo_raises_no_alarm(tmp_path: Path) -> None:
-    with sr.index(CORPUS, tmp_path / "demo", encoder=None, progress=False) as index:
+    with sr.build(CORPUS, tmp_path / "demo", encoder=None, progress=False) as index:
         assert found(index).keys() <= {"no_doi"}
 
 

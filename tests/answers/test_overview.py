@@ -71,7 +71,7 @@ def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -
     plain = [{"id": f"a{number}", "title": "graph theory", "year": 2000 + number % 3} for number in range(6)]
     more = [{"id": f"b{number}", "title": "graph theory", "lab": "xy"[number % 2]} for number in range(6)]
     files = [write_jsonl(tmp_path / "a.jsonl", plain), write_jsonl(tmp_path / "b.jsonl", more)]
-    index = sr.index(files, tmp_path / "index", encoder=None, shard_size=6)
+    index = sr.build(files, tmp_path / "index", encoder=None, shard_size=6)
     assert ["lab" in shard.schema.names for shard in index.snapshot.shards] == [False, True]
     summaries = {facet.column: facet for facet in facets_of(index, index.search("graph", 12), columns)}
     assert (summaries["lab"].values, summaries["lab"].missing) == ((("x", 3), ("y", 3)), 6)
@@ -93,7 +93,7 @@ def test_papers_like_one_match_by_meaning_alone(scaled: sr.Index) -> None:
 
 def test_where_nearness_cannot_be_told_shared_words_count(tmp_path: Path) -> None:
     rows = [{"id": str(number), "title": text} for number, text in enumerate(["graph theory", "graph of words", "star dust", "graph"])]
-    index = sr.index(write_jsonl(tmp_path / "few.jsonl", rows), tmp_path / "index", encoder=None)
+    index = sr.build(write_jsonl(tmp_path / "few.jsonl", rows), tmp_path / "index", encoder=None)
     (facet,) = facets_of(index, index.similar("0", 10), ["title"])
     assert facet.papers == 2
 

@@ -24,7 +24,7 @@ PAPERS: list[dict[str, Any]] = [
 def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """A paper twice, and others like it."""
     folder = tmp_path_factory.mktemp("library")
-    return sr.index(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
+    return sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
 
 
 def test_near_duplicates_are_told_apart_from_neighbours(library: sr.Index) -> None:
@@ -48,7 +48,7 @@ def test_neighbours_are_those_of_similar(index: sr.Index) -> None:
 def test_citations_are_those_of_the_index_that_has_them(library: sr.Index, tmp_path: Path) -> None:
     assert profile(library, "journal").citations is None
     rows = [{"id": "a", "title": "On graphs", "references": ["b", "10.1000/x"]}, {"id": "b", "title": "On more graphs", "references": []}]
-    index = sr.index(rows, tmp_path / "index", encoder=None)
+    index = sr.build(rows, tmp_path / "index", encoder=None)
     assert profile(index, "a").citations == sr.citations_of(index, "a")
     assert [paper.id for paper in (profile(index, "b").citations or sr.citations_of(index, "a")).cited_by] == ["a"]
 

@@ -24,7 +24,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
-    sr.index(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "my index", encoder=None)
+    sr.build(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "my index", encoder=None)
     return tmp_path / "my index"
 
 
@@ -113,7 +113,7 @@ def test_errors_are_a_line_each_and_the_other_searches_are_asked(index: Path, da
     assert sciretrieve("news", "--forget").returncode == 2
     with pytest.raises(NotFound, match="--save NAME"):
         sr.saved_search("nobody")
-    sr.index(index.parent / "papers.jsonl", index.parent / "gone", encoder=None)
+    sr.build(index.parent / "papers.jsonl", index.parent / "gone", encoder=None)
     answer("search", "dust", "-i", index.parent / "gone", "--save", "a")
     answer("search", "dust", "-i", index, "--save", "b")
     (index.parent / "gone").rename(index.parent / "elsewhere")

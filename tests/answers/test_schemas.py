@@ -42,7 +42,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         {"id": "c", "title": "Heat pumps", "abstract": "They \u001b[31m pump heat.", "x": 1.5, "n": "9", "references": []},
         {"id": "d", "title": "Heat", "venue": "ACL", "doi": "10.1/x", "url": "https://example.org/d", "n": "1", "references": ["a"]},
     ]
-    return sr.index(rows, tmp_path_factory.mktemp("odd") / "index", encoder=None, progress=False)
+    return sr.build(rows, tmp_path_factory.mktemp("odd") / "index", encoder=None, progress=False)
 
 
 REQUESTS: list[tuple[str, ...]] = [

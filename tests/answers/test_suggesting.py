@@ -30,7 +30,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     rows: list[dict[str, Any]] = [
         {"id": id, "title": title, "abstract": "Words.", "authors": [f"Ada Atte{id}"]} for id, title in TITLES.items()
     ]
-    path = sr.index(
+    path = sr.build(
         [*rows, {"id": "gone", "title": "Attention Gone"}], tmp_path_factory.mktemp("titles") / "index", encoder=None, shard_size=4
     ).path
     sr.delete(path, ["gone"])
@@ -77,7 +77,7 @@ def test_what_says_nothing_suggests_nothing(index: sr.Index) -> None:
 
 
 def test_they_are_all_titles_with_the_words(tmp_path: Path) -> None:
-    index = sr.index(made_up_papers(80), tmp_path / "index", encoder=None, shard_size=9)
+    index = sr.build(made_up_papers(80), tmp_path / "index", encoder=None, shard_size=9)
     for words in ("gr", "virus im", "dust", "networks edges", "p"):
         *whole, last = words.split()
         fits = {
@@ -91,7 +91,7 @@ def test_they_are_all_titles_with_the_words(tmp_path: Path) -> None:
 
 def test_one_work_in_several_indexes_is_suggested_once(tmp_path: Path) -> None:
     row = {"title": "Graph Attention Networks", "doi": "10.1000/1"}
-    sr.index([row | {"id": "x"}], tmp_path / "first", encoder=None)
-    sr.index([row | {"id": "y", "abstract": "Says more."}, {"id": "z", "title": "Graphs"}], tmp_path / "second", encoder=None)
+    sr.build([row | {"id": "x"}], tmp_path / "first", encoder=None)
+    sr.build([row | {"id": "y", "abstract": "Says more."}, {"id": "z", "title": "Graphs"}], tmp_path / "second", encoder=None)
     found = suggest(sr.open_many([tmp_path / "first", tmp_path / "second"]), "graph")
     assert list(found.names) == ["second:z", "second:y"]

@@ -40,7 +40,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
     (folder / "mine.bib").write_text(BIB, encoding="utf-8")
     (folder / "others.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in PAPERS), encoding="utf-8")
-    sr.index([folder / "mine.bib", folder / "others.jsonl"], folder / "index", encoder=None)
+    sr.build([folder / "mine.bib", folder / "others.jsonl"], folder / "index", encoder=None)
     return folder / "index"
 
 

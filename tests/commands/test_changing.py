@@ -32,7 +32,7 @@ class Watched:
         write_jsonl(self.corpus, PAPERS[:papers])
 
     def build(self, papers: int) -> None:
-        sr.index(PAPERS[:papers], self.index, encoder=None, progress=False).close()
+        sr.build(PAPERS[:papers], self.index, encoder=None, progress=False).close()
 
     @property
     def papers(self) -> int:

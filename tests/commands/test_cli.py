@@ -203,7 +203,7 @@ def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
         {"id": "b", "title": "heat", "n": 7},
         {"id": "c", "title": "heat", "n": 3},
     ]
-    path = sr.index(rows, tmp_path / "index", encoder=None, progress=False).path
+    path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
     note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
     counted = sciretrieve("count", "heat", "-i", path, "--filter", "n > 5")
     assert (counted.stdout, counted.stderr) == ("#1  3  heat\n#2  1  n > 5\n#3  1  #1 AND #2\n", note)
@@ -389,7 +389,7 @@ def test_an_answer_that_matches_badly_is_told(tmp_path: Path, index: sr.Index) -
 
 def test_output_that_cannot_show_a_letter_shows_its_number(tmp_path: Path) -> None:
     papers = write_jsonl(tmp_path / "p.jsonl", [{"id": "é", "title": "Wärme 图", "abstract": "heat"}])
-    index = sr.index(papers, tmp_path / "index", encoder=None)
+    index = sr.build(papers, tmp_path / "index", encoder=None)
     result = process("search", "heat", "-i", index.path, "--mode", "bm25", PYTHONIOENCODING="ascii")
     assert result.returncode == 0, result.stderr
     assert r"W\xe4rme \u56fe" in result.stdout

@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an index of words, of 60 papers in three shards."""
     folder = tmp_path_factory.mktemp("completing")
     write_jsonl(folder / "papers.jsonl", made_up_papers(60))
-    sr.index(folder / "papers.jsonl", folder / "made-up", encoder=None, shard_size=20)
+    sr.build(folder / "papers.jsonl", folder / "made-up", encoder=None, shard_size=20)
     return folder
 
 

@@ -96,7 +96,7 @@ def test_an_index_is_searched_as_hard_as_is_asked(beir: Path, tmp_path: Path, mo
     monkeypatch.setattr(dense_vectors, "SELECTIVE", 0)
     row = CATALOGUE["trec-covid"]
     monkeypatch.setitem(CATALOGUE, "trec-covid", replace(row, protocol=replace(row.protocol, depth=10)))
-    index = sr.index(beir, tmp_path / "index", dense="IVF8,Flat")
+    index = sr.build(beir, tmp_path / "index", dense="IVF8,Flat")
 
     def run(*options: str) -> dict[str, dict[str, float]]:
         result = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "-o", tmp_path / "out", *options)

@@ -25,7 +25,7 @@ def acm_of_words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home") / "acm"
     folder.mkdir()
     write_jsonl(folder / "papers.jsonl", made_up_papers(30))
-    return Path(sr.index(folder / "papers.jsonl", folder / "index", encoder=None).path)
+    return Path(sr.build(folder / "papers.jsonl", folder / "index", encoder=None).path)
 
 
 @pytest.fixture
@@ -302,7 +302,7 @@ def test_errors_name_options_as_they_are_typed(message: str, typed: str) -> None
 def test_an_argument_in_python_is_an_option_at_the_terminal(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="`since` and `until`"):
         sr.SearchOptions(since=2020, until=2010)
-    sr.index([{"id": "a", "title": "Graphs"}], tmp_path / "index", encoder=None)
+    sr.build([{"id": "a", "title": "Graphs"}], tmp_path / "index", encoder=None)
     assert (
         "swap --since and --until" in sciretrieve("search", "graphs", "-i", tmp_path / "index", "--since", "2020", "--until", "2010").stderr
     )

@@ -53,7 +53,7 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
 
 
 def test_papers_that_a_filter_cannot_compare_are_named(tmp_path: Path) -> None:
-    sr.index([{"id": f"p{number}", "title": "Graphs", "pages": number} for number in range(5)], tmp_path / "index", encoder=None).close()
+    sr.build([{"id": f"p{number}", "title": "Graphs", "pages": number} for number in range(5)], tmp_path / "index", encoder=None).close()
     sr.add([{"id": "odd", "title": "Graphs", "pages": "xii-xv"}], tmp_path / "index")
     answer(*BEGUN, "-i", tmp_path / "index", "--filter", "pages >= 2")
     result = sciretrieve(*NEXT, "-i", tmp_path / "index", "-f", "jsonl")
@@ -103,7 +103,7 @@ def test_a_table_that_comes_back_is_the_reviewers(index: sr.Index) -> None:
 
 def test_ids_that_look_like_formulas_come_back(tmp_path: Path) -> None:
     wanted = ["=A1", "@smith2020", "-x", "'=A1", "-5"]
-    sr.index([{"id": id, "title": f"=Stars and {place}"} for place, id in enumerate(wanted)], tmp_path / "index", encoder=None)
+    sr.build([{"id": id, "title": f"=Stars and {place}"} for place, id in enumerate(wanted)], tmp_path / "index", encoder=None)
     answer(*BEGUN, "-i", tmp_path / "index")
     sheet = list(csv.DictReader(io.StringIO(answer(*NEXT, "-i", tmp_path / "index", "-n", "9", "-f", "csv"))))
     assert {row["title"][:2] for row in sheet} == {"'="}
@@ -118,7 +118,7 @@ def test_ids_that_look_like_formulas_come_back(tmp_path: Path) -> None:
 def test_authors_are_shown_and_exported_whole_and_in_one_form(tmp_path: Path) -> None:
     authors = ["Dumais, Susan", "Thomas K. Landauer", "King, Jr., Martin", "van den Oord, Aäron", "The LIGO Collaboration"]
     papers = [{"id": "p1", "title": "Latent stars", "authors": authors}, {"id": "p2", "title": "Other stars", "authors": ["Li, Wei"]}]
-    index = sr.index(papers, tmp_path / "index", encoder=None)
+    index = sr.build(papers, tmp_path / "index", encoder=None)
     answer(*BEGUN, "-i", index.path)
     command = (*NEXT, "-i", index.path, "-n", "2")
     whole = "Susan Dumais; Thomas K. Landauer; Martin King Jr.; Aäron van den Oord; The LIGO Collaboration"

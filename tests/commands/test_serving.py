@@ -95,7 +95,7 @@ def test_several_processes_share_the_work_and_count_together(words: Path, tmp_pa
 
 def test_a_file_that_is_cut_is_said_and_answered_from_again_once_it_is_whole(tmp_path: Path) -> None:
     papers = [{"id": f"p{number}", "title": f"Star dust {number}"} for number in range(50)]
-    sr.index(papers, tmp_path / "stars", encoder=None, progress=False).close()
+    sr.build(papers, tmp_path / "stars", encoder=None, progress=False).close()
     (file,) = (tmp_path / "stars").rglob("postings.arrow")
     with started("-i", tmp_path / "stars") as (service, address):
         assert status(f"{address}v1/search?q=star") == 200

@@ -31,7 +31,7 @@ SKY: list[dict[str, Any]] = [
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two indexes by name, `sea` and `sky`, and an unfinished one."""
     for name, rows in (("sea", SEA), ("sky", SKY)):
-        sr.index(rows, tmp_path / "indexes" / name, encoder=None, progress=False).close()
+        sr.build(rows, tmp_path / "indexes" / name, encoder=None, progress=False).close()
     (tmp_path / "indexes" / "begun" / "shards").mkdir(parents=True)
     (tmp_path / "indexes" / "begun" / "pending.json").write_text("{}")
 

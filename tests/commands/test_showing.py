@@ -39,7 +39,7 @@ PAPERS: list[dict[str, Any]] = [
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Papers with all that a paper may have, and with nothing."""
     folder = tmp_path_factory.mktemp("library")
-    return sr.index(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None).path
+    return sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None).path
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_a_paper_cites_and_what_cites_it(tmp_path: Path) -> None:
         {"id": "a", "title": "Graphs\x1b[1m at work", "year": 2001, "references": ["b", *names]},
         {"id": "b", "title": "Graphs before", "year": 1999, "references": []},
     ]
-    index = sr.index(rows, tmp_path / "index", encoder=None).path
+    index = sr.build(rows, tmp_path / "index", encoder=None).path
     first, second = answer("show", "a", "-i", index), answer("show", "b", "-i", index)
     assert "cites 27 works, 1 of them in this index\n  1999  Graphs before · b\n" in first
     assert "and 7 more, which -f json has" in first

@@ -25,8 +25,8 @@ s2 = 's1 NOT title:review'
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two indexes and a strategy over them, in which one works."""
-    sr.index(PAPERS, tmp_path / "indexes" / "mine", encoder=None).close()
-    sr.index([PAPERS[0] | {"id": "c"}], tmp_path / "indexes" / "lab", encoder=None).close()
+    sr.build(PAPERS, tmp_path / "indexes" / "mine", encoder=None).close()
+    sr.build([PAPERS[0] | {"id": "c"}], tmp_path / "indexes" / "lab", encoder=None).close()
     (tmp_path / "strategy.toml").write_text(STRATEGY)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -55,7 +55,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         for kind, title in (("arxiv", f"On the {number}th graph theorem"), ("journal", f"On the {number}th Graph-Theorem."))
     ]
     papers.append({"id": "alone", "title": "A theorem of its own", "authors": ["Alan Turing"], "abstract": "graph"})
-    return sr.index(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=None, shard_size=7)
+    return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=None, shard_size=7)
 
 
 def test_near_duplicates_are_one_unless_told_otherwise(twins: sr.Index) -> None:
@@ -231,7 +231,7 @@ def judged(tmp_path: Path) -> sr.Index:
     (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(f"q{number}\tp{number}\t1\n" for number in range(24)))
     (tmp_path / "few.tsv").write_text("q0 0 p0 1\nq1 0 p1 1\n")
     file = write_jsonl(tmp_path / "v.jsonl", rows)
-    return sr.index(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=f"vectors:{file}")
+    return sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=f"vectors:{file}")
 
 
 def test_tune(judged: sr.Index) -> None:

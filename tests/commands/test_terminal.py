@@ -178,7 +178,7 @@ EVIL = {"id": "evil", "title": "Graph\x1b]0;owned\x07 \x9b31m networks", "abstra
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of a paper whose texts would command a terminal."""
     folder = tmp_path_factory.mktemp("evil")
-    return sr.index(write_jsonl(folder / "papers.jsonl", [EVIL]), folder / "index", encoder=None).path
+    return sr.build(write_jsonl(folder / "papers.jsonl", [EVIL]), folder / "index", encoder=None).path
 
 
 def test_no_paper_commands_a_terminal(evil: Path) -> None:
@@ -208,7 +208,7 @@ def evil_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     item = {"id": "item", "type": "article", "title": "Graph \x1b[2J\x7f", "author": [{"literal": "\x9b"}]}
     (folder / "library.json").write_text(json.dumps([item]))
     write_jsonl(folder / "papers.jsonl", [EVIL | {"id": "evil\x1b[2J", "authors": ["A\x1b B"], "doi": "10.1/\x9b"}])
-    return sr.index(folder, folder / "index", encoder=None).path
+    return sr.build(folder, folder / "index", encoder=None).path
 
 
 @pytest.mark.parametrize("format", ["json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"])

@@ -53,4 +53,4 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def own(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """An index of 60 papers by an encoder of one's own, opened with it."""
-    return sr.index(made_up_papers(60), tmp_path_factory.mktemp("own") / "index", encoder=OwnLetters(), progress=False)
+    return sr.build(made_up_papers(60), tmp_path_factory.mktemp("own") / "index", encoder=OwnLetters(), progress=False)

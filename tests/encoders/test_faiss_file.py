@@ -182,9 +182,9 @@ def test_what_export_writes_is_taken_in_again(tmp_path: Path, metric: Metric, de
     np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / "v.ids.txt").write_text("\n".join(NAMES) + "\n")
     settings: dict[str, Any] = {"lexical": None, "shard_size": 150}
-    index = sr.index(papers, tmp_path / "index", encoder=f"vectors:{tmp_path / 'v.npy'}", metric=metric, **settings)
+    index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{tmp_path / 'v.npy'}", metric=metric, **settings)
     export(index, tmp_path / "x.faiss", dense)
-    again = sr.index(papers, tmp_path / "again", encoder=f"faiss:{tmp_path / 'x.faiss'}", **settings)
+    again = sr.build(papers, tmp_path / "again", encoder=f"faiss:{tmp_path / 'x.faiss'}", **settings)
     assert again.snapshot.manifest.metric == ("ip" if metric == "cosine" else metric)
     vectors = np.concatenate([shard.vectors for shard in again.snapshot.vectors])
     if dense == "hnsw":  # 8 bits per dimension

@@ -26,7 +26,7 @@ def made(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_adapters(base.parent, base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
     with pytest.MonkeyPatch.context() as patch:
         set_models(folder, patch)
-        sr.index(corpus, folder / "index", encoder="specter2", precision="fp32", limit=60).close()
+        sr.build(corpus, folder / "index", encoder="specter2", precision="fp32", limit=60).close()
     return folder
 
 
@@ -95,7 +95,7 @@ def test_another_encoder_is_refused_and_both_are_named(index: sr.Index) -> None:
 
 def test_a_moved_folder_is_named_at_search(specter2: Path, corpus: Path, tmp_path: Path) -> None:
     folder, moved_folder = specter2 / "specter2_base", tmp_path / "moved"
-    built = sr.index(corpus, tmp_path / "own", encoder=str(folder), limit=20)
+    built = sr.build(corpus, tmp_path / "own", encoder=str(folder), limit=20)
     expected = built.search("graph", 3, mode="dense").rankings[0].ids
     folder.rename(moved_folder)
     shutil.rmtree(tmp_path / "cache")

@@ -87,7 +87,7 @@ def test_a_corpus_is_in_the_language_of_most_of_its_papers() -> None:
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     papers: list[dict[str, Any]] = [*made_up_papers(100), {"id": "care", "title": "Palliative care in Germany", "abstract": "Care."}]
     folder = tmp_path_factory.mktemp("languages")
-    return sr.index(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder="minilm")
+    return sr.build(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder="minilm")
 
 
 @pytest.mark.parametrize(("text", "language"), FOREIGN.items())
@@ -107,7 +107,7 @@ def test_english_is_not_noted(index: sr.Index, text: str) -> None:
 def test_words_that_the_papers_have_are_in_no_other_language(tmp_path_factory: pytest.TempPathFactory) -> None:
     papers = [{"id": str(n), "title": text, "abstract": ""} for n, text in enumerate(FOREIGN)]
     folder = tmp_path_factory.mktemp("foreign")
-    index = sr.index(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder=None)
+    index = sr.build(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder=None)
     assert not index.search("Welche Rolle spielt Vitamin D bei Depressionen")[0].remarks
     assert not index.search("Rolle von Schlafmangel bei Depressionen")[0].remarks
 

@@ -34,7 +34,7 @@ def cosines(vector: Any) -> dict[str, float]:
 
 
 def build(into: Path, encoder: Any = None, papers: Any = PAPERS, **settings: Any) -> sr.Index:
-    return sr.index(papers, into, encoder=OwnLetters() if encoder is None else encoder, progress=False, **settings)
+    return sr.build(papers, into, encoder=OwnLetters() if encoder is None else encoder, progress=False, **settings)
 
 
 def bytes_of(path: Path) -> dict[str, bytes]:
@@ -163,7 +163,7 @@ def test_its_metric_is_the_one_that_it_says_or_the_setting(tmp_path: Path) -> No
 def test_parts_of_an_index_are_filled_and_joined(tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "p.jsonl", PAPERS)
     for part in ("1/2", "2/2"):
-        sr.index_part(corpus, tmp_path / "index", part, encoder=OwnLetters(), shard_size=16, progress=False)
+        sr.build_part(corpus, tmp_path / "index", part, encoder=OwnLetters(), shard_size=16, progress=False)
     sr.index_parts(tmp_path / "index", progress=False)
     index = sr.open(tmp_path / "index", encoder=OwnLetters())
     assert index.search("star dust", mode="dense")[0].ids == build(tmp_path / "w").search("star dust", mode="dense")[0].ids

@@ -118,7 +118,7 @@ def test_another_encoder_is_noticed_and_nothing_is_lost(own: sr.Index, encoder: 
     assert (own.path / "manifest.json").read_bytes() == before
     assert not list(own.path.glob("change.*"))
     with pytest.raises(sr.SciretrieveError, match="holds an index with another encoder"):
-        sr.index(PAPERS, own.path, encoder=encoder, progress=False)
+        sr.build(PAPERS, own.path, encoder=encoder, progress=False)
 
 
 def test_an_encoder_with_a_name_is_another(own: sr.Index, index: sr.Index) -> None:
@@ -143,7 +143,7 @@ def test_an_encoder_that_gives_other_vectors_than_it_gave_is_noticed(own: sr.Ind
 def test_vectors_whose_file_is_gone_leave_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = {paper["id"]: letter_counts(paper["title"]) for paper in PAPERS}
     write_jsonl(tmp_path / "v.jsonl", [{"paper_id": id, "embedding": row} for id, row in vectors.items()])
-    index = sr.index(PAPERS, tmp_path / "index", encoder=f"vectors:{tmp_path / 'v.jsonl'}", progress=False)
+    index = sr.build(PAPERS, tmp_path / "index", encoder=f"vectors:{tmp_path / 'v.jsonl'}", progress=False)
     (tmp_path / "v.jsonl").unlink()
     opened = sr.open(index.path)
     with pytest.warns(WordsAlone, match="made elsewhere, and nothing here encodes a query"):
@@ -153,7 +153,7 @@ def test_vectors_whose_file_is_gone_leave_the_words(tmp_path: Path, monkeypatch:
 
 def test_an_encoder_whose_folder_is_gone_leaves_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_words(tmp_path / "encoder")
-    index = sr.index(PAPERS, tmp_path / "index", encoder=str(folder), late=False, progress=False)
+    index = sr.build(PAPERS, tmp_path / "index", encoder=str(folder), late=False, progress=False)
     asked = index.search("graph networks").mode
     folder.rename(tmp_path / "moved")
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))

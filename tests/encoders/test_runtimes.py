@@ -119,7 +119,7 @@ def test_torch_is_the_last_resort(core: FakeCore, plain: Vectors, caplog: pytest
 def test_without_weights_the_last_resort_says_so(
     core: FakeCore, plain: Vectors, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, corpus: Path
 ) -> None:
-    index = sr.index(corpus, tmp_path / "index", encoder="specter", limit=20)
+    index = sr.build(corpus, tmp_path / "index", encoder="specter", limit=20)
     monkeypatch.setenv("SCIRETRIEVE_MODELS", str(tmp_path / "nowhere"))
     core.before_batch = lambda precision, number: failing(precision, number)(precision, number)
     for _ in range(2):
@@ -148,7 +148,7 @@ def test_a_build_goes_on_and_its_index_says_in_what(
     core.batches.clear()
     # three batches are golden vectors
     core.before_batch = failing("bf16", 5)
-    index = sr.index(corpus, tmp_path / "index", encoder="specter")
+    index = sr.build(corpus, tmp_path / "index", encoder="specter")
     assert np.abs(np.concatenate([shard.vectors for shard in index.snapshot.vectors]) - plain).max() < 1e-4
     facts = index.snapshot.manifest.encoder
     assert facts is not None
@@ -179,16 +179,16 @@ def test_who_hears_of_progress_can_stop_the_work_and_no_runtime_is_blamed(core: 
 
 def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
     with pytest.raises(Stop):
-        sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
     core.before_batch = failing("bf16", core.batches["bf16"])
-    index = sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100)
+    index = sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
     assert np.abs(np.concatenate([shard.vectors for shard in index.snapshot.vectors]) - plain).max() < 1e-4
     assert index.snapshot.manifest.encoder is not None
     assert index.snapshot.manifest.encoder["ran_in"] == ["OpenVINO bf16", "OpenVINO fp32"]
     # the same papers are indexed already, in any arithmetic, unless one is requested
-    assert sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100).snapshot.manifest == index.snapshot.manifest
+    assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).snapshot.manifest == index.snapshot.manifest
     with pytest.raises(IndexExists):
-        sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
 
 
 def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
@@ -205,7 +205,7 @@ def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vec
 
 
 def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
-    sr.index(corpus, tmp_path / "index", encoder="specter", limit=50)
+    sr.build(corpus, tmp_path / "index", encoder="specter", limit=50)
     core.before_batch = failing("bf16", core.batches["bf16"])
     command = ("search", "graph networks", "-i", tmp_path / "index", "--mode", "dense", "--format", "json")
     first, second = sciretrieve(*command), sciretrieve(*command)
@@ -217,12 +217,12 @@ def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, t
 
 def test_an_interrupted_build_whose_encoder_has_changed_is_refused(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
     with pytest.raises(Stop):
-        sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
     core.disturb = lambda precision, vectors: turned(vectors, 0.99)
     with pytest.raises(InvalidRequest, match="specter gives other vectors today than when the index was built"):
-        sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100)
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
     core.disturb = lambda precision, vectors: vectors
-    assert len(sr.index(corpus, tmp_path / "index", encoder="specter", shard_size=100)) == 300
+    assert len(sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)) == 300
 
 
 def turned(vectors: Vectors, cosine: float) -> Vectors:
@@ -431,9 +431,9 @@ def test_a_way_that_fails_is_not_taken_and_nobody_is_bothered(
 
 def test_a_build_of_many_papers_takes_it(artifact: Artifact, core: FakeCore, tmp_path: Path, corpus: Path) -> None:
     set_rates(artifact, **{"OpenVINO_fp32_in_2_streams": 2, "OpenVINO_fp32": 1})
-    few = sr.index(corpus, tmp_path / "few", encoder="specter", precision="fp32", limit=90)
+    few = sr.build(corpus, tmp_path / "few", encoder="specter", precision="fp32", limit=90)
     assert set(core.streams) == {1}
-    many = sr.index(corpus, tmp_path / "many", encoder="specter", precision="fp32", limit=200, shard_size=90)
+    many = sr.build(corpus, tmp_path / "many", encoder="specter", precision="fp32", limit=200, shard_size=90)
     assert core.streams[-1] == 2
     np.testing.assert_array_equal(many.snapshot.vectors[0].vectors, few.snapshot.vectors[0].vectors)
 

@@ -113,7 +113,7 @@ def stored(corpus: Path, tmp_path: Path) -> tuple[sr.Index, Vectors]:
     papers = made_up_papers(300)
     vectors = np.random.default_rng(1).normal(size=(300, 7)).astype(np.float32)
     path = write_lines(tmp_path / "v.jsonl", rows([paper["id"] for paper in papers], vectors)[::-1])
-    return sr.index(corpus, tmp_path / "stored", encoder=f"vectors:{path}", metric="ip"), vectors
+    return sr.build(corpus, tmp_path / "stored", encoder=f"vectors:{path}", metric="ip"), vectors
 
 
 def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
     """A typed query has no id of its own, and must not get the vector of a paper whose id is its number."""
     papers = [{"id": str(number), "title": title} for number, title in enumerate(["Graphs", "Zebra finches", "Stars"], 1)]
     path = write_lines(tmp_path / "v.jsonl", rows(["1", "2", "3"], np.eye(3, dtype=np.float32)))
-    index = sr.index(papers, tmp_path / "index", encoder=f"vectors:{path}")
+    index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{path}")
     with pytest.warns(WordsAlone, match="made elsewhere"):
         run = index.search("zebra")
     assert (run.mode, [hit.id for hit in run.hits]) == ("bm25", ["2"])
@@ -164,7 +164,7 @@ def test_a_review_goes_by_the_words_where_nothing_encodes_its_query(tmp_path: Pa
     for name in ("1", "one"):  # the first paper's id
         ids = [name, "2", "3", "4"]
         path = write_lines(tmp_path / f"{name}.jsonl", rows(ids, vectors))
-        index = sr.index(
+        index = sr.build(
             [{**paper, "id": id} for paper, id in zip(papers, ids, strict=True)], tmp_path / name, encoder=f"vectors:{path}", progress=False
         )
         with sr.Screening(index, tmp_path / f"{name}.csv", "stars") as session:
@@ -205,7 +205,7 @@ def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], 
 def test_a_corpus_with_papers_that_have_no_vector_is_refused(corpus: Path, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "few.jsonl", rows(["p0000"], VECTORS[:1]))
     with pytest.raises(InvalidRequest, match="has no vector of 'p0001', nor of 298 others"):
-        sr.index(corpus, tmp_path / "few", encoder=f"vectors:{path}")
+        sr.build(corpus, tmp_path / "few", encoder=f"vectors:{path}")
     assert not (tmp_path / "few").exists()
 
 
@@ -227,19 +227,19 @@ def test_vectors_that_cannot_be_compared_are_refused(value: float, tmp_path: Pat
     """Distances between such would overflow, and the papers be lost."""
     vectors = np.eye(3, dtype=np.float32)
     papers = [{"id": id, "title": "Graphs"} for id in "abc"]
-    index = sr.index(papers, tmp_path / "index", encoder=f"vectors:{write_lines(tmp_path / 'v.jsonl', rows(list('abc'), vectors))}")
+    index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{write_lines(tmp_path / 'v.jsonl', rows(list('abc'), vectors))}")
     vectors[1, 1] = value
     with pytest.raises(InvalidRequest, match="the vector of query 2 has values that are no numbers, or is too long"):
         index.search(["graphs", "networks", "stars"], vectors=vectors, mode="dense")
     np.save(tmp_path / "w.npy", vectors)
     (tmp_path / "w.ids.txt").write_text("a\nb\nc\n")
     with pytest.raises(InvalidRequest, match="row 1: the vector of 'b' has values that are no numbers, or is too long"):
-        sr.index(papers, tmp_path / "other", encoder=f"vectors:{tmp_path / 'w.npy'}")
+        sr.build(papers, tmp_path / "other", encoder=f"vectors:{tmp_path / 'w.npy'}")
 
 
 @pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
 def test_the_longest_vectors_are_compared_as_any(metric: Metric, tmp_path: Path) -> None:
     vectors = np.array([[2.0**62, 0], [-(2.0**62), 0], [0, 1]], np.float32)
     path = write_lines(tmp_path / "v.jsonl", rows(list("abc"), vectors))
-    index = sr.index([{"id": id, "title": "Graphs"} for id in "abc"], tmp_path / "index", encoder=f"vectors:{path}", metric=metric)
+    index = sr.build([{"id": id, "title": "Graphs"} for id in "abc"], tmp_path / "index", encoder=f"vectors:{path}", metric=metric)
     assert index.search("graphs", vectors=vectors[:1], mode="dense").rankings[0].ids == ["a", "c", "b"]

@@ -102,7 +102,7 @@ def test_candidates_are_of_each_kind(folder: Path) -> None:
             near[other].add(id)
     times = Counter(other for cited in cites.values() for other in cited)
     most_cited = sorted(ids, key=lambda id: (-times[id], ids.index(id)))
-    words = sr.index(rows, folder.parent / "words", encoder=None, dense="none")
+    words = sr.build(rows, folder.parent / "words", encoder=None, dense="none")
     (field,) = (candidates := json.loads((folder / "candidates.json").read_text())).items()
     assert field[0] == "all"
     assert list(candidates["all"]) == list(read_qrels(folder / "qrels" / "test.tsv"))
@@ -202,7 +202,7 @@ def test_fields_bound_candidates_and_are_averaged(tmp_path: Path) -> None:
 def test_an_index_chooses_negatives(tmp_path: Path) -> None:
     rows = papers(60)
     vectors = write_vectors(tmp_path / "made.jsonl", made_vectors([row["id"] for row in rows]))
-    index = sr.index(rows, tmp_path / "index", encoder=f"vectors:{vectors}")
+    index = sr.build(rows, tmp_path / "index", encoder=f"vectors:{vectors}")
     folder = made(rows, tmp_path / "made", indexes=(index.path,), cited=2, queries=3)
     cites = links(rows)
     texts = {row["id"]: Paper(row["id"], row["title"], row["abstract"]) for row in rows}

@@ -24,7 +24,7 @@ ENCODER = "minilm"
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return sr.index(rows(), tmp_path_factory.mktemp("papers") / "index", encoder=ENCODER)
+    return sr.build(rows(), tmp_path_factory.mktemp("papers") / "index", encoder=ENCODER)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -133,8 +133,8 @@ def test_all_modes_are_one_report_with_a_receipt_each(tmp_path: Path, index: Ind
 
 def test_an_index_is_run_in_the_modes_that_it_has(tmp_path: Path, index: Index) -> None:
     data = scidocs_links(tmp_path / "data")
-    bare = sr.index(rows(), tmp_path / "bare", encoder=ENCODER, lexical=None)
-    words = sr.index(rows(), tmp_path / "words", encoder=None, dense="none")
+    bare = sr.build(rows(), tmp_path / "bare", encoder=ENCODER, lexical=None)
+    words = sr.build(rows(), tmp_path / "words", encoder=None, dense="none")
     modes = [list(evaluate_modes("scidocs-cite", data, index=one.path, fusion="rrf").reports) for one in (bare, words, index)]
     assert modes == [["dense"], ["bm25"], ["dense", "hybrid", "bm25"]]
 

@@ -266,7 +266,7 @@ def test_what_does_not_go_with_labels_is_refused(tmp_path: Path, options: Any, w
 def test_an_index_without_vectors_is_refused(tmp_path: Path) -> None:
     data = written(tmp_path / "data", "drsm", "drsm", made(8, 3, 1.0)[1])
     write_lines(tmp_path / "papers.jsonl", (paper(id, "id") for id in TRAIN))
-    index = sr.index(tmp_path / "papers.jsonl", tmp_path / "index", dense="none")
+    index = sr.build(tmp_path / "papers.jsonl", tmp_path / "index", dense="none")
     with pytest.raises(InvalidRequest, match="labels are predicted from vectors"):
         evaluate("drsm", data, index=str(index.path))
 

@@ -942,7 +942,7 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
         file.write(json.dumps({"_id": "blank", "title": "", "text": ""}) + "\n")
     assert not evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
     # an index of one's own was made without them
-    own_index = sr.index(tmp_path / "beir", tmp_path / "own")
+    own_index = sr.build(tmp_path / "beir", tmp_path / "own")
     notes = evaluate("trec-covid", tmp_path / "beir", index=str(own_index.path), mode=mode).notes
     assert any("1 paper without any text left out of the candidates: blank" in note for note in notes)
 

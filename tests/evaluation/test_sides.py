@@ -92,7 +92,7 @@ def test_another_expert_can_be_asked_for_and_is_told(tmp_path: Path) -> None:
 
 
 def test_an_index_of_another_expert_is_told(tmp_path: Path) -> None:
-    own_index = sr.index(search(tmp_path / "data"), tmp_path / "own", encoder=ENCODER, adapter="link_prediction", precision="fp32")
+    own_index = sr.build(search(tmp_path / "data"), tmp_path / "own", encoder=ENCODER, adapter="link_prediction", precision="fp32")
     report = evaluate(f"beir:{tmp_path / 'data'}", index=str(own_index.path))
     assert any("read search benchmarks for search; here it read papers for link_prediction" in note for note in report.notes)
 

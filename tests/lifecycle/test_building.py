@@ -49,7 +49,7 @@ SETTINGS: dict[str, Any] = {"encoder": "letters", "metric": "cosine", "shard_siz
 @pytest.fixture(scope="module")
 def whole(big: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """The index of `big`, built without interruption."""
-    return sr.index(big, tmp_path_factory.mktemp("whole") / "index", **SETTINGS)
+    return sr.build(big, tmp_path_factory.mktemp("whole") / "index", **SETTINGS)
 
 
 def test_what_lands_on_disk(whole: sr.Index) -> None:
@@ -106,7 +106,7 @@ def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
 def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = StopAfter(papers, "papers")
     with pytest.raises(Stop):
-        sr.index(big, tmp_path / "index", **SETTINGS, progress=stopped)
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
     with pytest.raises(NotFound, match="is not finished; run the same `sciretrieve index` command again to resume it"):
         sr.open(tmp_path / "index")
     encoded = []
@@ -118,7 +118,7 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
 
     monkeypatch.setattr(LetterEncoder, "encode", counting)
     progress = Notes()
-    assert contents(sr.index(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
     # at most the window under way and the one before it are done again
     assert sum(encoded) <= 3001 - (stopped.done - 2 * 512)  # and the probe of the golden vectors
     assert progress.units == ["papers"]  # the corpus is not read again
@@ -129,10 +129,10 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
 def test_a_build_that_was_stopped_while_it_read_reads_again(big: Path, whole: sr.Index, tmp_path: Path, papers: int) -> None:
     stopped = StopAfter(papers, unit="papers read")
     with pytest.raises(Stop):
-        sr.index(big, tmp_path / "index", **SETTINGS, progress=stopped)
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
     assert 0 < stopped.done <= 3000
     progress = Notes()
-    assert contents(sr.index(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
     assert progress.units == ["papers read", "papers"]
 
 
@@ -140,14 +140,14 @@ def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.
     """To know it again, only its files' names, sizes and times are looked at."""
     source = Path(shutil.copy2(big, tmp_path / "big.jsonl"))
     with pytest.raises(Stop):
-        sr.index(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1, "papers"))
+        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1, "papers"))
     corpus = open_corpus(source)
 
     def unreadable() -> Any:
         raise AssertionError("read again")
 
     object.__setattr__(corpus, "batches", unreadable)
-    assert contents(sr.index(corpus, tmp_path / "index", **SETTINGS)) == contents(whole)
+    assert contents(sr.build(corpus, tmp_path / "index", **SETTINGS)) == contents(whole)
 
 
 def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:
@@ -164,17 +164,17 @@ def cut_by_shard(index: sr.Index) -> list[int | None]:
 @pytest.mark.parametrize("dense", ["flat", "hnsw"])
 def test_papers_longer_than_the_encoder_reads_are_counted(tmp_path: Path, dense: str) -> None:
     rows, long = long_papers(23)
-    built = sr.index(write_jsonl(tmp_path / "long.jsonl", rows), tmp_path / "index", shard_size=10, dense=dense)
+    built = sr.build(write_jsonl(tmp_path / "long.jsonl", rows), tmp_path / "index", shard_size=10, dense=dense)
     expected = [sum(number // 10 == shard for number in long) for shard in range(3)]
     assert cut_by_shard(built) == expected == [4, 4, 0]
     assert built.snapshot.manifest.truncated == sr.open(tmp_path / "index").snapshot.manifest.truncated == 8
 
 
 def test_where_nothing_reads_papers_none_is_cut(corpus: Path, tmp_path: Path) -> None:
-    assert sr.index(corpus, tmp_path / "words", encoder=None).snapshot.manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "words", encoder=None).snapshot.manifest.truncated is None
     sr.encode(corpus, tmp_path / "vectors.npy")
-    assert sr.index(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").snapshot.manifest.truncated is None
-    assert sr.index(corpus, tmp_path / "read", limit=10).snapshot.manifest.truncated == 0
+    assert sr.build(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").snapshot.manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "read", limit=10).snapshot.manifest.truncated == 0
 
 
 INTERRUPTED = """
@@ -211,34 +211,34 @@ def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpu
     before = contents(whole)
     for source, settings in ((corpus, SETTINGS), (big, {**SETTINGS, "shard_size": 500})):
         with pytest.raises(IndexExists, match="pass `overwrite`"):
-            sr.index(source, whole.path, **settings)
+            sr.build(source, whole.path, **settings)
     assert contents(whole) == before
 
 
 def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.index(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
     with pytest.raises(IndexExists, match="unfinished work with another corpus, `shard_size`"):
-        sr.index(corpus, tmp_path / "index", encoder="letters")
+        sr.build(corpus, tmp_path / "index", encoder="letters")
     assert (tmp_path / "index" / "pending.json").exists()
-    assert len(sr.index(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300
+    assert len(sr.build(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300
     assert not list((tmp_path / "index").glob("pending*"))
     assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000000"]  # those that had been cut are gone
 
 
 def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.index(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300, "papers"))
     progress = Notes()
-    sr.index(big, tmp_path / "index", **SETTINGS, resume=False, progress=progress)
+    sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=progress)
     assert progress.before == 0
     assert progress.total == 3000
 
 
 def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
     with write_lock(tmp_path / "index"), pytest.raises(IndexBusy, match=f"is being written by process {os.getpid()} on "):
-        sr.index(corpus, tmp_path / "index", encoder=None)
-    assert len(sr.index(corpus, tmp_path / "index", encoder=None)) == 300
+        sr.build(corpus, tmp_path / "index", encoder=None)
+    assert len(sr.build(corpus, tmp_path / "index", encoder=None)) == 300
 
 
 def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
         {"id": "c", "abstract": "two"},
     ]
     source = write_jsonl(tmp_path / "papers.jsonl", rows)
-    built = sr.index(source, tmp_path / "index", encoder=None)
+    built = sr.build(source, tmp_path / "index", encoder=None)
     assert len(built) == 2
     assert built.snapshot.manifest.rejected == 3
     rejected = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text().splitlines()]
@@ -260,14 +260,14 @@ def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
         (4, "a", "duplicate id"),
     ]
     with pytest.raises(BadPaper, match="row 2: no title and no abstract"):
-        sr.index(source, tmp_path / "strict", encoder=None, strict=True)
+        sr.build(source, tmp_path / "strict", encoder=None, strict=True)
 
 
 @pytest.mark.parametrize("text", ["", '{"id": "a"}\n', '{"id": "a", "title": " "}\n'])
 def test_a_corpus_without_papers_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "papers.jsonl").write_text(text)
     with pytest.raises(InvalidRequest, match=r"no paper to index|neither a title"):
-        sr.index(tmp_path / "papers.jsonl", tmp_path / "index", encoder=None)
+        sr.build(tmp_path / "papers.jsonl", tmp_path / "index", encoder=None)
     assert not (tmp_path / "index" / "manifest.json").exists()
 
 
@@ -276,7 +276,7 @@ def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) 
     (tmp_path / "home" / "shards" / "thesis.tex").write_text("x")
     for folder in (tmp_path / "home", tmp_path / "home" / "shards"):
         with pytest.raises(InvalidRequest, match="holds other files"):
-            sr.index(corpus, folder, encoder=None)
+            sr.build(corpus, folder, encoder=None)
     assert [path.relative_to(tmp_path / "home") for path in (tmp_path / "home").rglob("*")] == [Path("shards"), Path("shards/thesis.tex")]
 
 
@@ -284,47 +284,47 @@ def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(
     (tmp_path / "index" / "shards" / "000000.partial").mkdir(parents=True)
     (tmp_path / "index" / ".sciretrieve-0123456789abcdef.tmp").touch()
     (tmp_path / "index" / ".lock").touch()
-    index = sr.index(corpus, tmp_path / "index", encoder=None)
+    index = sr.build(corpus, tmp_path / "index", encoder=None)
     assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.snapshot.manifest.shards]
     assert not list(index.path.glob("*.tmp"))
 
 
 def test_a_corpus_whose_file_has_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / os.fsdecode(b"p\xff.jsonl"), made_up_papers(5))
-    index = sr.index(source, tmp_path / "index", encoder=None)
+    index = sr.build(source, tmp_path / "index", encoder=None)
     assert index.snapshot.manifest.sources[0].corpus == (str(source),)
     assert (
         sr.open(index.path).snapshot.manifest
-        == sr.index(source, tmp_path / "index", encoder=None).snapshot.manifest
+        == sr.build(source, tmp_path / "index", encoder=None).snapshot.manifest
         == index.snapshot.manifest
     )
     with pytest.raises(InvalidRequest, match="name of the index's directory holds bytes that are not UTF-8"):
-        sr.index(source, tmp_path / os.fsdecode(b"i\xff"), encoder=None)
+        sr.build(source, tmp_path / os.fsdecode(b"i\xff"), encoder=None)
 
 
 def test_a_build_that_failed_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", [{"id": 1, "heading": "stars"}])
     with pytest.raises(InvalidRequest, match="neither a title nor"):
-        sr.index(source, tmp_path / "index", encoder=None)
+        sr.build(source, tmp_path / "index", encoder=None)
     assert not (tmp_path / "index").exists()
-    assert len(sr.index(source, tmp_path / "index", encoder=None, columns=ColumnMap(title="heading"))) == 1
+    assert len(sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(title="heading"))) == 1
 
 
 def test_columns_are_mapped(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "odd.jsonl", [{"number": 7, "name": "A title", "when": "May 2011", "id": "mine"}])
-    built = sr.index(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number", title="name", year="when"))
+    built = sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number", title="name", year="when"))
     paper = built.papers(["7"])[0]
     assert (paper.title, paper.year, dict(paper.extra)) == ("A title", 2011, {"id_": "mine"})
 
 
 def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
-    built = sr.index(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
+    built = sr.build(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
     assert [shard.papers for shard in built.snapshot.shards] == [100, 30]
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
 def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
-    built = sr.index(corpus, tmp_path / "index", encoder="letters", metric="cosine", dense=dense, lexical=None, limit=200)
+    built = sr.build(corpus, tmp_path / "index", encoder="letters", metric="cosine", dense=dense, lexical=None, limit=200)
     assert built.snapshot.manifest.dense == dense
     assert built.snapshot.manifest.shards[0].ann_file in built.snapshot.manifest.shards[0].files
     index = sr.open(tmp_path / "index", encoder=LetterEncoder())
@@ -333,8 +333,8 @@ def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path
 
 def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
-    assert sr.index(corpus, tmp_path / "big", encoder="letters", lexical=None).snapshot.manifest.dense == "hnsw"
-    assert sr.index(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).snapshot.manifest.dense == "flat"
+    assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).snapshot.manifest.dense == "hnsw"
+    assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).snapshot.manifest.dense == "flat"
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_bad_settings_are_refused_before_anything_is_written(
     corpus: Path, tmp_path: Path, settings: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        sr.index(corpus, tmp_path / "index", **settings)
+        sr.build(corpus, tmp_path / "index", **settings)
     assert not (tmp_path / "index").exists()
 
 
@@ -365,7 +365,7 @@ def test_an_index_can_move(whole: sr.Index, tmp_path: Path) -> None:
 def test_rejected_rows_may_have_ids_and_files_in_broken_utf_8(tmp_path: Path) -> None:
     corpus = tmp_path / os.fsdecode(b"caf\xe9.bib")
     corpus.write_bytes(b"@misc{a, title = {Gr\xc3\xbcn}}\n@misc{b\xb5, title = {}}\n@misc{\xc3\xbcc\xb5, title = {open\n")
-    sr.index(corpus, tmp_path / "index", encoder="letters")
+    sr.build(corpus, tmp_path / "index", encoder="letters")
     rows = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(row["source"], row["row"], row["id"]) for row in rows} == {(str(corpus), 2, None), (str(corpus), 3, "üc\udcb5")}
 
@@ -375,6 +375,6 @@ def test_cut_papers_are_counted_whole_after_an_interruption(tmp_path: Path, monk
     rows, long = long_papers(23)
     source = write_jsonl(tmp_path / "long.jsonl", rows)
     with pytest.raises(Stop):
-        sr.index(source, tmp_path / "index", shard_size=15, progress=StopAfter(8, "papers"))
-    built = sr.index(source, tmp_path / "index", shard_size=15)
+        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(8, "papers"))
+    built = sr.build(source, tmp_path / "index", shard_size=15)
     assert cut_by_shard(built) == [sum(number // 15 == shard for number in long) for shard in range(2)]

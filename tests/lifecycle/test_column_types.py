@@ -175,7 +175,7 @@ def test_all_pairs_of_types(tmp_path: Path, effort: Effort, part: int, request: 
     first, second = (corpus(pairs, side, tmp_path / f"{side}.parquet") for side in (0, 1))
     rows = first + second
     for side in (0, 1):
-        sr.index(tmp_path / f"{side}.parquet", tmp_path / f"alone-{side}", encoder=None, progress=False).close()
+        sr.build(tmp_path / f"{side}.parquet", tmp_path / f"alone-{side}", encoder=None, progress=False).close()
     with sr.open_many([tmp_path / "alone-0", tmp_path / "alone-1"]) as indexes:
         check_filters(indexes, rows, pairs, False, effort, seed)
         check_facets(indexes, rows, pairs)
@@ -196,6 +196,6 @@ def test_all_pairs_of_types(tmp_path: Path, effort: Effort, part: int, request: 
         check_filters(index, rows, pairs, True, effort, seed)
         check_facets(index, rows, pairs)
         export(index, tmp_path / "out.parquet")
-    sr.index([tmp_path / "0.parquet", tmp_path / "1.parquet"], tmp_path / "at-once", encoder=None, progress=False).close()
+    sr.build([tmp_path / "0.parquet", tmp_path / "1.parquet"], tmp_path / "at-once", encoder=None, progress=False).close()
     with sr.open(tmp_path / "at-once") as index:
         check_values(rows, {paper.id: dict(paper.extra) for paper in index}, pairs)

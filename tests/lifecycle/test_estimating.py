@@ -68,7 +68,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_what_is_estimated_is_what_is_built(large: Path, letters: LetterEncoder, tmp_path: Path, settings: dict[str, Any]) -> None:
     estimate = sr.estimate(large, **settings)
-    index = sr.index(large, tmp_path / "index", **settings)
+    index = sr.build(large, tmp_path / "index", **settings)
     assert (estimate.papers, estimate.shards) == (len(index), len(index.snapshot.shards))
     assert (estimate.dense, estimate.metric) == (index.snapshot.manifest.dense, index.snapshot.manifest.metric)
     actual = sum(path.stat().st_size for path in index.path.rglob("*") if path.is_file())
@@ -126,7 +126,7 @@ def everything(folder: Path) -> dict[str, Any]:
 
 
 def test_nothing_is_written(corpus: Path, letters: LetterEncoder, temporary: Path, tmp_path: Path) -> None:
-    sr.index(corpus, "indexes/papers", encoder=None)
+    sr.build(corpus, "indexes/papers", encoder=None)
     before = everything(tmp_path)
     answer("index", corpus, "--dry-run", "-o", "indexes/papers", "--overwrite")
     answer("index", corpus, "--dry-run", "-o", "indexes/new")

@@ -74,7 +74,7 @@ def test_what_faiss_cannot_make_is_refused(index: sr.Index, tmp_path: Path) -> N
 
 def test_an_export_can_be_indexed(index: sr.Index, tmp_path: Path) -> None:
     export(index, tmp_path / "out.parquet")
-    rebuilt_index = sr.index(tmp_path / "out.parquet", tmp_path / "again", encoder=None)
+    rebuilt_index = sr.build(tmp_path / "out.parquet", tmp_path / "again", encoder=None)
     assert (
         rebuilt_index.search("graph networks", 20, mode="bm25").rankings[0].ids
         == index.search("graph networks", 20, mode="bm25").rankings[0].ids
@@ -143,7 +143,7 @@ def test_a_table_can_be_indexed_and_computes_nothing(tmp_path: Path) -> None:
             "n": float("nan"),
         },
     ]
-    index = sr.index(rows, tmp_path / "index", encoder=None, progress=False)
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     (written,) = export(index, tmp_path / "out.csv")
     with written.open(encoding="utf-8", newline="") as file:
         first, second = csv.DictReader(file)
@@ -156,13 +156,13 @@ def test_a_table_can_be_indexed_and_computes_nothing(tmp_path: Path) -> None:
     )
     assert (second["title"], second["venue"], second["year"], second["n"]) == ('Say "no",\nthen, \ufffd[31mgo', "'@ACL", "", "")
     assert json.loads(second["nested"]) == {"k": [1, None]}
-    again = sr.index(written, tmp_path / "again", encoder=None, progress=False)
+    again = sr.build(written, tmp_path / "again", encoder=None, progress=False)
     assert [(paper.id, paper.authors, paper.year) for paper in again] == [(paper.id, paper.authors, paper.year) for paper in index]
 
 
 def test_bibliographies_have_keywords_and_no_marks_of_ours(tmp_path: Path) -> None:
     rows = [{"id": "a", "title": "Graphs", "keywords": ["graph theory", "trees"], "year": 2001}]
-    index = sr.index(rows, tmp_path / "index", encoder=None, progress=False)
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     texts = {suffix: export(index, tmp_path / f"out.{suffix}")[0].read_text(encoding="utf-8") for suffix in ("ris", "json", "bib")}
     assert rispy.loads(texts["ris"])[0]["keywords"] == ["graph theory", "trees"]
     assert json.loads(texts["json"])[0]["keyword"] == "graph theory, trees"

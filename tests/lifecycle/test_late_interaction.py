@@ -28,7 +28,7 @@ PAPERS = 90
 QUERY = "graph networks for citation"
 
 
-build = partial(sr.index, encoder="minilm")
+build = partial(sr.build, encoder="minilm")
 """The encoder whose indexes have token vectors by default."""
 
 
@@ -157,7 +157,7 @@ def test_an_interrupted_build_goes_on_to_the_same_bytes(
 
 def in_parts(corpus: Path, index: Path, of: int) -> sr.Index:
     for number in range(1, of + 1):
-        sr.index_part(corpus, index, f"{number}/{of}", encoder="minilm", shard_size=40)
+        sr.build_part(corpus, index, f"{number}/{of}", encoder="minilm", shard_size=40)
     sr.index_parts(index)
     return sr.open(index)
 
@@ -175,8 +175,8 @@ def test_parts_of_smaller_shards_have_the_same_token_vectors(corpus: Path, built
 
 
 def test_parts_with_and_without_are_not_joined(corpus: Path, tmp_path: Path) -> None:
-    sr.index_part(corpus, tmp_path / "index", "1/2", encoder="minilm", shard_size=40)
-    sr.index_part(corpus, tmp_path / "index", "2/2", encoder="minilm", shard_size=40, late=False)
+    sr.build_part(corpus, tmp_path / "index", "1/2", encoder="minilm", shard_size=40)
+    sr.build_part(corpus, tmp_path / "index", "2/2", encoder="minilm", shard_size=40, late=False)
     with pytest.raises(InvalidRequest, match="have another late interaction"):
         sr.index_parts(tmp_path / "index")
 

@@ -76,10 +76,10 @@ def dies(_: Advance) -> None:
 @pytest.mark.usefixtures("two_processes")
 def test_the_index_is_that_of_one_process(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_vectors: bool) -> None:
     encoder = vectors_of(corpus) if with_vectors else None
-    several = sr.index(corpus, tmp_path / "several", encoder=encoder, shard_size=SHARD_SIZE)
+    several = sr.build(corpus, tmp_path / "several", encoder=encoder, shard_size=SHARD_SIZE)
     monkeypatch.setattr(local_workers, "threads", lambda: 1)
     monkeypatch.setattr(subprocess, "Popen", None)  # no process is started
-    alone = sr.index(corpus, tmp_path / "alone", encoder=encoder, shard_size=SHARD_SIZE)
+    alone = sr.build(corpus, tmp_path / "alone", encoder=encoder, shard_size=SHARD_SIZE)
     assert contents(several) == contents(alone)
     assert len(several.snapshot.manifest.shards) == 5
     assert not sr.verify(several.path).faults
@@ -138,7 +138,7 @@ import sys
 import sciretrieve as sr
 from sciretrieve.lifecycle import local_workers
 local_workers.LEAST_PAPERS, local_workers.threads = 1, lambda: 2
-index = sr.index(sys.argv[1], sys.argv[2], encoder=sys.argv[3], shard_size=int(sys.argv[4]))
+index = sr.build(sys.argv[1], sys.argv[2], encoder=sys.argv[3], shard_size=int(sys.argv[4]))
 print(len(index))
 """
 """What a user may write: without `if __name__ == "__main__"`."""
@@ -173,5 +173,5 @@ def test_a_program_that_is_killed_leaves_no_process_and_goes_on_when_it_is_run_a
     program.wait()
     assert soon(lambda: not any(Path(f"/proc/{process}").exists() for process in processes))
     subprocess.run(script(tmp_path, corpus), check=True)
-    whole = sr.index(corpus, tmp_path / "whole", encoder=vectors_of(corpus), shard_size=SHARD_SIZE)
+    whole = sr.build(corpus, tmp_path / "whole", encoder=vectors_of(corpus), shard_size=SHARD_SIZE)
     assert contents(sr.open(tmp_path / "index")) == contents(whole)

@@ -33,7 +33,7 @@ def grown(folder: Path, **settings: Any) -> Path:
     """An index of 40 papers that became one of 90, five at a time, and lost some, in shards of 40: a copy of one that all tests share."""
     whole = folder.parents[1] / f"grown-{sorted(settings.items())}"
     if not whole.exists():
-        sr.index(PAPERS[:40], whole, **{"encoder": "letters", "shard_size": 40, **settings}).close()
+        sr.build(PAPERS[:40], whole, **{"encoder": "letters", "shard_size": 40, **settings}).close()
         with mock.patch.object(updating, "tidied", lambda snapshot, shards, progress: tuple(shards)):  # which would leave less to merge
             for first in range(40, 90, 5):
                 sr.add(PAPERS[first : first + 5], whole)
@@ -88,7 +88,7 @@ def test_merging_changes_no_answer(settings: dict[str, Any], tmp_path: Path, let
 
 
 def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> None:
-    sr.index(PAPERS[:40], tmp_path / "index", encoder="letters", shard_size=40).close()
+    sr.build(PAPERS[:40], tmp_path / "index", encoder="letters", shard_size=40).close()
     for first in range(40, 100, 6):
         sr.add(PAPERS[first : first + 6], tmp_path / "index")
     full = (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino
@@ -109,7 +109,7 @@ def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> Non
 def test_how_many_papers_are_too_long_is_known_where_it_is_of_all(
     truncated: tuple[int | None, int | None], deleted: str | None, together: int | None, tmp_path: Path
 ) -> None:
-    sr.index(PAPERS[:6], tmp_path / "index", encoder="letters", shard_size=40).close()
+    sr.build(PAPERS[:6], tmp_path / "index", encoder="letters", shard_size=40).close()
     sr.add(PAPERS[6:9], tmp_path / "index")
     if deleted is not None:
         sr.delete(tmp_path / "index", deleted)
@@ -162,7 +162,7 @@ def test_a_generation_that_is_open_stays_until_it_is_closed(tmp_path: Path) -> N
 
 
 def test_shards_whose_papers_are_all_deleted_go(tmp_path: Path) -> None:
-    folder = sr.index(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
+    folder = sr.build(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
     for gone in ([0], [0, 2], [0, 1, 2]):
         sr.sync([paper for number, paper in enumerate(PAPERS[:60]) if number // 20 not in gone] + PAPERS[60:], folder, allow_deletions=True)
         gc.collect()
@@ -180,7 +180,7 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
     texts = [
         {"id": f"t{number}", "topic": "texts", "title": f"Text {number}", "abstract": f"word{number} graph " * 1000} for number in range(20)
     ]
-    folder = sr.index(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
+    folder = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
     assert len(sizes(folder)) > 2
     before = quickly(folder)
     for _ in range(2):
@@ -239,7 +239,7 @@ def test_however_often_papers_are_added_shards_are_few_and_papers_seldom_copied(
 def test_an_index_kept_for_years_is_as_one_that_was_built_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merging, "FLOOR", 4)
     folder = tmp_path / "index"
-    sr.index(PAPERS[:20], folder, encoder=None).close()
+    sr.build(PAPERS[:20], folder, encoder=None).close()
     left = {paper["id"] for paper in PAPERS[:20]}
     for number in range(20, 60, 2):
         new, gone = PAPERS[number : number + 2], PAPERS[number - 5]["id"]
@@ -249,7 +249,7 @@ def test_an_index_kept_for_years_is_as_one_that_was_built_at_once(tmp_path: Path
             sr.delete(folder, gone)
             left.discard(gone)
         assert len(sizes(folder)) <= 9
-    sr.index([paper for paper in PAPERS if paper["id"] in left], tmp_path / "new", encoder=None).close()
+    sr.build([paper for paper in PAPERS if paper["id"] in left], tmp_path / "new", encoder=None).close()
     assert quickly(folder) == quickly(tmp_path / "new")
     assert sr.verify(folder).faults == ()
     with sr.open(folder) as index, sr.open(folder, generation=generations(folder)[0]) as earlier:
@@ -261,7 +261,7 @@ def test_an_index_kept_for_years_is_as_one_that_was_built_at_once(tmp_path: Path
 
 
 def test_a_shard_of_which_more_than_half_is_deleted_is_rewritten_with_the_deletion(tmp_path: Path) -> None:
-    folder = sr.index(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
+    folder = sr.build(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
     sr.delete(folder, [paper["id"] for paper in PAPERS[:10]])
     assert sizes(folder) == [20, 20, 20]
     sr.delete(folder, PAPERS[10]["id"])

@@ -36,8 +36,8 @@ def manifest(index: sr.Index) -> dict[str, object]:
 
 
 def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> None:
-    whole = sr.index(corpus, tmp_path / "whole", SETTINGS)
-    built = [sr.index_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
+    whole = sr.build(corpus, tmp_path / "whole", SETTINGS)
+    built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
     assert sum(part.papers for part in built) == len(whole)
     assert [part.shards for part in built] == [2, 2, 3]
     made = sr.index_parts(tmp_path / "parts")
@@ -57,14 +57,14 @@ def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Pa
     for number, share in enumerate(([*rows[:6]], [*rows[6:11], {"id": "textless"}], rows[11:])):
         write_jsonl(corpus / f"{number}.jsonl", share)
     settings = BuildSettings(encoder=None, shard_size=1000 if of % 2 else 8)
-    built = [sr.index_part(corpus, tmp_path / "parts", f"{number}/{of}", settings) for number in range(1, of + 1)]
+    built = [sr.build_part(corpus, tmp_path / "parts", f"{number}/{of}", settings) for number in range(1, of + 1)]
     ends = np.cumsum([part.papers for part in built])
     assert [part.first for part in built] == [1, *(ends[:-1] + 1)]
     assert {part.of for part in built} == {ends[-1]} == {20}
     assert min(part.papers for part in built) >= 1
     assert max(part.papers for part in built) <= 20 / of * 5 / 3 + 1
     sr.index_parts(tmp_path / "parts")
-    whole, joined = sr.index(corpus, tmp_path / "whole", settings), sr.open(tmp_path / "parts")
+    whole, joined = sr.build(corpus, tmp_path / "whole", settings), sr.open(tmp_path / "parts")
     assert joined.snapshot.live_ids() == whole.snapshot.live_ids()
     queries = [row["title"] for row in rows[:10]]
     assert [[*zip(found.ids, found.scores, strict=True)] for found in joined.search(queries, 20)] == [
@@ -79,16 +79,16 @@ def test_any_corpus_is_divided_into_even_ranges_that_make_one_index(tmp_path: Pa
 def test_a_part_that_would_be_empty_is_refused_and_leaves_nothing(tmp_path: Path, part: str) -> None:
     corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(40))
     with pytest.raises(InvalidRequest, match=r"40 papers are too few for .* parts, of which some would be empty; make 40 parts at most"):
-        sr.index_part(corpus, tmp_path / "parts", part, encoder=None)
-    sr.index_part(corpus, tmp_path / "parts", "1/40", encoder=None)
+        sr.build_part(corpus, tmp_path / "parts", part, encoder=None)
+    sr.build_part(corpus, tmp_path / "parts", "1/40", encoder=None)
 
 
 def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(40))
     settings = BuildSettings(shard_size=16)
-    whole = sr.index(corpus, tmp_path / "whole", settings)
+    whole = sr.build(corpus, tmp_path / "whole", settings)
     for share in ("1/2", "2/2"):
-        sr.index_part(corpus, tmp_path / "parts", share, settings)
+        sr.build_part(corpus, tmp_path / "parts", share, settings)
     sr.index_parts(tmp_path / "parts")
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
@@ -100,31 +100,31 @@ def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_p
         machine = tmp_path / f"machine-{number}"
         machine.mkdir()
         own_corpus = shutil.copy(corpus, machine / "corpus.jsonl")  # another path, another time
-        sr.index_part(own_corpus, machine / "index", share, SETTINGS)
+        sr.build_part(own_corpus, machine / "index", share, SETTINGS)
         shutil.copytree(machine / "index" / "parts", tmp_path / "index" / "parts", dirs_exist_ok=True)
     sr.index_parts(tmp_path / "index")
-    joined, whole = contents(sr.open(tmp_path / "index")), contents(sr.index(corpus, tmp_path / "whole", SETTINGS))
+    joined, whole = contents(sr.open(tmp_path / "index")), contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
     assert {**joined, "rejected.jsonl": b""} == {**whole, "rejected.jsonl": b""}  # it names the corpus's file
 
 
 def test_an_interrupted_part_resumes(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
-        sr.index_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40, "papers"))
+        sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40, "papers"))
     with pytest.raises(InvalidRequest, match=r"2/3.* missing"):
         sr.index_parts(tmp_path / "index")
     for share in SHARES[1:]:
-        sr.index_part(corpus, tmp_path / "index", share, SETTINGS)
+        sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/3.* unfinished"):
         sr.index_parts(tmp_path / "index")
-    sr.index_part(corpus, tmp_path / "index", "1/3", SETTINGS)
+    sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     sr.index_parts(tmp_path / "index")
-    assert contents(sr.open(tmp_path / "index")) == contents(sr.index(corpus, tmp_path / "whole", SETTINGS))
+    assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
 @pytest.mark.parametrize("step", ["Pending.begin", "publish", "remove"])
 def test_an_interrupted_join_resumes(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     for share in SHARES:
-        sr.index_part(corpus, tmp_path / "index", share, SETTINGS)
+        sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
 
     def stop(*_: object, **__: object) -> None:
         raise Stop
@@ -134,21 +134,21 @@ def test_an_interrupted_join_resumes(corpus: Path, tmp_path: Path, monkeypatch: 
         with pytest.raises(Stop):
             sr.index_parts(tmp_path / "index")
     with pytest.raises(InvalidRequest, match="sciretrieve index parts"):
-        sr.index(corpus, tmp_path / "index", SETTINGS)
+        sr.build(corpus, tmp_path / "index", SETTINGS)
     sr.index_parts(tmp_path / "index")
-    assert contents(sr.open(tmp_path / "index")) == contents(sr.index(corpus, tmp_path / "whole", SETTINGS))
+    assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
 def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: Path) -> None:
-    sr.index_part(corpus, tmp_path / "index", "1/2", SETTINGS)
+    sr.build_part(corpus, tmp_path / "index", "1/2", SETTINGS)
     other = write_jsonl(tmp_path / "other.jsonl", made_up_papers(150))
-    sr.index_part(other, tmp_path / "index", "2/2", SETTINGS)
+    sr.build_part(other, tmp_path / "index", "2/2", SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/2 and 2/2 .* another corpus"):
         sr.index_parts(tmp_path / "index")
-    sr.index_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
+    sr.build_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
     with pytest.raises(InvalidRequest, match=r"another corpus, `limit`"):
         sr.index_parts(tmp_path / "index")
-    sr.index_part(corpus, tmp_path / "index", "1/3", SETTINGS)
+    sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     with pytest.raises(InvalidRequest, match="several divisions"):
         sr.index_parts(tmp_path / "index")
 
@@ -163,18 +163,18 @@ class Drifted(LetterEncoder):
 def test_parts_whose_encoders_give_other_vectors_are_refused(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for share, encoder in (("1/2", LetterEncoder()), ("2/2", Drifted())):
         monkeypatch.setitem(NAMED, "letters", encoder)
-        sr.index_part(corpus, tmp_path / "index", share, encoder="letters", shard_size=30)
+        sr.build_part(corpus, tmp_path / "index", share, encoder="letters", shard_size=30)
     with pytest.raises(InvalidRequest, match="another vector for the same text, though their encoder has one name"):
         sr.index_parts(tmp_path / "index")
-    sr.index_part(corpus, tmp_path / "index", "1/2", encoder="letters", shard_size=30, overwrite=True)
+    sr.build_part(corpus, tmp_path / "index", "1/2", encoder="letters", shard_size=30, overwrite=True)
     sr.index_parts(tmp_path / "index")
 
 
 def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> None:
-    index = sr.index(corpus, tmp_path / "index", SETTINGS)
+    index = sr.build(corpus, tmp_path / "index", SETTINGS)
     with pytest.raises(InvalidRequest, match="holds an index already"):
-        sr.index_part(corpus, tmp_path / "index", "1/2", SETTINGS)
-    sr.index_part(corpus, tmp_path / "other", "1/1", SETTINGS)
+        sr.build_part(corpus, tmp_path / "index", "1/2", SETTINGS)
+    sr.build_part(corpus, tmp_path / "other", "1/1", SETTINGS)
     shutil.copytree(tmp_path / "other" / "parts", tmp_path / "index" / "parts")
     with pytest.raises(InvalidRequest, match="new directory"):
         sr.index_parts(tmp_path / "index")
@@ -184,15 +184,15 @@ def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "²/3"])
 def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
     with pytest.raises(InvalidRequest, match="`part` wants I/N"):
-        sr.index_part(corpus, tmp_path / "index", part, SETTINGS)
+        sr.build_part(corpus, tmp_path / "index", part, SETTINGS)
     assert not (tmp_path / "index").exists()
 
 
 def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="is a file"):
-        sr.index_part(corpus, corpus, "1/2", SETTINGS)
+        sr.build_part(corpus, corpus, "1/2", SETTINGS)
     with pytest.raises(InvalidRequest, match="holds other files"):
-        sr.index_part(corpus, tmp_path, "1/2", SETTINGS)
+        sr.build_part(corpus, tmp_path, "1/2", SETTINGS)
 
 
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def built(source: Path, folder: Path, **settings: Any) -> Path:
-    return sr.index(source, folder, **{"encoder": "letters", "shard_size": 60, **settings}).path
+    return sr.build(source, folder, **{"encoder": "letters", "shard_size": 60, **settings}).path
 
 
 def opened(path: Path, generation: int | None = None) -> sr.Index:
@@ -212,7 +212,7 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
 ) -> None:
     with monkeypatch.context() as earlier:
         earlier.setattr(building, "Analyzer", lambda: Analyzer(form=2))
-        path = sr.index(write_jsonl(tmp_path / "papers.jsonl", ONE_WORD[:4]), tmp_path / "index", encoder=None, shard_size=2).path
+        path = sr.build(write_jsonl(tmp_path / "papers.jsonl", ONE_WORD[:4]), tmp_path / "index", encoder=None, shard_size=2).path
     index = sr.open(path)
     assert index.snapshot.analyzer == Analyzer(form=2)
     assert of_words(index, "tumor") == ["american"]
@@ -233,7 +233,7 @@ def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_ne
     assert of_words(index, "vitamin d")[0] == "british"
     assert not sr.verify(path).faults
     corpus = write_jsonl(tmp_path / "left.jsonl", [paper for paper in ONE_WORD if paper["id"] != "other0"])
-    afresh = sr.open(sr.index(corpus, tmp_path / "afresh", encoder=None).path)
+    afresh = sr.open(sr.build(corpus, tmp_path / "afresh", encoder=None).path)
     for query in ("tumor", "vitamin d", "stars", "d dimer"):
         assert of_words(index, query) == of_words(afresh, query)
     listener = Notes()

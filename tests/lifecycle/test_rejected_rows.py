@@ -25,7 +25,7 @@ BAD = [(2, "no title and no abstract", "b"), (4, "duplicate id", "a"), (5, "no t
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of an index of these."""
-    sr.index(ROWS, tmp_path / "index", encoder=None).close()
+    sr.build(ROWS, tmp_path / "index", encoder=None).close()
     return tmp_path / "index"
 
 
@@ -34,8 +34,8 @@ def bad_rows(rejections: Any) -> list[tuple[int, str, str | None]]:
 
 
 CALLS: dict[str, Callable[[Path], Any]] = {
-    "build": lambda folder: sr.index(ROWS, folder, encoder=None),
-    "overwrite": lambda folder: sr.index(ROWS, folder, encoder=None, overwrite=True),
+    "build": lambda folder: sr.build(ROWS, folder, encoder=None),
+    "overwrite": lambda folder: sr.build(ROWS, folder, encoder=None, overwrite=True),
     "open": sr.open,
     "add": lambda folder: sr.add(ROWS, folder),
     "sync": lambda folder: sr.sync(ROWS, folder, allow_deletions=True),

@@ -29,7 +29,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def build(source: str | Path, folder: Path, **settings: Any) -> sr.Index:
-    sr.index(source, folder, **{"encoder": "letters", "shard_size": 60, **settings})
+    sr.build(source, folder, **{"encoder": "letters", "shard_size": 60, **settings})
     return sr.open(folder, encoder=LetterEncoder())
 
 

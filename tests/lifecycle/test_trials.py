@@ -37,7 +37,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def build(source: Path, folder: Path, **settings: Any) -> sr.Index:
-    sr.index(source, folder, **{"encoder": "letters", "shard_size": 300, "lexical": None, **settings}).close()
+    sr.build(source, folder, **{"encoder": "letters", "shard_size": 300, "lexical": None, **settings}).close()
     return sr.open(folder, encoder=LetterEncoder())
 
 

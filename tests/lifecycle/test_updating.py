@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 def built(papers: Rows | Path, folder: Path, **settings: Any) -> Path:
     """An index of some papers, in shards of 30."""
-    return sr.index(papers, folder, **{"encoder": "letters", "shard_size": 30, **settings}).path
+    return sr.build(papers, folder, **{"encoder": "letters", "shard_size": 30, **settings}).path
 
 
 def opened(folder: Path, **options: Any) -> sr.Index:
@@ -205,7 +205,7 @@ def test_a_corpus_whose_files_have_not_changed_is_not_read(folder: Path, tmp_pat
 
 def test_index_on_a_corpus_that_grew_offers_sync_and_add(tmp_path: Path, folder: Path) -> None:
     corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
-    target = sr.index(corpus, tmp_path / "from file", encoder="letters").path
+    target = sr.build(corpus, tmp_path / "from file", encoder="letters").path
     write_jsonl(corpus, PAPERS)
     refused = sciretrieve("index", corpus, "-o", target, "--encoder", "letters")
     assert refused.returncode == 2
@@ -264,7 +264,7 @@ def test_no_paper_is_deleted_while_there_is_a_row_that_may_be_its(
     papers = [{"id": paper["id"], "title": f"{paper['title']} of {paper['id']}", "abstract": "", "year": ""} for paper in OLD]
     corpus, folder = tmp_path / f"papers.{suffix}", tmp_path / "index"
     broken(corpus, papers)
-    sr.index(corpus, folder, encoder=None)
+    sr.build(corpus, folder, encoder=None)
     broken(corpus, papers[3:])
     notes = Notes()
     update = sr.sync(corpus, folder, progress=notes)
@@ -281,7 +281,7 @@ def test_a_broken_row_is_of_no_id_where_another_column_has_these(tmp_path: Path)
     papers = [{**paper, "abstract": "doi", "year": f"D{number}"} for number, paper in enumerate(OLD)]
     (tmp_path / "papers.bib").write_text(bibtex(papers))
     columns = sr.ColumnMap(id="year")
-    folder = sr.index(tmp_path / "papers.bib", tmp_path / "index", encoder=None, columns=columns).path
+    folder = sr.build(tmp_path / "papers.bib", tmp_path / "index", encoder=None, columns=columns).path
     (tmp_path / "papers.bib").write_text("@article{p0000, title = }\n" + bibtex(papers[1:]))
     assert sr.sync(tmp_path / "papers.bib", folder, columns=columns).kept == 1
 
@@ -290,7 +290,7 @@ def test_what_a_source_says_is_gone_is_deleted(tmp_path: Path) -> None:
     article = "<MedlineCitation><PMID>{0}</PMID><Article><ArticleTitle>Title {0}</ArticleTitle></Article></MedlineCitation>"
     corpus = tmp_path / "pubmed.xml"
     corpus.write_text(f"<MedlineCitationSet>{''.join(map(article.format, range(1, 21)))}</MedlineCitationSet>")
-    folder = sr.index(corpus, tmp_path / "index", encoder=None).path
+    folder = sr.build(corpus, tmp_path / "index", encoder=None).path
     gone = "<DeleteCitation><PMID>1</PMID></DeleteCitation>"
     corpus.write_text(f"<MedlineCitationSet>{''.join(map(article.format, range(2, 21)))}{gone}</MedlineCitationSet>")
     update = sr.sync(corpus, folder)
@@ -468,7 +468,7 @@ def test_what_would_be_deleted_is_told_and_nothing_changes(folder: Path) -> None
 
 def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path) -> None:
     rows = [{"id": f"c{count}", "title": "graphs", "citations": count} for count in (5, 50, 500)]
-    folder = sr.index(rows, tmp_path / "index", encoder=None).path
+    folder = sr.build(rows, tmp_path / "index", encoder=None).path
     sr.add([{"id": f"x{place}", "title": "graphs", "citations": "n/a", "year": 2000} for place in range(7)], folder)
     for _ in range(2):
         before = files(folder)
@@ -697,7 +697,7 @@ def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatc
         vectors_file(tmp_path / "new.jsonl", NEW),
         vectors_file(tmp_path / "wide.jsonl", NEW, 5),
     )
-    folder = sr.index(OLD, tmp_path / "index", encoder=f"vectors:{old}").path
+    folder = sr.build(OLD, tmp_path / "index", encoder=f"vectors:{old}").path
     corpus, others = write_jsonl(tmp_path / "papers.jsonl", NEW[:15]), NEW[15:]
     with pytest.raises(InvalidRequest, match="no vector of 'p0080'"):
         sr.add(corpus, folder)
@@ -1034,7 +1034,7 @@ def test_papers_are_the_same_whatever_types_others_give_their_columns(tmp_path: 
     rows += [{"id": f"j{place}", "title": "graphs", "tags": "a", "open": "maybe", "share": "n/a"} for place in range(4)]
     monkeypatch.setattr(raw, "BATCH_ROWS", 2)
     corpus = write_jsonl(tmp_path / "papers.jsonl", rows)
-    folder = sr.index(corpus, tmp_path / "index", encoder=None).path
+    folder = sr.build(corpus, tmp_path / "index", encoder=None).path
     for change in (lambda: None, lambda: sr.merge(folder)):
         change()
         with sr.open(folder) as index:

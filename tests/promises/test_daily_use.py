@@ -26,7 +26,7 @@ TESTS = Path(__file__).parents[1]
 
 def test_no_format_fails_in_a_narrow_encoding(tmp_path: Path) -> None:
     rows = [{"id": "é", "title": "Wärme 图 “x”", "abstract": "heat \U0001f600", "authors": ["Žižek, S."], "year": 2001}]
-    index = sr.index(rows, tmp_path / "index", encoder=None)
+    index = sr.build(rows, tmp_path / "index", encoder=None)
     words = ("search", "heat", "-i", index.path, "--explain", "--facets", "authors")
     for arguments in (words, ("search", "heat", "-i", index.path, "-f", "jsonl"), ("search", "heat", "-i", index.path, "-f", "bibtex")):
         result = process(*arguments, PYTHONIOENCODING="ascii:strict", COLUMNS="60")

@@ -66,7 +66,7 @@ def test_openvino_converts_when_it_is_asked_to() -> None:
 
 def test_a_search_of_several_indexes_loads_no_more(index: sr.Index, tmp_path: Path) -> None:
     rows = [{"id": "1", "title": "Graph networks", "doi": "10.1000/a", "authors": ["A. Bee"]}]
-    sr.index(rows, tmp_path / "other", encoder=None, progress=False).close()
+    sr.build(rows, tmp_path / "other", encoder=None, progress=False).close()
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "-i", str(tmp_path / "other")))
     assert (loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich", "openvino"}) == set()
 

@@ -78,7 +78,7 @@ def papers() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    return sr.index(list(papers()), tmp_path_factory.mktemp("forms") / "index", encoder=None)
+    return sr.build(list(papers()), tmp_path_factory.mktemp("forms") / "index", encoder=None)
 
 
 def having(index: sr.Index, query: str) -> set[str]:
@@ -185,7 +185,7 @@ def test_an_index_of_an_earlier_analysis_answers_as_before(tmp_path: Path, monke
     from sciretrieve.matching.lexical import Analyzer
 
     monkeypatch.setattr(building, "Analyzer", lambda: Analyzer(form=3))
-    sr.index(list(papers()), tmp_path / "old", encoder=None).close()
+    sr.build(list(papers()), tmp_path / "old", encoder=None).close()
     sr.add([{"id": "new", "title": "IL-1β of mice", "abstract": ""}], tmp_path / "old")
     with sr.open(tmp_path / "old") as old:
         assert old.snapshot.analyzer.form == 3

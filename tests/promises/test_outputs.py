@@ -56,7 +56,7 @@ OUTPUTS = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sr.index(made_up_papers(12, seed=6), tmp_path_factory.mktemp("index") / "papers", encoder=None).path
+    return sr.build(made_up_papers(12, seed=6), tmp_path_factory.mktemp("index") / "papers", encoder=None).path
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

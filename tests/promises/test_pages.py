@@ -82,7 +82,7 @@ def test_a_search_strategy(home: Path) -> None:
     """Over two libraries that have papers in common; the page's own files are run."""
     for name, fields in (("mine", ("medicine", "epidemiology")), ("lab", ("biology", "medicine"))):
         rows = [paper | {"id": f"{name}-{paper['id']}"} for paper in libraries.papers(*fields)]
-        sr.index(rows, home / "indexes" / name, encoder=None).close()
+        sr.build(rows, home / "indexes" / name, encoder=None).close()
     page = (DOCS / "strategies.md").read_text(encoding="utf-8")
     for language, file in (("toml", "strategy.toml"), ("text", "ovid.txt")):
         (block,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)

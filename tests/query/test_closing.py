@@ -21,14 +21,14 @@ PAPERS = made_up_papers(30)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two small indexes of words alone."""
     folder = tmp_path_factory.mktemp("closing")
-    sr.index(PAPERS[:20], folder / "one", encoder=None).close()
-    sr.index(PAPERS[20:], folder / "two", encoder=None).close()
+    sr.build(PAPERS[:20], folder / "one", encoder=None).close()
+    sr.build(PAPERS[20:], folder / "two", encoder=None).close()
     return folder
 
 
 def followed(folder: Path) -> sr.Index:
     """An index that was followed from one generation to the next."""
-    first = sr.index(PAPERS[:10], folder / "followed", encoder=None, overwrite=True)
+    first = sr.build(PAPERS[:10], folder / "followed", encoder=None, overwrite=True)
     sr.add(PAPERS[10:20], folder / "followed")
     now = first.refreshed()
     assert now is not first
@@ -41,7 +41,7 @@ OPENED: dict[str, Callable[[Path], sr.Index]] = {
     "several": lambda folder: sr.open_many([folder / "one", folder / "two"]),
     "earlier generation": lambda folder: sr.open(folder / "one", generation=1),
     "followed": followed,
-    "built": lambda folder: sr.index(PAPERS[:20], folder / "one", encoder=None),
+    "built": lambda folder: sr.build(PAPERS[:20], folder / "one", encoder=None),
 }
 
 

@@ -17,7 +17,7 @@ path = Path(sys.argv[1])
 texts = {"title": "Star dust", "abstract": "Dust of stars. " * 50, "authors": ["Ada Lovelace"]}
 papers = [{"id": f"p{number}", **texts} for number in range(100)]
 vectors = {paper["id"]: np.eye(8, dtype=np.float32)[number % 8] + number / 100 for number, paper in enumerate(papers)}
-sr.index(papers, path, encoder=vectors, dense="HNSW8", progress=False).close()
+sr.build(papers, path, encoder=vectors, dense="HNSW8", progress=False).close()
 
 def use(index):
     for mode in ("dense", "bm25"):

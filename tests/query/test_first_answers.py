@@ -133,7 +133,7 @@ def variants(papers: Rows, chance: random.Random, folder: Path) -> dict[str, Seq
     """Indexes, or several to be searched as one, that have the same papers in other rows and shards."""
 
     def build(name: str, rows: Rows, shard_size: int) -> Path:
-        sr.index(rows, folder / name, encoder=WORDS, shard_size=shard_size, progress=False).close()
+        sr.build(rows, folder / name, encoder=WORDS, shard_size=shard_size, progress=False).close()
         return folder / name
 
     mixed, half = chance.sample(papers, len(papers)), len(papers) // 2
@@ -155,7 +155,7 @@ def test_the_first_papers_of_an_answer_are_the_same(part: int, tmp_path: Path, e
         chance, folder = random.Random(seed), tmp_path / str(seed)
         papers = library(chance)
         with ExitStack() as opened, small_depths():
-            sr.index(papers, folder / "plain", encoder=WORDS, shard_size=1000, progress=False).close()
+            sr.build(papers, folder / "plain", encoder=WORDS, shard_size=1000, progress=False).close()
             plain = opened.enter_context(sr.open(folder / "plain", encoder=WORDS))
             others: dict[str, Index] = {
                 name: opened.enter_context(sr.open_many(paths, encoder=WORDS) if len(paths) > 1 else sr.open(paths[0], encoder=WORDS))

@@ -86,7 +86,7 @@ def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> N
     rows = [{"id": f"x{number}", "title": "the same title"} for number in (5, 3, 9, 1, 7, 2)]
     (tmp_path / "twins.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     ranking = (
-        sr.index(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode, group=False).rankings[0]
+        sr.build(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode, group=False).rankings[0]
     )
     assert ranking.ids == ["x1", "x2", "x3", "x5"]
 
@@ -290,7 +290,7 @@ def test_what_is_no_encoder_is_refused(index: sr.Index) -> None:
 def test_an_index_is_a_mapping_of_ids_to_papers(tmp_path: Path) -> None:
     rows = made_up_papers(50)
     path = tmp_path / "index"
-    sr.index(rows, path, encoder=None, shard_size=20, progress=False).close()
+    sr.build(rows, path, encoder=None, shard_size=20, progress=False).close()
     sr.delete(path, ["p0003", "p0041"], progress=False)
     index = sr.open(path)
     live = [row["id"] for row in rows if row["id"] not in ("p0003", "p0041")]
@@ -316,7 +316,7 @@ def test_every_name_of_an_index_can_be_typed(index: sr.Index) -> None:
 
 @pytest.mark.parametrize("kind", [np.int32, np.float32])
 def test_frequencies_of_other_terms_are_refused_by_name(tmp_path: Path, kind: Any) -> None:
-    path, name = sr.index(PAPERS[:20], tmp_path / "index", encoder=None).path, "lexical/000001/000000.npy"
+    path, name = sr.build(PAPERS[:20], tmp_path / "index", encoder=None).path, "lexical/000001/000000.npy"
     terms = len(np.load(path / name))
     write_array(path / name, np.ones(terms - (kind is np.int32), kind))
     with edited_manifest(path) as manifest:
@@ -326,7 +326,7 @@ def test_frequencies_of_other_terms_are_refused_by_name(tmp_path: Path, kind: An
 
 
 def test_all_papers_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = sr.index(made_up_papers(50), tmp_path / "index", encoder=None, shard_size=20, progress=False)
+    index = sr.build(made_up_papers(50), tmp_path / "index", encoder=None, shard_size=20, progress=False)
     whole = list(index)
     monkeypatch.setattr("sciretrieve.query.index.READ_AT_ONCE", 7)
     assert list(index) == whole

@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(rows: Rows, into: Path, encoder: LetterEncoder | str | None = WORDS, **settings: Any) -> Path:
-    sr.index(rows, into, progress=False, **{"shard_size": 64, "encoder": encoder, **settings}).close()
+    sr.build(rows, into, progress=False, **{"shard_size": 64, "encoder": encoder, **settings}).close()
     return into
 
 

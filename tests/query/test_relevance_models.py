@@ -45,8 +45,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus, and indexes of it: one with both halves in four shards, one of words alone in one shard."""
     folder = tmp_path_factory.mktemp("rm3")
     corpus = write_jsonl(folder / "papers.jsonl", made_up())
-    sr.index(corpus, folder / "both", shard_size=20, progress=False).close()
-    sr.index(corpus, folder / "words", encoder=None, progress=False).close()
+    sr.build(corpus, folder / "both", shard_size=20, progress=False).close()
+    sr.build(corpus, folder / "words", encoder=None, progress=False).close()
     return folder
 
 

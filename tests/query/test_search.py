@@ -61,7 +61,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     np.save(folder / "vectors.npy", vectors)
     (folder / "vectors.ids.txt").write_text("".join(f"{id}\n" for id in IDS))
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
-    built = sr.index(corpus, folder / "index", encoder=f"vectors:{folder / 'vectors.npy'}", metric="ip")
+    built = sr.build(corpus, folder / "index", encoder=f"vectors:{folder / 'vectors.npy'}", metric="ip")
     return sr.open(built.path, encoder=ENCODER)
 
 
@@ -207,7 +207,7 @@ def test_feedback_adds_the_hundred_best_terms(tmp_path: Path) -> None:
         *({"id": word, "title": f"{word} paper", "abstract": ""} for word in words),
         {"id": "other", "title": "graph", "abstract": ""},
     ]
-    index = sr.index(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None)
+    index = sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None)
     # two papers have each of the terms, and of equals the first in the alphabet count
     best = sorted({"graph", *words})[:100]
     assert "graph" in best

@@ -31,7 +31,7 @@ OTHERS = [{**paper, "id": f"other {paper['id']}", "title": f"Another {paper['tit
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the first 70 papers, some deleted, in shards of 30."""
     folder = tmp_path_factory.mktemp("made") / "index"
-    sr.index(PAPERS[:70], folder, encoder="letters", shard_size=30).close()
+    sr.build(PAPERS[:70], folder, encoder="letters", shard_size=30).close()
     sr.delete(folder, ["p0000", "p0040"])
     return folder
 
@@ -52,7 +52,7 @@ def swept(folder: Path) -> None:
 
 
 def overwritten(folder: Path) -> None:
-    sr.index(OTHERS, folder, encoder="letters", overwrite=True).close()
+    sr.build(OTHERS, folder, encoder="letters", overwrite=True).close()
 
 
 CHANGES: dict[str, Callable[[Path], Any]] = {
@@ -133,8 +133,8 @@ def test_refreshed_gives_what_is_there_now_and_shares_the_encoder(folder: Path, 
 def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> None:
     """Its generation has the same number."""
     papers, path = made_up_papers(12, seed=6), tmp_path / "index"
-    index = sr.index(papers[:8], path, encoder=None)
-    other = sr.index(papers[:2], tmp_path / "other", encoder=None)
+    index = sr.build(papers[:8], path, encoder=None)
+    other = sr.build(papers[:2], tmp_path / "other", encoder=None)
     shutil.rmtree(path)
     with pytest.raises(NotFound):
         index.refreshed()
@@ -142,7 +142,7 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
         with pytest.raises(Unavailable, match="was removed or built anew since it was opened; open it again"):
             index.search("graph")  # whose files were not read before
         if not path.exists():
-            sr.index(papers[4:], path, encoder=None).close()
+            sr.build(papers[4:], path, encoder=None).close()
     newer = index.refreshed()
     assert (newer.snapshot.manifest.generation, len(index), len(newer)) == (1, 8, 8)
     assert set(newer.snapshot.live_ids()) == {paper["id"] for paper in papers[4:]}

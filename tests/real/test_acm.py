@@ -16,7 +16,7 @@ from tests.made_up import shared
 CODE = """
 import sys
 import sciretrieve as sr
-sr.index(sys.argv[1], sys.argv[2], encoder=None, shard_size=5_000, limit=20_000)
+sr.build(sys.argv[1], sys.argv[2], encoder=None, shard_size=5_000, limit=20_000)
 # not getrusage: its maximum also remembers the process that this one was forked from
 print(next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
@@ -55,7 +55,7 @@ def test_an_estimate_is_near_what_was_built(built: tuple[sr.Index, int]) -> None
 
 def test_the_sharding_changes_no_answer(tmp_path: Path) -> None:
     corpus = shared("acm", "corpus.parquet")
-    whole, index = (sr.index(corpus, tmp_path / f"by-{size}", encoder=None, limit=4_000, shard_size=size) for size in (4_000, 1_250))
+    whole, index = (sr.build(corpus, tmp_path / f"by-{size}", encoder=None, limit=4_000, shard_size=size) for size in (4_000, 1_250))
     for query in ("graph neural networks", "information retrieval evaluation relevance judgements", "mobile web"):
         one, many = whole.search(query, 100).rankings[0], index.search(query, 100).rankings[0]
         assert one.ids == many.ids

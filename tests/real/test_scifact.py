@@ -25,7 +25,7 @@ def folder() -> Path:
 @pytest.fixture(scope="module")
 def words(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """An index for keyword search."""
-    return sr.index(folder / "corpus.parquet", tmp_path_factory.mktemp("scifact") / "index", encoder=None, shard_size=2000)
+    return sr.build(folder / "corpus.parquet", tmp_path_factory.mktemp("scifact") / "index", encoder=None, shard_size=2000)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **opti
 
 
 def test_bm25_on_the_whole_set(words: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
-    beir = sr.index(folder, tmp_path / "beir", encoder=None, limit=1000)
+    beir = sr.build(folder, tmp_path / "beir", encoder=None, limit=1000)
     assert len(words) == 5183
     assert ndcg(words, folder, qrels, mode="bm25") == pytest.approx(0.698, abs=0.003)
     ids = beir.snapshot.live_ids()
@@ -126,7 +126,7 @@ def test_hybrid_beats_both_halves_on_a_subset(folder: Path, qrels: dict[str, dic
     judged = {paper for papers in qrels.values() for paper in papers}
     rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 30 == 0]
     (tmp_path / "subset.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    index = sr.index(tmp_path / "subset.jsonl", tmp_path / "index")
+    index = sr.build(tmp_path / "subset.jsonl", tmp_path / "index")
     dense, bm25, hybrid = (ndcg(index, folder, qrels, mode=mode) for mode in ("dense", "bm25", "hybrid"))
     assert min(dense, bm25) > 0.8
     assert hybrid > max(dense, bm25) + 0.01

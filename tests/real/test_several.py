@@ -15,7 +15,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The first papers of ACM-CR and of hep-th, without vectors."""
     folder = tmp_path_factory.mktemp("libraries")
     for name in ("acm", "hepth"):
-        sr.index(shared(name, "corpus.parquet"), folder / name, encoder=None, limit=3_000, progress=False).close()
+        sr.build(shared(name, "corpus.parquet"), folder / name, encoder=None, limit=3_000, progress=False).close()
     return [folder / "acm", folder / "hepth"]
 
 

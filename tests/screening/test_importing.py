@@ -24,7 +24,7 @@ PAPERS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    return sr.index(PAPERS, tmp_path_factory.mktemp("library") / "index", encoder=None)
+    return sr.build(PAPERS, tmp_path_factory.mktemp("library") / "index", encoder=None)
 
 
 def taken(library: sr.Index, file: Path) -> tuple[Mapping[str, str | None], sr.Screening, tuple[str, ...]]:

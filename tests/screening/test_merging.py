@@ -158,7 +158,7 @@ def test_what_cannot_be_merged_is_one_line_and_nothing_is_lost(index: sr.Index, 
         sr.Screening.merge(index, target, [first, first])
     with pytest.raises(NotFound, match=r"no session .*nowhere.jsonl"):
         sr.Screening.merge(index, target, [first, tmp_path / "nowhere.jsonl"])
-    smaller = sr.index([{"id": "a", "title": "vaccine"}], tmp_path / "smaller", encoder=None)
+    smaller = sr.build([{"id": "a", "title": "vaccine"}], tmp_path / "smaller", encoder=None)
     with pytest.raises(InvalidRequest, match="begun over other papers"):
         sr.Screening.merge(smaller, target, [first, second])
     with sr.Screening(index, second), pytest.raises(IndexBusy):

@@ -32,7 +32,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         if number % 10 == 0:
             rows.append({"id": f"copy{number:02d}", **row, "abstract": "", "source": ["embase"]})
     path = tmp_path_factory.mktemp("reviewed") / "index"
-    sr.index(rows, path, encoder=None, shard_size=25).close()
+    sr.build(rows, path, encoder=None, shard_size=25).close()
     sr.delete(path, ["p59"])
     return sr.open(path)
 

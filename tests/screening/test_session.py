@@ -240,7 +240,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
         sr.Screening(index, file, "stars")
     with pytest.raises(InvalidRequest, match=r"begun with target 0\.95"):
         sr.Screening(index, file, target=0.8)
-    smaller = sr.index([{"id": "a", "title": "vaccine", "year": 2010}], tmp_path / "other", encoder=None)
+    smaller = sr.build([{"id": "a", "title": "vaccine", "year": 2010}], tmp_path / "other", encoder=None)
     with pytest.raises(InvalidRequest, match="other papers, in generation 1"):
         sr.Screening(smaller, file)
     strange = json.loads(file.read_text().splitlines()[0])

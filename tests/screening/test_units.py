@@ -25,7 +25,7 @@ def doubled(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         if work < 20:
             rows.insert(0, {"id": f"pre{work}", **row, "abstract": "", "doi": None, "year": 2009, "title": title.upper()})
             rows.append({"id": f"db{work}", **row, "title": title.split(":")[0], "authors": [], "doi": f"https://doi.org/{doi}"})
-    return sr.index(rows, tmp_path_factory.mktemp("doubled") / "index", encoder=None, shard_size=50)
+    return sr.build(rows, tmp_path_factory.mktemp("doubled") / "index", encoder=None, shard_size=50)
 
 
 def test_a_work_is_one_and_any_of_its_papers_stands_for_it(doubled: sr.Index, tmp_path: Path) -> None:

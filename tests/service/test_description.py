@@ -34,7 +34,7 @@ def description(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathF
     """The description of a service over papers that cite each other."""
     cited = [paper | {"references": [papers[place - 1]["id"]], "doi": f"10.1000/x.{place}"} for place, paper in enumerate(papers)]
     path = tmp_path_factory.mktemp("described") / "papers"
-    sr.index(cited, path, encoder=None, progress=False).close()
+    sr.build(cited, path, encoder=None, progress=False).close()
     return schemathesis.openapi.from_asgi("/openapi.json", make_app(Library([path]), ServiceSettings(), log=lambda line: None))
 
 

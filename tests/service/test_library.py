@@ -16,7 +16,7 @@ from sciretrieve.storage.manifest import read_manifest
 def build(path: Path, *titles: str) -> Path:
     """An index of papers with these titles, searched by words."""
     papers = [{"id": title.split()[0], "title": title} for title in titles]
-    sr.index(papers, path, encoder=None, progress=False).close()
+    sr.build(papers, path, encoder=None, progress=False).close()
     return path
 
 

@@ -30,7 +30,7 @@ PAPERS = made_up_papers(16, seed=6)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An index of nine papers, in shards of four, four and one; generation 2."""
-    sr.index(PAPERS[:8], tmp_path / "index", encoder=None, shard_size=4).close()
+    sr.build(PAPERS[:8], tmp_path / "index", encoder=None, shard_size=4).close()
     sr.add(PAPERS[8:9], tmp_path / "index")
     return tmp_path / "index"
 
@@ -60,7 +60,7 @@ def ids(folder: Path, generation: int | None = None) -> set[str]:
 
 def test_a_manifest_that_is_in_no_log_is_nothing(folder: Path, tmp_path: Path) -> None:
     """One of another index, say, left when its folder was copied over."""
-    sr.index(PAPERS[:4], tmp_path / "other", encoder=None).close()
+    sr.build(PAPERS[:4], tmp_path / "other", encoder=None).close()
     sr.add(PAPERS[4:5], tmp_path / "other")
     for number in (7, 9):
         manifest = read_sealed(tmp_path / "other" / "manifest.json")
@@ -121,10 +121,10 @@ def test_repair_takes_no_commit_that_can_be_done_again(folder: Path, tmp_path: P
     if is_first:
         folder = tmp_path / "new"
         with killed("manifest.json"):
-            sr.index(PAPERS[:4], folder, encoder=None)
+            sr.build(PAPERS[:4], folder, encoder=None)
         with pytest.raises(NotFound, match="is not finished"):
             repair(folder)
-        assert len(sr.index(PAPERS[:4], folder, encoder=None)) == 4
+        assert len(sr.build(PAPERS[:4], folder, encoder=None)) == 4
     else:
         with killed("manifest.json"):
             sr.add(PAPERS[9:11], folder)

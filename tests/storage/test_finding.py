@@ -18,7 +18,7 @@ from sciretrieve.storage.finding import chosen, found, listing, several
 @pytest.fixture(scope="session")
 def words(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of words alone, to be copied."""
-    return Path(sr.index(corpus, tmp_path_factory.mktemp("words") / "index", encoder=None, limit=20).path)
+    return Path(sr.build(corpus, tmp_path_factory.mktemp("words") / "index", encoder=None, limit=20).path)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ class Notes(Silent):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An index of eight papers in two shards."""
-    return sr.index(PAPERS[:8], tmp_path / "index", encoder=None, shard_size=4).path
+    return sr.build(PAPERS[:8], tmp_path / "index", encoder=None, shard_size=4).path
 
 
 def interrupted(folder: Path, corpus: Path, papers: int = 5) -> None:
@@ -82,7 +82,7 @@ CHANGES: dict[str, Callable[[Path, Silent], object]] = {
     "merge": lambda folder, heard: sr.merge(folder, progress=heard),
     "reindex": lambda folder, heard: sr.reindex(folder, lexical={"k1": 0.5}, progress=heard),
     "repair": lambda folder, heard: sr.repair(folder, progress=heard),
-    "index": lambda folder, heard: sr.index(PAPERS[:8], folder, encoder=None, shard_size=3, overwrite=True, progress=heard),
+    "index": lambda folder, heard: sr.build(PAPERS[:8], folder, encoder=None, shard_size=3, overwrite=True, progress=heard),
 }
 
 
@@ -106,9 +106,9 @@ def test_a_mark_that_cannot_be_read_is_in_nobodys_way(folder: Path, tmp_path: Pa
 def test_a_first_build_with_a_mark_that_cannot_be_read_starts_over(tmp_path: Path) -> None:
     corpus, folder, heard = write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "index", Notes()
     with pytest.raises(KeyboardInterrupt):
-        sr.index(corpus, folder, encoder=None, shard_size=4, progress=Notes(18))
+        sr.build(corpus, folder, encoder=None, shard_size=4, progress=Notes(18))
     halved(folder / "pending.json")
-    assert len(sr.index(corpus, folder, encoder=None, shard_size=4, progress=heard)) == 12
+    assert len(sr.build(corpus, folder, encoder=None, shard_size=4, progress=heard)) == 12
     assert [note for note in heard.notes if "dropped" in note]
     assert not list((folder / "shards").glob("*.partial"))
 

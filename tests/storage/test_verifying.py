@@ -53,7 +53,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verified")
     with letters_for_all():
         corpus = write_jsonl(folder / "papers.jsonl", made_up_papers(14, seed=7))
-        sr.index(corpus, folder / "index", encoder="letters", shard_size=7, dense="hnsw").close()
+        sr.build(corpus, folder / "index", encoder="letters", shard_size=7, dense="hnsw").close()
         lifecycle.delete(folder / "index", "p0002")
     return folder / "index"
 
@@ -494,8 +494,8 @@ def test_where_the_encoder_is_not_available_that_is_said(error: SciretrieveError
 
 def test_an_index_without_vectors_or_without_terms_is_verified(tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(9))
-    sr.index(corpus, tmp_path / "words", encoder=None).close()
-    sr.index(corpus, tmp_path / "vectors", encoder="letters", lexical=None).close()
+    sr.build(corpus, tmp_path / "words", encoder=None).close()
+    sr.build(corpus, tmp_path / "vectors", encoder="letters", lexical=None).close()
     for name, lost in (("words", "postings.arrow"), ("vectors", "vectors.npy")):
         before = ids_of(tmp_path / name)
         assert verify(tmp_path / name).faults == ()

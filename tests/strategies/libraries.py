@@ -26,7 +26,7 @@ def made_up(name: str, count: int, seed: int) -> list[dict[str, Any]]:
 
 def built(papers: list[dict[str, Any]], path: Path, deleted: str | None = None) -> sr.Index:
     """An index of words alone, of several shards, one of whose papers is deleted."""
-    index = sr.index(papers, path, encoder=None, shard_size=25)
+    index = sr.build(papers, path, encoder=None, shard_size=25)
     if deleted:
         index.close()
         sr.delete(path, deleted)

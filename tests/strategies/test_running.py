@@ -145,8 +145,8 @@ MORE: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("copies")
-    sr.index(COPIES, folder / "one", encoder=None).close()
-    sr.index(MORE, folder / "other", encoder=None).close()
+    sr.build(COPIES, folder / "one", encoder=None).close()
+    sr.build(MORE, folder / "other", encoder=None).close()
     return folder
 
 
@@ -170,7 +170,7 @@ def test_each_paper_once(copies: Path, tmp_path: Path) -> None:
 
 def test_an_id_of_two_papers_is_written_with_its_index(tmp_path: Path) -> None:
     for name, title in (("one", "Mouse"), ("other", "Mice and rats")):
-        sr.index([{"id": "1", "title": title}], tmp_path / name, encoder=None).close()
+        sr.build([{"id": "1", "title": title}], tmp_path / name, encoder=None).close()
     result = found(tmp_path, as_toml({"s1": "mouse OR mice"}), "one", "other")
     assert [one.id for one in result.papers] == ["one/1", "other/1"]
 
@@ -198,7 +198,7 @@ def test_what_is_written(copies: Path, tmp_path: Path) -> None:
         }  # fmt: skip
     # and both lists are read as papers again
     for name in ("papers.csv", "papers.ris"):
-        with sr.index(tmp_path / "new" / "out" / name, tmp_path / name.replace(".", ""), encoder=None) as index:
+        with sr.build(tmp_path / "new" / "out" / name, tmp_path / name.replace(".", ""), encoder=None) as index:
             assert sorted(paper.title for paper in index) == sorted(one.paper.title for one in result.papers)
 
 
@@ -250,6 +250,6 @@ def test_indexes_of_the_file_and_of_the_caller(folder: Path, monkeypatch: pytest
     # those of one name have their paths
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "lab").symlink_to(folder / "mine")
-    sr.index([{"id": "1", "title": "Mouse"}], tmp_path / "lab", encoder=None).close()
+    sr.build([{"id": "1", "title": "Mouse"}], tmp_path / "lab", encoder=None).close()
     counts = count_of(run(parse(text), [folder / "lab", tmp_path / "lab"]), "s1")
     assert set(counts) == {str(folder / "lab"), str(tmp_path / "lab")}

@@ -35,7 +35,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(folder / "vectors.npy", VECTORS)
     (folder / "vectors.ids.txt").write_text("".join(f"{paper['id']}\n" for paper in papers))
     corpus = write_jsonl(folder / "papers.jsonl", papers)
-    sr.index(corpus, folder / "index", encoder=f"vectors:{folder / 'vectors.npy'}", metric="ip", lexical=None, shard_size=300)
+    sr.build(corpus, folder / "index", encoder=f"vectors:{folder / 'vectors.npy'}", metric="ip", lexical=None, shard_size=300)
     sr.delete(folder / "index", [paper["id"] for paper in papers[:DELETED]])
     return folder / "index"
 
@@ -226,7 +226,7 @@ def test_bad_input_is_one_line_before_anything_is_measured(path: Path, tmp_path:
 
 
 def test_an_index_without_vectors_has_nothing_to_measure(corpus: Path, tmp_path: Path) -> None:
-    index = sr.index(corpus, tmp_path / "words", encoder=None)
+    index = sr.build(corpus, tmp_path / "words", encoder=None)
     with pytest.raises(InvalidRequest, match="has no vectors to measure"):
         sr.bench(index)
 

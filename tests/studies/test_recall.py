@@ -42,7 +42,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(vectors: Path, tmp_path: Path) -> Callable[..., Path]:
     def build(papers: int = PAPERS, dense: str = WHOLE, **settings: Any) -> Path:
         settings = {"encoder": f"vectors:{vectors}", "lexical": None, "dense": dense, "shard_size": SHARD} | settings
-        sr.index(rows(0, papers), tmp_path / "index", progress=False, **settings).close()
+        sr.build(rows(0, papers), tmp_path / "index", progress=False, **settings).close()
         return tmp_path / "index"
 
     return build

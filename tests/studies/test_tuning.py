@@ -60,7 +60,7 @@ Made = tuple[sr.Index, list[Query], Qrels]
 
 def made(folder: Path, vectors: str = "random", name: str = "index", **settings: Any) -> Made:
     papers, file, queries, qrels = corpus(folder, vectors)
-    return sr.index(papers, folder / name, encoder=f"vectors:{file}", shard_size=40, **settings), queries, qrels
+    return sr.build(papers, folder / name, encoder=f"vectors:{file}", shard_size=40, **settings), queries, qrels
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def ndcg(ids: Sequence[str], judged: Mapping[str, int], cutoff: int) -> float:
 def searched(folder: Path, index: sr.Index, queries: list[Query], fusion: Fusion, bm25: Bm25Parameters, k: int) -> list[list[str]]:
     """What an index that was built with these BM25 parameters answers by this fusion."""
     path = folder / f"by-{bm25.k1}-{bm25.b}"
-    other = sr.index(folder / "p.jsonl", path, encoder=index.snapshot.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
+    other = sr.build(folder / "p.jsonl", path, encoder=index.snapshot.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
     rankings = replace(other.searcher, fusion=fusion).search(other.reader.probes(queries, "hybrid", None), k)
     return [list(ranking.ids) for ranking in rankings]
 
@@ -172,7 +172,7 @@ def test_bm25_is_as_if_built_so(tmp_path: Path) -> None:
     result = tune(index, queries, qrels)
     assert result.written
     assert (result.after.bm25.b, result.after.bm25.title) == (0.0, 3.0)
-    built = sr.index(tmp_path / "p.jsonl", tmp_path / "built", encoder=None, lexical=result.after.bm25, shard_size=1000)
+    built = sr.build(tmp_path / "p.jsonl", tmp_path / "built", encoder=None, lexical=result.after.bm25, shard_size=1000)
     for ours, expected in zip(sr.open(index.path).search(queries, 90, mode="bm25"), built.search(queries, 90, mode="bm25"), strict=True):
         assert list(ours.ids) == list(expected.ids)
         assert ours.scores.tolist() == expected.scores.tolist()
@@ -238,7 +238,7 @@ def test_only_judged_queries_count(whole: Made) -> None:
 )
 def test_what_cannot_be_tuned_is_refused(tmp_path: Path, settings: dict[str, Any], count: int, words: str) -> None:
     papers, file, queries, qrels = corpus(tmp_path)
-    index = sr.index(papers, tmp_path / "index", **({"encoder": f"vectors:{file}"} | settings))
+    index = sr.build(papers, tmp_path / "index", **({"encoder": f"vectors:{file}"} | settings))
     manifest = (index.path / "manifest.json").read_bytes()
     with pytest.raises(InvalidRequest, match=words):
         tune(index, queries, dict(list(qrels.items())[:count]))
@@ -288,7 +288,7 @@ def test_an_unknown_measure_is_refused(whole: Made) -> None:
 def test_late_interaction_is_tuned_with(tmp_path: Path) -> None:
     """What is fitted is what the index runs, with token vectors where it has them."""
     papers = made_up_papers(60, seed=9)
-    index = sr.index(papers, tmp_path / "index", encoder="minilm", late=True)
+    index = sr.build(papers, tmp_path / "index", encoder="minilm", late=True)
     queries = [Query(f"q{place}", " ".join(paper["title"].split()[:2])) for place, paper in enumerate(papers[:20])]
     qrels = {query.id: {paper["id"]: 1} for query, paper in zip(queries, papers, strict=False)}
     run = index.search(queries, 3, group=False)

@@ -24,7 +24,7 @@ class Telling(Silent):
 def build(corpus: Path, folder: Path, progress: Progress | bool = False) -> None:
     """Build the index, or go on with it."""
     with letters_by_name(), mock.patch.object(LetterEncoder, "window", 8):
-        sr.index(corpus, folder, encoder="letters", shard_size=280, dense="flat", progress=progress).close()
+        sr.build(corpus, folder, encoder="letters", shard_size=280, dense="flat", progress=progress).close()
 
 
 if __name__ == "__main__":

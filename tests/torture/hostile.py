@@ -266,7 +266,7 @@ def told(*arguments: str | Path, stdin: str = "") -> str:
 
 def indexed(corpus: Any, folder: Path, encoder: str | None) -> None:
     """Build an index of a corpus, search it, take papers out and put them back."""
-    with sr.index(corpus, folder / "index", encoder=encoder, shard_size=3) as index:
+    with sr.build(corpus, folder / "index", encoder=encoder, shard_size=3) as index:
         reopened = sr.open(folder / "index", encoder=LetterEncoder() if encoder else None)
         listed = reopened.snapshot.live_ids()
         assert len(listed) == len(set(listed)) == len(reopened) > 0
@@ -332,7 +332,7 @@ def index() -> Path:
     """An index to ask."""
     if not _index:
         _index.append(Path(tempfile.mkdtemp()) / "index")
-        sr.index(PAPERS, _index[0], encoder="letters", shard_size=30)
+        sr.build(PAPERS, _index[0], encoder="letters", shard_size=30)
     return _index[0]
 
 
@@ -439,7 +439,7 @@ def files_of_vectors(data: bytes, name: str) -> None:
     def work(folder: Path) -> None:
         (folder / name).write_bytes(data)
         (folder / "x.ids.txt").write_bytes(data)
-        sr.index(PAPERS[:3], folder / "index", encoder=f"vectors:{folder / name}")
+        sr.build(PAPERS[:3], folder / "index", encoder=f"vectors:{folder / name}")
         load_encoder(f"vectors:{folder / name}").encode_queries([Query("q")])
 
     survives(work)
@@ -467,7 +467,7 @@ def faiss_indexes(data: bytes, has_ids: bool) -> None:
         (folder / "x.faiss").write_bytes(data)
         if has_ids:
             (folder / "x.ids.txt").write_text("7\n14\n21\n")
-        sr.index(FAISS_PAPERS, folder / "index", encoder=f"faiss:{folder / 'x.faiss'}", lexical=None)
+        sr.build(FAISS_PAPERS, folder / "index", encoder=f"faiss:{folder / 'x.faiss'}", lexical=None)
 
     survives(work)
 
@@ -556,7 +556,7 @@ def index_long(file: str, data: bytes) -> None:
 
     def work(folder: Path) -> None:
         (folder / file).write_bytes(data)
-        sr.index(folder / file, folder / "index", encoder=None)
+        sr.build(folder / file, folder / "index", encoder=None)
         for form in ("table", "json", "bibtex"):
             told("search", "graph", "-k", "1", "--format", form, *(["--explain"] if form == "table" else []), "-i", folder / "index")
 

@@ -68,7 +68,7 @@ class Corpora:
 
 def build(corpora: Corpora, index: Path) -> None:
     """Two shards, of seven papers and of five."""
-    sr.index(corpora.first, index, encoder="letters", shard_size=SHARD_SIZE, dense="hnsw").close()
+    sr.build(corpora.first, index, encoder="letters", shard_size=SHARD_SIZE, dense="hnsw").close()
 
 
 def build_with_history(corpora: Corpora, index: Path) -> None:
@@ -111,7 +111,7 @@ OPERATIONS: dict[str, Operation] = {
     "build": Operation(_nothing, build, lambda corpora, index: ["index", corpora.first, "-o", index, *BUILD]),
     "replace": Operation(
         build_with_history,
-        lambda corpora, index: sr.index(
+        lambda corpora, index: sr.build(
             corpora.other, index, encoder="letters", shard_size=SHARD_SIZE, dense="hnsw", overwrite=True
         ).close(),
         lambda corpora, index: ["index", corpora.other, "-o", index, *BUILD, "--overwrite"],

@@ -57,7 +57,7 @@ def answers(index: sr.Index) -> Answers:
 def change(path: Path, command: str, papers: Papers, ids: list[str], resume: bool = True) -> int:
     """Change an index; returns its generation then."""
     if command == "overwrite":
-        with sr.index(papers, path, encoder="letters", shard_size=3, overwrite=True, resume=resume) as index:
+        with sr.build(papers, path, encoder="letters", shard_size=3, overwrite=True, resume=resume) as index:
             return index.snapshot.manifest.generation
     if command == "delete":
         return sr.delete(path, ids).generation

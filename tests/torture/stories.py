@@ -62,15 +62,15 @@ def interrupted(step: Step, papers: int) -> Step:
 def build(dense: str | None = "flat") -> Step:
     """Builds an index of the library, without vectors if `dense` is None."""
     settings: dict[str, Any] = {"encoder": "letters", "shard_size": 7, "dense": dense} if dense else {"encoder": None, "shard_size": 7}
-    return lambda index, corpora, **options: sr.index(corpora.library, index, **settings, **options).close()
+    return lambda index, corpora, **options: sr.build(corpora.library, index, **settings, **options).close()
 
 
 def build_others(index: Path, corpora: Corpora, **options: Any) -> None:
-    sr.index(corpora.others, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
+    sr.build(corpora.others, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
 
 
 def build_over(index: Path, corpora: Corpora, **options: Any) -> None:
-    sr.index(corpora.library, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
+    sr.build(corpora.library, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
 
 
 def add_more(index: Path, corpora: Corpora, **options: Any) -> None:

@@ -75,7 +75,7 @@ class Afresh:
         if key not in self._answers:
             ordered = dict(sorted(state.items()))
             path = self._folder / str(len(self._answers))
-            sr.index(papers_of(ordered), path, encoder="letters", shard_size=4).close()
+            sr.build(papers_of(ordered), path, encoder="letters", shard_size=4).close()
             with sr.open(path, encoder=LetterEncoder()) as index:
                 self._answers[key] = answers(index)
             shutil.rmtree(path)
@@ -144,7 +144,7 @@ class Processes(RuleBasedStateMachine):
 
     @initialize(papers=states)
     def build(self, papers: State) -> None:
-        sr.index(papers_of(papers), self.path, encoder="letters", shard_size=3).close()
+        sr.build(papers_of(papers), self.path, encoder="letters", shard_size=3).close()
         self.generation, self.states = 1, {1: papers}
         for remote in self.readers:
             remote.generation = remote.ask("open", self.path, None)
@@ -408,7 +408,7 @@ def test_processes_see_what_they_have_open_and_write_one_at_a_time(stage: Stage,
 def test_threads_search_while_another_adds_and_refreshes(modes: tuple[Mode, ...], tmp_path: Path, effort: Effort) -> None:
     """Each search is asked of one snapshot, and gets that snapshot's answer, whichever thread was first to read a file of it."""
     path, afresh, rounds = tmp_path / "index", Afresh(tmp_path), effort(6, 60)
-    sr.index(papers_of({IDS[0]: 0}), path, encoder="letters", shard_size=3).close()
+    sr.build(papers_of({IDS[0]: 0}), path, encoder="letters", shard_size=3).close()
     current = [sr.open(path, encoder=LetterEncoder())]
     states = {1: {IDS[0]: 0}}
     start, done = threading.Barrier(THREADS + 1), threading.Event()

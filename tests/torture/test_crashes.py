@@ -427,7 +427,7 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
 
     monkeypatch.setattr(encoder, "encode", noted)
     with recorded(index.parent) as recording:
-        sr.index(corpus, index, encoder="letters", shard_size=50).close()
+        sr.build(corpus, index, encoder="letters", shard_size=50).close()
     files, places = files_of(index), list(encoded)
     assert len(places) == 24
     for number, place in enumerate(range(min(places), max(places) + 4)):
@@ -435,7 +435,7 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
             encoded.clear()
             shutil.rmtree(index.parent)
             recording.crashed(kind, place, Random(place)).tree.put(index.parent)
-            sr.index(corpus, index, encoder="letters", shard_size=50).close()
+            sr.build(corpus, index, encoder="letters", shard_size=50).close()
             assert files_of(index) == files
             done = sum(when < place for when in places)
             assert len(encoded) <= len(places) - done + 2 * encoder.window, f"{kind} after {place}"

@@ -42,7 +42,7 @@ class Told(Silent):
 def a_node_in_mid_build(cluster: Any, workers: RayWorkers, folder: Path) -> None:
     corpus = write_jsonl(folder / "corpus.jsonl", made_up_papers(200))
     settings = sr.BuildSettings(shard_size=40, dense="IVF4,SQ8")
-    here = sr.index(corpus, folder / "here", settings)
+    here = sr.build(corpus, folder / "here", settings)
     doomed = cluster.add_node(num_cpus=1)
     deaths: list[str] = []
 
@@ -52,7 +52,7 @@ def a_node_in_mid_build(cluster: Any, workers: RayWorkers, folder: Path) -> None
             deaths.append("in mid-build")
 
     told = Told(kill)
-    index = sr.index(corpus, folder / "index", settings, workers=workers, progress=told)
+    index = sr.build(corpus, folder / "index", settings, workers=workers, progress=told)
     assert deaths
     assert told.stages == [("papers read", 200, 200), ("papers", 200, 200), ("papers", 200, 200)]  # read, filled, indexed
     assert contents(index) == contents(here)
@@ -60,7 +60,7 @@ def a_node_in_mid_build(cluster: Any, workers: RayWorkers, folder: Path) -> None
 
 
 def a_node_in_mid_search(cluster: Any, workers: RayWorkers, folder: Path) -> None:
-    index = sr.index(write_jsonl(folder / "corpus.jsonl", made_up_papers(200)), folder / "index", shard_size=50, dense="HNSW8,Flat")
+    index = sr.build(write_jsonl(folder / "corpus.jsonl", made_up_papers(200)), folder / "index", shard_size=50, dense="HNSW8,Flat")
     queries = ["graph networks", "attention in trials", "grahp netwroks"]
     expected = [(ranking.ids, ranking.scores.tolist()) for ranking in index.search(queries, 20)]
     doomed = cluster.add_node(num_cpus=1)

@@ -36,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     papers[9]["abstract"] = ""
     write_jsonl(folder / "papers.jsonl", papers)
     write_small(folder / "encoder")
-    sr.index(folder / "papers.jsonl", folder / "index", encoder=str(folder / "encoder"), late=False, shard_size=100, progress=False).close()
+    sr.build(folder / "papers.jsonl", folder / "index", encoder=str(folder / "encoder"), late=False, shard_size=100, progress=False).close()
     return folder
 
 
@@ -147,12 +147,12 @@ def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun:
         with pytest.raises(InvalidRequest, match="was built with begun, which cannot be trained for it"):
             train_for_index("index", "twice", progress=False)
     finally:
-        sr.index("papers.jsonl", "index", encoder=str(library / "encoder"), late=False, overwrite=True, progress=False).close()
+        sr.build("papers.jsonl", "index", encoder=str(library / "encoder"), late=False, overwrite=True, progress=False).close()
 
 
 def test_papers_that_were_added_are_taken_from_the_index(library: Path, tmp_path: Path) -> None:
     """The corpus is no longer all of it."""
-    sr.index(library / "papers.jsonl", "grown", encoder=str(library / "encoder"), late=False, dense="hnsw", progress=False).close()
+    sr.build(library / "papers.jsonl", "grown", encoder=str(library / "encoder"), late=False, dense="hnsw", progress=False).close()
     sr.add([{"id": "new", "title": "apple river"}], "grown", progress=False)
     assert next_command("grown", "my encoder") == (
         "sciretrieve export -i grown -o grown.parquet && "
@@ -179,15 +179,15 @@ def test_what_gains_nothing_is_not_kept(library: Path) -> None:
 
 def test_what_cannot_be_fitted_is_refused(library: Path, tmp_path: Path) -> None:
     corpus, encoder = library / "papers.jsonl", str(library / "encoder")
-    sr.index(corpus, "words", encoder=None, progress=False).close()
-    sr.index(corpus, "few", encoder=encoder, limit=80, late=False, progress=False).close()
-    sr.index(corpus, "otherwise", encoder=encoder, pooling="cls", late=False, progress=False).close()
+    sr.build(corpus, "words", encoder=None, progress=False).close()
+    sr.build(corpus, "few", encoder=encoder, limit=80, late=False, progress=False).close()
+    sr.build(corpus, "otherwise", encoder=encoder, pooling="cls", late=False, progress=False).close()
     alike = [{"id": f"a{number}", "title": "apple river stone cloud", "abstract": "lemon"} for number in range(120)]
-    sr.index(alike, "alike", encoder=encoder, late=False, progress=False).close()
+    sr.build(alike, "alike", encoder=encoder, late=False, progress=False).close()
     with sr.open("few") as index:
         np.save("vectors.npy", np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
         Path("vectors.ids.txt").write_text("\n".join(index.snapshot.live_ids()))
-    sr.index(corpus, "stored", encoder="vectors:vectors.npy", limit=80, progress=False).close()
+    sr.build(corpus, "stored", encoder="vectors:vectors.npy", limit=80, progress=False).close()
     for name, message in {
         "words": "words has no vectors, and so no encoder to train",
         "few": "few has 79 papers with a title and an abstract, too few to hold some out: it takes 100",

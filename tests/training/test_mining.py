@@ -29,7 +29,7 @@ SETTINGS = CiteSettings(cited=1, queries=80)
 @pytest.fixture(scope="module")
 def bm25(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bm25") / "index"
-    sr.index(library(), folder, encoder=None, dense="none", progress=False).close()
+    sr.build(library(), folder, encoder=None, dense="none", progress=False).close()
     return folder
 
 
@@ -121,7 +121,7 @@ def test_vectors_mine_by_their_metric(tmp_path: Path, metric: Metric) -> None:
     """Scores below 0, as distances are, have the bound on their side: a negative is a twentieth further away."""
     encoder = LetterEncoder(metric=metric)
     rows = library()[:300]
-    sr.index(rows, tmp_path / "index", encoder=encoder, progress=False).close()
+    sr.build(rows, tmp_path / "index", encoder=encoder, progress=False).close()
     papers = [Paper(row["id"], row["title"], row["abstract"]) for row in rows]
     queries = [Query(paper.id, paper.title) for paper in papers[:40]]
     vectors = encoder.encode_papers(papers).astype(np.float64)

@@ -36,7 +36,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     folder = tmp_path_factory.mktemp("searched")
     corpus = write_jsonl(folder / "corpus.jsonl", made_up_papers(400))
     settings = BuildSettings(shard_size=90, dense="HNSW8,Flat", lexical=sr.Bm25Parameters("bm25l"))
-    sr.index(corpus, folder / "index", settings)
+    sr.build(corpus, folder / "index", settings)
     sr.delete(folder / "index", sr.open(folder / "index").snapshot.live_ids()[50:60])
     return sr.open(folder / "index")
 

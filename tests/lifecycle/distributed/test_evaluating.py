@@ -40,7 +40,7 @@ def index(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) 
     """An index of the papers in five approximate shards, of one of which all papers are deleted."""
     folder = tmp_path_factory.mktemp("index") / "papers"
     others = [{**row, "id": f"other-{row['id']}"} for row in made_up_papers(60, seed=1)]
-    sr.index([*rows[:60], *others, *rows[60:]], folder, shard_size=60, dense="HNSW8,Flat")
+    sr.build([*rows[:60], *others, *rows[60:]], folder, shard_size=60, dense="HNSW8,Flat")
     sr.delete(folder, [row["id"] for row in others])
     return folder
 

@@ -95,7 +95,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command(corpus: Path, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = sr.index(corpus, tmp_path / "here", shard_size=40, dense="IVF4,SQ8")
+    here = sr.build(corpus, tmp_path / "here", shard_size=40, dense="IVF4,SQ8")
     assert [facts.ann_file for facts in here.snapshot.manifest.shards] == ["dense-000001.faiss"] * 5
     monkeypatch.setattr("sciretrieve.lifecycle.ingest.fill", None)  # in this process
     monkeypatch.setattr("sciretrieve.storage.commits.build_ann", None)

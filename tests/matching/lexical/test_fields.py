@@ -78,7 +78,7 @@ def assert_as_the_papers_say(index: sr.Index, papers: list[dict[str, Any]]) -> N
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     place = tmp_path_factory.mktemp("fields")
-    return sr.index(write_jsonl(place / "papers.jsonl", PAPERS), place / "index", encoder=None, shard_size=17)
+    return sr.build(write_jsonl(place / "papers.jsonl", PAPERS), place / "index", encoder=None, shard_size=17)
 
 
 def test_words_are_folded_and_neither_stemmed_nor_left_out() -> None:
@@ -106,7 +106,7 @@ def test_a_field_is_not_the_text(index: sr.Index) -> None:
 
 def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
     place = tmp_path / "index"
-    sr.index(write_jsonl(tmp_path / "first.jsonl", PAPERS[:25]), place, encoder=None, shard_size=20)
+    sr.build(write_jsonl(tmp_path / "first.jsonl", PAPERS[:25]), place, encoder=None, shard_size=20)
     sr.add(write_jsonl(tmp_path / "second.jsonl", PAPERS[25:]), place)
     sr.delete(place, ["p0003", "p0030", "p0031"])
     left = [paper for paper in PAPERS if paper["id"] not in ("p0003", "p0030", "p0031")]
@@ -121,19 +121,19 @@ def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
 
 def test_papers_without_such_columns_have_an_empty_file(tmp_path: Path) -> None:
     texts = [{"id": paper["id"], "title": paper["title"], "abstract": paper["abstract"]} for paper in PAPERS]
-    index = sr.index(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder=None)
+    index = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder=None)
     assert not ids_with(index, {"muller"}, "authors")
 
 
 def test_keywords_may_be_one_text_and_may_be_missing_in_a_shard(tmp_path: Path) -> None:
     rows = [{"id": "1", "title": "one", "keywords": "graphs; Query Expansion"}, {"id": "2", "title": "two"}, {"id": "3", "title": "graphs"}]
-    index = sr.index(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=1)
+    index = sr.build(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=1)
     assert ids_with(index, set(Analyzer().terms("expansion of graphs")), "keywords") == {"1"}
 
 
 def test_an_index_without_them_is_refused(tmp_path: Path) -> None:
     """As the first ones were built."""
-    path = sr.index(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "index", encoder=None).path
+    path = sr.build(write_jsonl(tmp_path / "papers.jsonl", PAPERS), tmp_path / "index", encoder=None).path
     with edited_manifest(path) as manifest:
         for shard in manifest["shards"]:
             del shard["files"]["fields.arrow"]

@@ -32,7 +32,7 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
     folder = tmp_path_factory.mktemp("names")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
     for name, size in (("many", 9), ("one", 1000)):
-        sr.index(corpus, folder / name, encoder=None, shard_size=size)
+        sr.build(corpus, folder / name, encoder=None, shard_size=size)
         sr.delete(folder / name, GONE)
     return {name: sr.open(folder / name) for name in ("many", "one")}
 
@@ -124,7 +124,7 @@ def test_names_are_not_corrected(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": f"p{number}", "title": "hopping shapes and Lancer"} for number in range(5)]
     rows.append({"id": "hopper", "title": "a compiler", "authors": ["Hoppine Shape"], "venue": "The Lancet"})
     corpus = write_jsonl(tmp_path / "papers.jsonl", rows)
-    index = sr.index(corpus, tmp_path / "index", encoder=None)
+    index = sr.build(corpus, tmp_path / "index", encoder=None)
     assert index.corrections("hoppine") == {}
     assert index.corrections("lancet") == {}
     assert index.corrections("lancerr") == {"lancerr": "lancer"}
@@ -134,7 +134,7 @@ def test_names_are_not_corrected(tmp_path: Path) -> None:
 def test_a_paper_has_a_word_that_is_one_of_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     papers = [{**paper, "authors": paper["authors"] if number % 7 else ["Grete Hermann"]} for number, paper in enumerate(PAPERS * 2)]
     papers = [{**paper, "id": f"p{number:04d}"} for number, paper in enumerate(papers)]
-    index = sr.index(papers, tmp_path / "index", encoder="letters")
+    index = sr.build(papers, tmp_path / "index", encoder="letters")
     probe = index.reader.probes(["grete hermann star"], "hybrid", None)[0]
     wanted = {
         paper["id"] for paper in papers if "Grete Hermann" in paper["authors"] and "star" in f"{paper['title']} {paper['abstract']}".split()

@@ -99,7 +99,7 @@ def test_the_paper_with_both_together_comes_first(tmp_path: Path) -> None:
         for place, title in enumerate(TITLES)
         for character in CHARACTERS
     ]
-    index = sr.open(sr.index(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
+    index = sr.open(sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
     for place, title in enumerate(TITLES):
         for character in CHARACTERS:
             words = title.format(character).lower().split()
@@ -121,7 +121,7 @@ def test_the_paper_with_both_together_comes_first(tmp_path: Path) -> None:
 
 def test_a_neighbour_that_no_paper_has_costs_nothing(tmp_path: Path) -> None:
     papers = [{"id": "1", "title": "Vitamins in milk", "abstract": ""}, {"id": "2", "title": "Milk", "abstract": ""}]
-    index = sr.open(sr.index(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
+    index = sr.open(sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
     plain, single = (index.search(sr.Query("q", text), 2, mode="bm25").rankings[0] for text in ("vitamin milk", "vitamin k milk"))
     assert list(plain.ids) == list(single.ids) == ["1", "2"]
     assert plain.scores.tolist() == single.scores.tolist()

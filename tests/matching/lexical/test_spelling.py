@@ -31,7 +31,7 @@ def index_of(folder: Path, titles: Sequence[str]) -> Index:
     write_jsonl(
         folder / "papers.jsonl", [{"id": f"p{number}", "title": title, "abstract": "A study."} for number, title in enumerate(titles)]
     )
-    return sr.index(folder / "papers.jsonl", folder / "index", encoder=None)
+    return sr.build(folder / "papers.jsonl", folder / "index", encoder=None)
 
 
 def distance(one: str, other: str) -> int:

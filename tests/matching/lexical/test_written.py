@@ -39,7 +39,7 @@ def test_the_commonest_form_is_shown() -> None:
 
 @pytest.fixture
 def index(tmp_path: Path) -> sr.Index:
-    return sr.index([*ENTROPY, *DUST], tmp_path / "index", encoder=None)
+    return sr.build([*ENTROPY, *DUST], tmp_path / "index", encoder=None)
 
 
 def test_an_explanation_and_a_remedy_have_words_of_papers(index: sr.Index) -> None:
@@ -51,7 +51,7 @@ def test_an_explanation_and_a_remedy_have_words_of_papers(index: sr.Index) -> No
 
 
 def test_groups_have_words_of_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sr.index([*ENTROPY, *DUST], tmp_path / "index", encoder="letters").close()
+    sr.build([*ENTROPY, *DUST], tmp_path / "index", encoder="letters").close()
     with sr.open(tmp_path / "index", encoder=LetterEncoder()) as index:
         labels = {word for group in clusters_of(index, index.search("entropy dust", 8, group=False)) for word in group.label}
     assert "Bekenstein–Hawking" in labels

@@ -77,7 +77,7 @@ def test_its_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             super().__init__(file)
 
     monkeypatch.setattr(zipfile, "ZipFile", Counted)
-    assert len(sr.index(path, tmp_path / "index", encoder=None)) == 20
+    assert len(sr.build(path, tmp_path / "index", encoder=None)) == 20
     assert sr.sync(path, tmp_path / "index").added == 0
     assert opened == [path]
 
@@ -96,7 +96,7 @@ def test_a_file_in_it_is_read_on_while_others_are_opened_and_the_archive_is_repl
 
 def test_an_index_of_it_knows_its_files_and_sees_a_change(tmp_path: Path) -> None:
     path = packed(tmp_path / "export.zip", a__bib=BIB, b__csv="id,title\nc,Of CSV\n")
-    index = sr.index(path, tmp_path / "index", encoder=None)
+    index = sr.build(path, tmp_path / "index", encoder=None)
     assert index.snapshot.manifest.sources[0].corpus == (f"{path}/a.bib", f"{path}/b.csv")
     assert open_corpus(path).name == "export"
     before = open_corpus(path).fingerprint()

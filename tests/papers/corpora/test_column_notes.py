@@ -81,8 +81,8 @@ def test_the_counts_are_of_all_papers_also_where_a_build_is_resumed(tmp_path: Pa
     path = write_jsonl(tmp_path / "p.jsonl", rows)
     first, second = Interrupting(True), Interrupting(False)
     with pytest.raises(KeyboardInterrupt):
-        sr.index(path, tmp_path / "index", encoder=None, shard_size=2, progress=first)
-    sr.index(path, tmp_path / "index", encoder=None, shard_size=2, progress=second)
+        sr.build(path, tmp_path / "index", encoder=None, shard_size=2, progress=first)
+    sr.build(path, tmp_path / "index", encoder=None, shard_size=2, progress=second)
     for heard in (first, second):
         assert "read as: id ← id, title ← title, year ← year, authors ← authors" in heard.notes
     assert second.notes[-1] == "of 9 papers, 9 without abstract, 3 without year, 5 without authors"
@@ -93,7 +93,7 @@ def test_only_the_papers_that_are_indexed_count(tmp_path: Path) -> None:
 
     heard = Interrupting(False)
     path = write_jsonl(tmp_path / "p.jsonl", [{"id": n, "title": "T"} for n in range(9)])
-    sr.index(path, tmp_path / "index", encoder=None, limit=4, progress=heard)
+    sr.build(path, tmp_path / "index", encoder=None, limit=4, progress=heard)
     assert heard.notes[-1] == "of 4 papers, 4 without abstract, 4 without year, 4 without authors"
 
 
@@ -103,5 +103,5 @@ def test_a_benchmarks_papers_have_no_columns_to_tell_of(tmp_path: Path) -> None:
 
     heard = Interrupting(False)
     corpus = PaperCorpus.of("made up", "1", lambda: iter([sr.Paper("a", "A title"), sr.Paper("b")]))
-    assert len(sr.index(corpus, tmp_path / "index", encoder=None, progress=heard)) == 2
+    assert len(sr.build(corpus, tmp_path / "index", encoder=None, progress=heard)) == 2
     assert heard.notes == []

@@ -86,12 +86,12 @@ def test_another_standard_input_is_another_corpus(monkeypatch: pytest.MonkeyPatc
     import sciretrieve as sr
 
     give(monkeypatch, b'{"id": 1, "title": "first"}\n')
-    sr.index("-", tmp_path / "index", encoder=None)
+    sr.build("-", tmp_path / "index", encoder=None)
     give(monkeypatch, b'{"id": 1, "title": "first"}\n')
-    assert len(sr.index("-", tmp_path / "index", encoder=None)) == 1
+    assert len(sr.build("-", tmp_path / "index", encoder=None)) == 1
     give(monkeypatch, b'{"id": 2, "title": "other"}\n')
     with pytest.raises(IndexExists):
-        sr.index("-", tmp_path / "index", encoder=None)
+        sr.build("-", tmp_path / "index", encoder=None)
 
 
 ROWS = [{"id": 7, "title": "T", "authors": ["Ada Lovelace"], "year": 1843}, {"id": 8, "title": "U", "year": None, "cited": 3}]
@@ -139,7 +139,7 @@ def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
     import sciretrieve as sr
 
     texts = pa.array(["x", "y"], pa.string_view())
-    index = sr.index(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
+    index = sr.build(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
     assert [paper.extra["topic"] for paper in index.papers(["y", "x"])] == ["y", "x"]
 
 
@@ -156,12 +156,12 @@ def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
 def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[list[dict[str, Any]]], Any], source: str) -> None:
     import sciretrieve as sr
 
-    index = sr.index(kind(ROWS), tmp_path / "index", encoder=None)
+    index = sr.build(kind(ROWS), tmp_path / "index", encoder=None)
     assert index.snapshot.manifest.sources[0].corpus == (source,)
-    assert len(sr.index(kind(ROWS), tmp_path / "index", encoder=None)) == 2
+    assert len(sr.build(kind(ROWS), tmp_path / "index", encoder=None)) == 2
     more = [*ROWS, {"id": 9, "title": "V", "year": 2000}]
     with pytest.raises(IndexExists, match=r"`sr\.sync\(papers, '.*index'\)` makes it equal to these papers, `sr\.add"):
-        sr.index(kind(more), tmp_path / "index", encoder=None)
+        sr.build(kind(more), tmp_path / "index", encoder=None)
     assert sr.add(kind(more[2:]), tmp_path / "index").papers == 3
     update = sr.sync(kind(more[1:]), tmp_path / "index", allow_deletions=True)
     assert (update.deleted, update.unchanged, update.papers) == (1, 2, 2)

@@ -248,7 +248,7 @@ def test_an_array_of_records_and_a_list_in_memory_say_the_same(tmp_path: Path, n
 def test_every_value_of_a_record_is_in_its_paper(tmp_path: Path, name: str) -> None:
     """Each text and number within the record is found in the index's paper, but for markup and what identifiers have around them."""
     record, _ = CASES[name]
-    sr.index(write_jsonl(tmp_path / "p.jsonl", [record]), tmp_path / "index", encoder=None)
+    sr.build(write_jsonl(tmp_path / "p.jsonl", [record]), tmp_path / "index", encoder=None)
     (paper,) = sr.open(tmp_path / "index").papers([CASES[name][1]["id"]])
     text = squeezed(
         json.dumps(

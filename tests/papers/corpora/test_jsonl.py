@@ -118,7 +118,7 @@ def test_whatever_the_values_every_paper_is_built_and_found(
     (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in papers))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raw, "BATCH_ROWS", 2)  # so that batches of one shard, and shards, differ in their columns' types
-        index = sr.index(folder / "p.jsonl", folder / "index", encoder=None, shard_size=3)
+        index = sr.build(folder / "p.jsonl", folder / "index", encoder=None, shard_size=3)
     assert {hit.id for hit in index.search("words", k=9, mode="bm25").hits} == {paper["id"] for paper in papers}
 
 

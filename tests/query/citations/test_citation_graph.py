@@ -29,7 +29,7 @@ def library(count: int = 40, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def built(path: Path, rows: Sequence[dict[str, Any]], **settings: Any) -> sr.Index:
-    return sr.index(list(rows), path, encoder=None, **settings)
+    return sr.build(list(rows), path, encoder=None, **settings)
 
 
 def neighbourhoods(rows: Sequence[dict[str, Any]]) -> dict[str, set[str]]:
@@ -159,7 +159,7 @@ def test_numbers_are_pubmed_ids_in_papers_from_pubmed_alone(tmp_path: Path) -> N
 def test_two_columns_are_read_and_papers_need_not_have_them(tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text('{"id": "a", "title": "A", "referenced_works": ["b", "c"]}\n{"id": "b", "title": "B"}\n')
     (tmp_path / "two.jsonl").write_text('{"id": "c", "title": "C", "cites": "a, b"}\n{"id": "d", "title": "D", "references": 3}\n')
-    index = sr.index([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], tmp_path / "index", encoder=None, shard_size=1)
+    index = sr.build([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], tmp_path / "index", encoder=None, shard_size=1)
     assert [index.snapshot.citations.graph.cites(row).tolist() for row in range(4)] == [[1, 2], [], [0, 1], []]
 
 

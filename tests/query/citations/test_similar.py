@@ -24,7 +24,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    return sr.index(ROWS, tmp_path_factory.mktemp("cited") / "index", encoder=None, shard_size=16)
+    return sr.build(ROWS, tmp_path_factory.mktemp("cited") / "index", encoder=None, shard_size=16)
 
 
 def ranked(scores: dict[str, float]) -> list[str]:
@@ -60,7 +60,7 @@ def test_filters_negatives_and_deleted_papers(index: sr.Index, tmp_path: Path) -
     assert dict(zip(pushed.ids, pushed.scores.tolist(), strict=True)) == pytest.approx(
         {id: score for id, score in expected.items() if score > 0}, rel=1e-3
     )
-    sr.index(ROWS, tmp_path / "index", encoder=None)
+    sr.build(ROWS, tmp_path / "index", encoder=None)
     gone = sorted(everything)[:2]
     sr.delete(tmp_path / "index", gone)
     for by in ("citations", "both"):
@@ -87,7 +87,7 @@ def test_both_joins_the_text_with_citations(index: sr.Index, by: SimilarBy | Non
 
 
 def test_an_index_without_references_goes_by_text(index: sr.Index, tmp_path: Path) -> None:
-    plain = sr.index(made_up_papers(60), tmp_path / "index", encoder=None, shard_size=16)
+    plain = sr.build(made_up_papers(60), tmp_path / "index", encoder=None, shard_size=16)
     found, by_text = (of.similar("p0009", 9, **by).rankings[0].ids for of, by in ((plain, {}), (index, {"by": "text"})))  # type: ignore[arg-type]
     assert list(found) == list(by_text)
     for by in ("citations", "both"):
@@ -132,6 +132,6 @@ def test_the_command_explains_the_links(index: sr.Index) -> None:
 
 def test_nothing_linked_is_said(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": "a", "title": "A", "references": ["b"]}, {"id": "c", "title": "C"}]
-    index = sr.index(rows, tmp_path / "index", encoder=None)
+    index = sr.build(rows, tmp_path / "index", encoder=None)
     result = sciretrieve("similar", "a", "-i", index.path, "--by", "citations")
     assert "no reference links another paper with the given ones; --by text compares what they say" in result.stderr

@@ -65,7 +65,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     folder = tmp_path_factory.mktemp("identifying")
     papers = made_up_papers(50, seed=5)
     papers[10:10] = NAMED[:4]
-    sr.index(write_jsonl(folder / "papers.jsonl", papers + NAMED[4:]), folder / "index", encoder=None, shard_size=13).close()
+    sr.build(write_jsonl(folder / "papers.jsonl", papers + NAMED[4:]), folder / "index", encoder=None, shard_size=13).close()
     sr.delete(folder / "index", "dead")
     return sr.open(folder / "index")
 
@@ -121,7 +121,7 @@ def test_records_of_one_work_are_named_by_the_one_that_says_most(tmp_path: Path)
         {"id": "second", "title": "Rains", "authors": "Roe, C.", "doi": "10.1000/book"},
         *made_up_papers(20),
     ]
-    with sr.index(rows, tmp_path / "index", encoder=None) as index:
+    with sr.build(rows, tmp_path / "index", encoder=None) as index:
         for name in ("10.1000/ONE", "https://doi.org/10.1000/one", "tides of the northern sea"):
             assert [paper.id for paper in index.papers(name)] == ["whole"]
             assert sr.profile(index, name).paper.id == "whole"
@@ -167,7 +167,7 @@ def test_the_command_says_what_came_first(index: sr.Index) -> None:
 
 
 def test_deleting_by_an_identifier(tmp_path: Path) -> None:
-    sr.index([{**paper, "abstract": ""} for paper in NAMED], tmp_path / "index", encoder=None).close()
+    sr.build([{**paper, "abstract": ""} for paper in NAMED], tmp_path / "index", encoder=None).close()
     with pytest.raises(Ambiguous):
         sr.delete(tmp_path / "index", ["10.1000/twice"])
     assert sr.delete(tmp_path / "index", ["https://doi.org/10.1000/abc"]).deleted == 1

@@ -52,7 +52,7 @@ DELETED = {"t003", "editorial 1"}
 def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """The papers in several shards, without vectors; two are deleted."""
     folder = tmp_path_factory.mktemp("looking")
-    sr.index(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None, shard_size=40).close()
+    sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None, shard_size=40).close()
     sr.delete(folder / "index", sorted(DELETED))
     return sr.open(folder / "index")
 
@@ -185,7 +185,7 @@ def test_a_title_names_a_paper_wherever_an_id_is_taken(index: sr.Index) -> None:
 def test_an_unknown_title_suggests_near_ones(tmp_path: Path, typed: str, first: str) -> None:
     titles = {"a": "Superconformal field theories", "b": "The large N limit of superconformal field theories and supergravity"}
     titles |= {"c": "On the large N limit of conformal field theory", "d": "Vaccines", "e": "Limits"}
-    sr.index([{"id": id, "title": title} for id, title in titles.items()], tmp_path / "index", encoder=None).close()
+    sr.build([{"id": id, "title": title} for id, title in titles.items()], tmp_path / "index", encoder=None).close()
     for command in ("similar", "cite"):
         result = sciretrieve(command, typed, "-i", tmp_path / "index")
         assert result.returncode == 2
@@ -214,7 +214,7 @@ class Backwards:
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 def test_nothing_moves_what_is_meant_from_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Mode) -> None:
     title = {"id": "t900", "title": PAPERS[5]["title"], "abstract": "", "authors": ["Another, N."], "year": 2021}
-    sr.index([*PAPERS, title], tmp_path / "index", encoder="letters", shard_size=60).close()
+    sr.build([*PAPERS, title], tmp_path / "index", encoder="letters", shard_size=60).close()
     named = {"t005", "t900"}
     with sr.open(tmp_path / "index", encoder=LetterEncoder()) as index:
         ways: list[SearchOptions] = [SearchOptions(mode), SearchOptions(mode, group=False), SearchOptions(mode, diversify=True)]
@@ -247,7 +247,7 @@ ON_A_SUBJECT = [
 
 def test_a_name_beside_words_of_titles_means_the_authors_papers_with_these(tmp_path: Path) -> None:
     papers = [{"abstract": "Of space, fields and children.", **paper} for paper in ON_A_SUBJECT]
-    index = sr.open(sr.index(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
+    index = sr.open(sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
     meant = {
         text: sorted(index.search(text, 5, group=False)[0].known)
         for text in (
@@ -276,6 +276,6 @@ def test_a_name_beside_words_of_titles_means_the_authors_papers_with_these(tmp_p
 
 
 def test_an_index_without_words_knows_identifiers_alone(tmp_path: Path) -> None:
-    with sr.index(PAPERS[:20], tmp_path / "index", encoder="letters", lexical=None) as index:
+    with sr.build(PAPERS[:20], tmp_path / "index", encoder="letters", lexical=None) as index:
         assert not index.search(PAPERS[5]["title"])[0].known
         assert index.search("t005")[0].known == {"t005": "id"}

@@ -23,7 +23,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         papers.append(
             {**papers[number], "id": name, "title": f"{papers[number]['title']} {number}", "authors": [name, "Bo Bauer"], "year": 1999}
         )
-    return sr.index(papers, tmp_path_factory.mktemp("names") / "index", encoder=None)
+    return sr.build(papers, tmp_path_factory.mktemp("names") / "index", encoder=None)
 
 
 @pytest.mark.parametrize("way", ["{family} {given}", "author:{family}", 'author:"{family}, {given}"', "{family} 1999"])
@@ -68,7 +68,7 @@ def gravity(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
         {"id": "one", "title": "Gravity and a brane of one", "authors": ["Lisa Randall"]},
         {"id": "other", "title": "Whales at sea", "authors": ["Al Sundrum", "Bo Brane"]},
     ]
-    return sr.index(papers, tmp_path_factory.mktemp("gravity") / "index", encoder=None)
+    return sr.build(papers, tmp_path_factory.mktemp("gravity") / "index", encoder=None)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """The papers among others, in several shards, without vectors."""
     folder = tmp_path_factory.mktemp("names")
     papers = [paper | {"authors": []} for paper in made_up_papers(30)]
-    return sr.index(write_jsonl(folder / "papers.jsonl", papers + PAPERS), folder / "index", encoder=None, shard_size=30)
+    return sr.build(write_jsonl(folder / "papers.jsonl", papers + PAPERS), folder / "index", encoder=None, shard_size=30)
 
 
 def plain(text: str) -> list[str]:

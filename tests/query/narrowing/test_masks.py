@@ -52,9 +52,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
     """An index of the papers with both halves, one without each, and the first in one shard."""
     folder = tmp_path_factory.mktemp("narrowing")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
-    indexes = {mode: sr.index(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
+    indexes = {mode: sr.build(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
     assert len(indexes["hybrid"].snapshot.shards) == 3
-    return indexes | {"one": sr.index(corpus, folder / "one", encoder=None)}
+    return indexes | {"one": sr.build(corpus, folder / "one", encoder=None)}
 
 
 @cache
@@ -466,7 +466,7 @@ def test_a_word_where_numbers_stand_is_refused_in_one_line(made: dict[str, sr.In
 
 def test_a_column_that_only_some_shards_have(tmp_path: Path) -> None:
     rows = [{"id": str(number), "title": "stars", **({"late": f"word{number}"} if number >= 5 else {})} for number in range(10)]
-    index = sr.index(write_jsonl(tmp_path / "p.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
     assert index.search("stars late:word", 20).rankings[0].ids == ["5", "6", "7", "8", "9"]
     assert index.search("stars -late:word8", 20).rankings[0].ids == ["0", "1", "2", "3", "4", "5", "6", "7", "9"]
 
@@ -482,7 +482,7 @@ FEW, MANY = {"c5"}, {"c50", "c500", "c1000"}
 
 
 def added(folder: Path) -> None:
-    sr.index(CITED, folder, encoder=None).close()
+    sr.build(CITED, folder, encoder=None).close()
     sr.add([ODD_ONE], folder)
 
 
@@ -492,11 +492,11 @@ def joined(folder: Path) -> None:
 
 
 def built_at_once(folder: Path) -> None:
-    sr.index([ODD_ONE, *CITED], folder, encoder=None).close()
+    sr.build([ODD_ONE, *CITED], folder, encoder=None).close()
 
 
 def with_nothing(folder: Path) -> None:
-    sr.index([{"id": "nothing", "title": "graphs", "citations": None, "tags": []}], folder, encoder=None).close()
+    sr.build([{"id": "nothing", "title": "graphs", "citations": None, "tags": []}], folder, encoder=None).close()
     sr.add(CITED[:2], folder)
     sr.add([{**CITED[2], "citations": 500.0}, {"id": "half", "title": "graphs", "citations": 2000.5}], folder)
     sr.add([ODD_ONE, {**CITED[3], "citations": "1000"}], folder)
@@ -610,7 +610,7 @@ def test_deleted_papers_have_no_say(way: Callable[[Path], None], tmp_path: Path)
 def test_texts_that_are_no_numbers_are_not_compared_with_any(tmp_path: Path) -> None:
     codes = ["007", "1,000", "12345678901234567890", "12345678901234567891", "1e3", "-2.50", ""]
     rows = [{"id": f"i{place}", "title": "graphs", "code": code} for place, code in enumerate(codes)]
-    with sr.index(rows, tmp_path / "index", encoder=None) as index:
+    with sr.build(rows, tmp_path / "index", encoder=None) as index:
         assert judged(index, "code > 7") == ({"i2", "i3", "i4"}, {"i0", "i1"})
         assert judged(index, "code == 12345678901234567890") == ({"i2"}, set())
         assert judged(index, "code in (1000, -2.5)") == ({"i4", "i5"}, set())
@@ -622,5 +622,5 @@ def test_texts_that_are_no_numbers_are_not_compared_with_any(tmp_path: Path) -> 
 def test_an_unknown_field_within_objects_names_the_near_ones(tmp_path: Path) -> None:
     rows = [{"id": "a", "title": "graphs", "grants": [{"funder": {"country": "NL"}, "number": 3}]}]
     expected = pytest.raises(UnknownName, match=r"'grants\.funder\.contry'; did you mean 'grants\.funder\.country'")
-    with sr.index(pa.Table.from_pylist(rows), tmp_path / "index", encoder=None) as index, expected:
+    with sr.build(pa.Table.from_pylist(rows), tmp_path / "index", encoder=None) as index, expected:
         index.search("graphs", filter='grants.funder.contry == "NL"')

@@ -47,7 +47,7 @@ def found(papers: list[tuple[str, str]], queries: list[str]) -> list[set[int]]:
     with TemporaryDirectory() as folder:
         rows: list[dict[str, Any]] = [{"id": str(number), "title": title, "abstract": text} for number, (title, text) in enumerate(papers)]
         rows.append({"id": "other", "title": "something else"})
-        index = sr.index(write_jsonl(Path(folder) / "papers.jsonl", rows), Path(folder) / "index", encoder=None, shard_size=4)
+        index = sr.build(write_jsonl(Path(folder) / "papers.jsonl", rows), Path(folder) / "index", encoder=None, shard_size=4)
         return [{int(id) for id in index.search(query, 100, group=False).rankings[0].ids if id != "other"} for query in queries]
 
 

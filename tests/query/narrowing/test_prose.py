@@ -142,7 +142,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     papers.append({"id": "not", "title": "User Privacy Is NOT Preserved in Aggregated Data", "abstract": "", "year": 2010})
     papers += [{"id": f"other{n}", "title": f"Sleep and memory {n}", "abstract": "Nothing of the kind.", "year": 2011} for n in range(70)]
     folder = tmp_path_factory.mktemp("prose")
-    return sr.index(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder=None)
+    return sr.build(write_jsonl(folder / "papers.jsonl", papers), folder / "index", encoder=None)
 
 
 def test_of_papers_with_the_same_words_those_with_the_phrase_come_first(index: sr.Index) -> None:
@@ -192,7 +192,7 @@ def test_judged_queries_are_answered_alike_typed_pasted_and_in_a_batch(folder: s
     if folder != "cranfield" and effort(True, False):
         pytest.skip("asked of Cranfield alone, but for --torture")
     queries = random.Random(1).sample(queries, effort(30, len(queries)))
-    index = sr.index(shared(folder, "corpus.jsonl" if folder == "cranfield" else "corpus.parquet"), "words", encoder=None)
+    index = sr.build(shared(folder, "corpus.jsonl" if folder == "cranfield" else "corpus.parquet"), "words", encoder=None)
     for query in queries:
         plain = index.search(sr.Query("q", query), group=False)[0]
         for text in (query, "\n".join(query.split())):

@@ -107,8 +107,8 @@ def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("names")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
     if request.param == "without BM25":
-        return sr.index(corpus, folder / "index", shard_size=7, lexical=None)
-    return sr.index(corpus, folder / "index", shard_size=7, encoder=None, lexical=Bm25Parameters())
+        return sr.build(corpus, folder / "index", shard_size=7, lexical=None)
+    return sr.build(corpus, folder / "index", shard_size=7, encoder=None, lexical=Bm25Parameters())
 
 
 def found(index: sr.Index, query: str) -> set[str]:

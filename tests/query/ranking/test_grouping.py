@@ -41,7 +41,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     ids = ["1", *(paper["id"] for paper in papers)]
     rows = [{"paper_id": id, "embedding": vector.tolist()} for id, vector in zip(ids, vectors, strict=True)]
     (folder / "v.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    index = sr.index(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=40)
+    index = sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=40)
     return sr.open(index.path, encoder=StandIn(folder / "v.jsonl"))
 
 
@@ -91,7 +91,7 @@ def test_records_with_one_doi_are_one_work(tmp_path: Path) -> None:
         {"id": "chapter", "title": "Graph colouring", "authors": ["Bob Bee"], "doi": "10.1000/x"},
         {"id": "other", "title": "Networks", "authors": ["Ann Aye"]},
     ]
-    index = sr.index(papers, tmp_path / "index", encoder=None)
+    index = sr.build(papers, tmp_path / "index", encoder=None)
     hits = index.search("graph networks", 4, group=True).hits
     assert {hit.id: hit.also for hit in hits} == {"print": ("preprint",), "chapter": (), "other": ()}
     assert not any(hit.also for hit in index.search("graph networks", 4, group=False).hits)

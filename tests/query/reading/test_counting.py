@@ -109,7 +109,7 @@ CASES: list[tuple[str, list[str], list[tuple[str, str, Test]]]] = [
 def pruned(corpus: Path, papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.Index, list[dict[str, Any]]]:
     """The made-up papers in shards, some of them deleted, without vectors; and the papers that are left."""
     path = tmp_path_factory.mktemp("pruned") / "index"
-    sr.index(corpus, path, encoder=None, shard_size=90)
+    sr.build(corpus, path, encoder=None, shard_size=90)
     deleted = {paper["id"] for paper in papers[50:260:3]}
     sr.delete(path, sorted(deleted))
     return sr.open(path), [paper for paper in papers if paper["id"] not in deleted]
@@ -138,7 +138,7 @@ def test_words_without_terms_are_looked_for_where_they_stand_alone(tmp_path: Pat
     """C++ is no term of its own, and a search does not read papers to count it."""
     titles = ["C++ templates", "Type 2 diabetes", "Type theory of C", "Meta-analysis of IL-6", "Metaanalysis: IL6", "A meta analysis of IL"]
     rows = [{"id": str(number), "title": title} for number, title in enumerate(titles)]
-    index = sr.index(rows, tmp_path / "index", encoder=None, progress=False)
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     counts = {query: index.count(query) for query in ("C++", "2", "type 2", "type AND 2", "the", "the type")}
     assert counts == {"C++": 1, "2": 1, "type 2": 2, "type AND 2": 1, "the": 6, "the type": 2}
     assert (index.search("C++")[0].total, index.search("C++")[0].total_is) == (6, "passes filters")

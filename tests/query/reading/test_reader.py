@@ -27,7 +27,7 @@ VECTORS = arrays(np.int64, 26, elements=st.integers(-100, 100))
 def letters(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """An index in three shards, opened without what encodes its queries."""
     path = tmp_path_factory.mktemp("letters") / "index"
-    sr.index(papers, path, encoder=OwnLetters(), shard_size=128, progress=False).close()
+    sr.build(papers, path, encoder=OwnLetters(), shard_size=128, progress=False).close()
     return sr.open(path)
 
 
@@ -140,7 +140,7 @@ def test_vectors_go_with_all_that_a_search_may_have(letters: sr.Index, built: Ca
 
 
 def test_late_interaction_reads_texts_and_a_vector_has_none(papers: list[dict[str, Any]], tmp_path: Path) -> None:
-    index = sr.index(papers[:30], tmp_path / "index", late=True, progress=False)
+    index = sr.build(papers[:30], tmp_path / "index", late=True, progress=False)
     vector = index.reader.query_encoder.encode([Query("q", "graph networks")])[0]
     text, both, alone = index.search([Query("t", "graph networks"), Query("b", "graph networks", vector=vector), Query(vector=vector)], 5)
     assert ["tokens" in ranking.parts for ranking in (text, both, alone)] == [True, False, False]
@@ -190,7 +190,7 @@ def test_an_index_of_words_has_nothing_to_compare_a_vector_with(built: Callable[
 
 
 def test_an_index_of_vectors_alone_takes_a_vector(papers: list[dict[str, Any]], tmp_path: Path) -> None:
-    index = sr.index(papers[:20], tmp_path / "index", encoder=OwnLetters(), lexical=None, progress=False)
+    index = sr.build(papers[:20], tmp_path / "index", encoder=OwnLetters(), lexical=None, progress=False)
     ranking = sr.open(index.path).search(Query(vector=np.ones(26)), 20, group=False)[0]
     assert (len(ranking), ranking.lacks) == (20, None)
     with pytest.raises(InvalidRequest, match="is one of your own"):

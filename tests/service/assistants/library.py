@@ -40,7 +40,7 @@ SKY: list[dict[str, Any]] = [
 
 def build(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     """An index of words alone."""
-    sr.index(list(rows), path, encoder=None, progress=False).close()
+    sr.build(list(rows), path, encoder=None, progress=False).close()
     return path
 
 

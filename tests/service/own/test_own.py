@@ -33,7 +33,7 @@ def library(index: sr.Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": "p0008", "title": "Radiation of the comet", "year": 1998},
     ]
     path = tmp_path_factory.mktemp("second") / "lab"
-    sr.index(papers, path, encoder=None, progress=False).close()
+    sr.build(papers, path, encoder=None, progress=False).close()
     return path
 
 

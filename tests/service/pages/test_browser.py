@@ -48,7 +48,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(5)
     ]
     papers.append({"id": "50%2F/a//b?c#d", "title": "Oddly named networks"})
-    sr.index(papers, path, encoder=None, progress=False).close()
+    sr.build(papers, path, encoder=None, progress=False).close()
     return path
 
 

@@ -42,7 +42,7 @@ HOSTILE: list[dict[str, Any]] = [
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     """An index of papers that mean harm."""
     papers = [paper if paper["id"] else {**paper, "id": "untitled"} for paper in HOSTILE]
-    return sr.index(papers, tmp_path_factory.mktemp("hostile") / "hostile", progress=False)
+    return sr.build(papers, tmp_path_factory.mktemp("hostile") / "hostile", progress=False)
 
 
 def client_of(*paths: Path, **settings: Any) -> TestClient:

@@ -63,7 +63,7 @@ PAPERS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    return sr.index(PAPERS, tmp_path_factory.mktemp("zotero") / "zotero", encoder=None, progress=False)
+    return sr.build(PAPERS, tmp_path_factory.mktemp("zotero") / "zotero", encoder=None, progress=False)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.service.scholar.library import PAPERS, REPORTS
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library's index, of words alone."""
     path = tmp_path_factory.mktemp("scholar") / "sea"
-    sr.index([*PAPERS, *REPORTS], path, encoder=None, shard_size=1000, progress=False).close()
+    sr.build([*PAPERS, *REPORTS], path, encoder=None, shard_size=1000, progress=False).close()
     return path
 
 

@@ -85,7 +85,7 @@ def test_several_indexes_are_one(serve: Serve, library: Path, tmp_path: Path) ->
         {"id": "tides", "title": "Another paper on tides", "abstract": "Of another library.", "authors": ["Lovelace, Ada"]},
         {"id": "more", "title": "Salt in the sea", "doi": "10.1000/salt", "authors": ["Ada Lovelace"]},
     ]
-    sr.index(rows, tmp_path / "land", encoder=None).close()
+    sr.build(rows, tmp_path / "land", encoder=None).close()
     client = SemanticScholar(api_url=serve(library, tmp_path / "land"), retry=False)
     found = [paper.paperId for paper in client.search_paper("tides")]
     assert {*found[:2]} == {"sea:tides", "land:tides"}
@@ -100,7 +100,7 @@ def test_several_indexes_are_one(serve: Serve, library: Path, tmp_path: Path) ->
 
 
 def test_a_library_of_titles_alone(serve: Serve, tmp_path: Path) -> None:
-    sr.index([{"id": "a", "title": "Alone"}], tmp_path / "alone", encoder=None).close()
+    sr.build([{"id": "a", "title": "Alone"}], tmp_path / "alone", encoder=None).close()
     address = serve(tmp_path / "alone")
     client = SemanticScholar(api_url=address, retry=False)
     paper = client.get_paper("a")
@@ -140,7 +140,7 @@ def test_a_library_of_openalex(serve: Serve, tmp_path: Path) -> None:
         "cited_by_count": None,
         "open_access": {"is_oa": False},
     }
-    sr.index([work, other], tmp_path / "works", encoder=None).close()
+    sr.build([work, other], tmp_path / "works", encoder=None).close()
     client = SemanticScholar(api_url=serve(tmp_path / "works"), retry=False)
     paper = client.get_paper("MAG:123")
     assert paper.externalIds == {"DOI": "10.1000/open", "PubMedCentral": "77", "MAG": "123"}
@@ -179,7 +179,7 @@ def test_vectors_are_given_under_their_encoders_name_alone(
 def test_of_a_long_text_a_passage_stands_around_its_best_sentence(serve: Serve, tmp_path: Path) -> None:
     sentences = [f"Gauge {number} was read by the keeper of the harbour on that day." for number in range(200)]
     sentences[120] = "Storms broke the northern pier."
-    sr.index([{"id": "log", "title": "A log", "abstract": " ".join(sentences)}], tmp_path / "log", encoder=None).close()
+    sr.build([{"id": "log", "title": "A log", "abstract": " ".join(sentences)}], tmp_path / "log", encoder=None).close()
     (found,) = SemanticScholar(api_url=serve(tmp_path / "log"), retry=False).search_snippet("storms and piers")
     span = found.snippet.snippet_offset
     assert found.text == " ".join(sentences)[span["start"] : span["end"]]

@@ -17,7 +17,7 @@ def test_the_example(serve: Serve, tmp_path: Path) -> None:
     match = re.search(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", text, re.DOTALL)
     assert match is not None
     rows = [paper | {"references": CITED.get(paper["id"], [])} for paper in ALL]
-    sr.index(rows, tmp_path / "papers", encoder=None, progress=False).close()
+    sr.build(rows, tmp_path / "papers", encoder=None, progress=False).close()
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(match[1].replace("http://127.0.0.1:8080", serve(tmp_path / "papers")), {})

@@ -110,7 +110,7 @@ def test_other_ways_to_search_find_what_an_index_finds(
 ) -> None:
     report, _ = reported
     papers, made = texts
-    index = sr.index(made_up_texts(COUNT), tmp_path / "index", metric="cosine", late=False)
+    index = sr.build(made_up_texts(COUNT), tmp_path / "index", metric="cosine", late=False)
     for code in ("TDelNN", "T_A_DelNNChar"):
         (row,) = (row for row in report["classes"] if row["code"] == code)
         run = index.search([sr.Query(paper.id, paper=paper) for paper in made[code].values()], 10, mode=mode, group=False)
@@ -200,7 +200,7 @@ def test_of_many_papers_the_map_shows_as_many_papers_as_titles(monkeypatch: pyte
 
 
 def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
-    index = sr.index(made_up_texts(COUNT), tmp_path / "words", dense="none", lexical=sr.Bm25Parameters(k1=9.0, b=0.1, title=0.1))
+    index = sr.build(made_up_texts(COUNT), tmp_path / "words", dense="none", lexical=sr.Bm25Parameters(k1=9.0, b=0.1, title=0.1))
     result = sciretrieve("benchmarks", "robustness", "-i", index.path, "-f", "json")
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
