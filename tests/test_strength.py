@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from sciretrieve.base.types import Query
 from sciretrieve.matching import search
 from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.scale import Scale, scale
+from sciretrieve.matching.effort import USUAL
+from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.late import TokenShard
 from sciretrieve.matching.lexical.spelling import Correction
 from sciretrieve.matching.scope import Scope
@@ -91,7 +93,7 @@ class Halves:
     index: Index
     scale: Scale | None
     tokens: Sequence[TokenShard] = ()
-    late = False
+    late, usual_effort, fusion = False, USUAL, Fusion()
 
     def __post_init__(self) -> None:
         self.bm25, self.scope, self.ids = self.index.snapshot.bm25, self.index.snapshot.scope, self.index.ids
@@ -104,8 +106,8 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
     told = scale([shard], vectors[[0, 0]], ALL.places)
     return {
-        "told": Searcher(Halves([shard], index, told)),
-        "untold": Searcher(Halves([shard], index, None)),
+        "told": Searcher.of(Halves([shard], index, told)),
+        "untold": Searcher.of(Halves([shard], index, None)),
     }
 
 
@@ -216,13 +218,3 @@ def test_a_doubted_guess_is_dropped_where_the_query_is_understood_and_no_paper_w
     assert told.believes(doubted, vectors[5])  # a paper that has the word is near
     assert told.believes(doubted, away())  # the dense half does not know what is meant either
     assert searchers["untold"].believes(doubted, vectors[55])
-
-
-def test_a_query_of_column_demands_alone_is_a_listing(built: Callable[..., Any], papers: list[dict[str, Any]]) -> None:
-    hybrid = built(shard_size=128)
-    for query, wanted in (("id:p0003", {"p0003"}), ("year:2010", {paper["id"] for paper in papers if paper["year"] == 2010})):
-        ranking = hybrid.search(query, 300, group=False).rankings[0]
-        assert set(ranking.ids) == wanted
-        assert ranking.scores.tolist() == [1.0] * len(wanted)
-        assert not ranking.weak
-    assert hybrid.search("title:graph", 5).rankings[0].scores[-1] != 1.0

@@ -117,7 +117,7 @@ def remembering(index: Index) -> Index:
     """An index of the parts of another one, in whose place it is, that reads each query once, and asks its halves once for what they
     propose, however these are joined."""
     memory = _Memory()
-    searcher = RememberingSearcher(index.snapshot, index.searcher.effort, index.searcher.fusion, memory=memory)
+    searcher = RememberingSearcher.of(index.snapshot, memory=memory)
     return Index(index.snapshot, RememberingReader(index.reader, memory, searcher), searcher, index.reopened)
 
 

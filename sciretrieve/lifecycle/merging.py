@@ -32,7 +32,6 @@ from ..matching.lexical import FieldsBuilder
 from ..matching.lexical.postings import write_postings
 from ..progress import shown
 from ..protocols import Advance, Progress, unheard
-from ..query.generation import Generation
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit
 from ..storage.manifest import FORMAT, Manifest, ShardFacts
@@ -76,10 +75,10 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
         if has_parts(directory):
             remedy = f"`sciretrieve index parts {shlex.quote(str(directory))}`"
             raise InvalidRequest(f"{directory} holds parts of an index, and is none yet; {remedy} makes one of them")
-        Generation(directory).close()
+        Snapshot.of(directory).close()
         with write_lock(directory):
             before = space(directory)
-            with Generation(directory) as snapshot:
+            with Snapshot.of(directory) as snapshot:
                 old = snapshot.manifest
                 groups = _packed([shard for shard in snapshot.shards if shard.facts.deleted or _is_small(shard, old)], old)
                 gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}

@@ -21,7 +21,7 @@ from ..matching.lexical import Analyzer, Bm25Parameters
 from ..options import check_recall
 from ..progress import Silent, shown
 from ..protocols import AnyEncoder, Progress
-from ..query.generation import Generation
+from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import (
     FORMAT,
@@ -127,7 +127,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
     built = old.encoder
     if built is None or old.lexical is None:
         raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
-    with Generation(directory) as snapshot:
+    with Snapshot.of(directory) as snapshot:
         queries = QueryEncoder(directory, built, snapshot.golden, None if given is None else opened_encoder(given, built))
         encoder = with_tokens(queries.checked("paper"))
     encoder.expect(sum(facts.papers for facts in old.shards))

@@ -30,7 +30,6 @@ from ..papers.corpora import ColumnMap, Corpus, Rejected, Sources, Tally, open_c
 from ..papers.corpora.rejections import REJECTED, SHOWN
 from ..progress import shown
 from ..protocols import AnyEncoder, Encoder, Progress
-from ..query.generation import Generation
 from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
 from ..storage.commits import Change, IndexSettings, commit, next_generation, publish, with_deleted
@@ -169,7 +168,7 @@ def are_many(deleted: int, papers: int) -> bool:
 
 def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress | bool, allow_deletions: Allowing) -> Update:
     """What `sync` would do with the current generation."""
-    with shown(progress) as listener, Generation(index) as snapshot:
+    with shown(progress) as listener, Snapshot.of(index) as snapshot:
         old = snapshot.manifest
         if corpus.fingerprint() == old.whole and not old.is_limited:
             return _up_to_date(snapshot, corpus)
@@ -221,11 +220,11 @@ def delete(
     ids = as_ids(ids)
     if bool(ids) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by `filter`, and not by both")
-    with Generation(directory) as snapshot:  # before there is a lock file in a directory that is no index
+    with Snapshot.of(directory) as snapshot:  # before there is a lock file in a directory that is no index
         if dry_run:
             return _deletion(snapshot, _to_delete(snapshot, ids, filter), dry_run)
     with shown(progress) as listener, write_lock(directory):
-        with Generation(directory) as snapshot:
+        with Snapshot.of(directory) as snapshot:
             rows = _to_delete(snapshot, ids, filter)
             deletion = _deletion(snapshot, rows, dry_run)
             if not len(rows):
@@ -278,16 +277,16 @@ def restore(index: str | Path, generation: int) -> Update:
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
-    Generation(directory).close()  # before there is a lock file in a directory that is no index
+    Snapshot.of(directory).close()  # before there is a lock file in a directory that is no index
     with shown(True) as listener, write_lock(directory):
-        with Generation(directory) as snapshot:
+        with Snapshot.of(directory) as snapshot:
             old = snapshot.manifest
             others = [number for number in kept_generations(directory, old) if number != old.generation]
             if generation not in others:
                 why = "is the current one" if generation == old.generation else "is not there, or not any more"
                 there_are = ", ".join(map(str, others)) or "none"
                 raise NotFound(f"generation {generation} of {directory} {why}; those that can be restored: {there_are}")
-            with Generation(directory, generation) as earlier:
+            with Snapshot.of(directory, generation) as earlier:
                 added, replaced, deleted = _differences(earlier, snapshot)
                 change = Change("restore", added, replaced, deleted, generation)
                 new = publish(directory, old, earlier.manifest, change, next_generation(directory))
@@ -335,18 +334,18 @@ def _update(
     allow_deletions: Allowing,
 ) -> Update:
     directory = Path(index)
-    Generation(directory).close()  # before the corpus is read, and before there is a lock file in a directory that is no index
+    Snapshot.of(directory).close()  # before the corpus is read, and before there is a lock file in a directory that is no index
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:
         with write_lock(directory):
             if resume:
-                with Generation(directory) as snapshot:
+                with Snapshot.of(directory) as snapshot:
                     _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).finish_earlier()
             else:
                 with suppress(CorruptData):  # a damaged mark is written over
                     if pending := Pending.read(directory, "change"):
                         pending.clear()
-            with Generation(directory) as snapshot:
+            with Snapshot.of(directory) as snapshot:
                 update = _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).run(strict, resume)
             sweep(directory, listener)
         warn_of(update.rejected, update.rejections, str(directory), directory / REJECTED)

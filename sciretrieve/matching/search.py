@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -162,6 +162,14 @@ class Halves(Protocol):
     def scale(self) -> Scale | None:
         """What dense scores mean; None where that cannot be told."""
 
+    @property
+    def usual_effort(self) -> Effort:
+        """How hard an approximate dense half is searched where nobody says otherwise."""
+
+    @property
+    def fusion(self) -> Fusion:
+        """How both halves are joined where nobody says otherwise."""
+
     def ids(self, rows: Rows) -> list[str]:
         """The ids of the papers at the given rows, to break ties by."""
 
@@ -183,6 +191,11 @@ class Searcher:
     fusion: Fusion = field(default_factory=Fusion)
     weighted: Bm25 | None = None
     matched: Callable[[QueryTokens, Rows], Scores] | None = None
+
+    @classmethod
+    def of(cls, halves: Halves, **parts: Any) -> Self:
+        """What searches them as is usual there; `parts` are those of a kind of searcher of its own."""
+        return cls(halves, halves.usual_effort, halves.fusion, **parts)
 
     @property
     def bm25(self) -> Bm25 | None:

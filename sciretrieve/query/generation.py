@@ -10,29 +10,36 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from ..base.errors import CorruptData, InvalidRequest
 from ..base.once import once
 from ..base.types import Vectors
 from ..encoders import read_golden
+from ..files.schema import common_schema
 from ..files.verified import Verified
 from ..files.writing import hold, read_array, seal_of
 from ..matching.effort import EXACT, USUAL, Effort, knob
 from ..matching.fusion import Fusion
-from ..matching.late import Packing, TokenShard, read_packing
-from ..matching.lexical import Analyzer, Statistics
+from ..matching.late import Packing, read_packing
+from ..matching.lexical import Analyzer
 from ..matching.lexical.corpus_statistics import Frequencies
 from ..options import SearchOptions
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards
-from .snapshot import Snapshot
 
 ATTEMPTS = 100
 """Times that an index is opened again because a writer swept the generation that was about to be opened."""
 
 
-class Generation(Snapshot):
-    """One generation of an index: its papers, vectors and terms, each file checked when it is first read."""
+class Generation:
+    """One generation of an index: its shards, and what goes with all of them, each file checked when it is first read.
+
+    Attributes:
+        path: the index's directory.
+        manifest: what it consists of.
+        shards: its shards, in order.
+    """
 
     def __init__(self, path: str | Path, generation: int | None = None) -> None:
         """Open the current generation of the index in the directory `path`, or another one.
@@ -42,39 +49,34 @@ class Generation(Snapshot):
             CorruptData: it is damaged or of another format version.
         """
         self.path = Path(path)
-        manifest, self._held = _open(self.path, generation)
-        self._release = weakref.finalize(self, os.close, self._held)
-        self._manifest, self.names = manifest, (self.path.resolve().name,)
-        self._verified = Verified(self.path, partial(_is_there, generation_file(self.path, manifest.generation), manifest.checksum))
-        self.shards = open_shards(self._verified, manifest.shards)
-        self.encoder, self.metric, self.checksum = manifest.encoder, manifest.metric, manifest.checksum
-        self.late, self.parameters = manifest.late is not None, manifest.bm25
-        self.statistics = None if manifest.lexical is None else Statistics(**manifest.lexical["statistics"])
-        self.fusion = Fusion.of(manifest.fusion) if manifest.fusion else Fusion()
-        self.usual_effort = manifest.trial.effort if manifest.trial else USUAL
-
-    @property
-    def manifest(self) -> Manifest:
-        """What the generation consists of."""
-        return self._manifest
-
-    def _let_go(self) -> None:
-        self._release()
-
-    def __len__(self) -> int:
-        return self.manifest.papers
+        self.manifest, self._held = _open(self.path, generation)
+        self.close = weakref.finalize(self, os.close, self._held)
+        """Lets go of it: from then on a writer may remove its files. Closing twice is fine."""
+        file = generation_file(self.path, self.manifest.generation)
+        self._verified = Verified(self.path, partial(_is_there, file, self.manifest.checksum))
+        self.shards = open_shards(self._verified, self.manifest.shards)
 
     @property
     def is_current(self) -> bool:
-        """See `Snapshot.is_current`."""
-        if read_manifest(self.path).checksum != self.checksum:
+        """Whether it is what is on disk, and not that of another index that was built in its place. Raises as opening it."""
+        if read_manifest(self.path).checksum != self.manifest.checksum:
             return False
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
         return False
 
+    def find(self, ids: Iterable[str]) -> dict[str, int]:
+        """The rows of those of the given ids that its papers have."""
+        row_of: dict[str, int] = {}
+        for shard in self.shards:
+            unplaced = [id for id in ids if id not in row_of]
+            if not unplaced:
+                break
+            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
+        return row_of
+
     def frequencies(self, shard: Shard) -> Frequencies:
-        """See `Snapshot.frequencies`."""
+        """How many of its papers have each term of a shard, (terms,). Only for an index with BM25."""
         facts, name = self.manifest.lexical, f"{shard.facts.name}.npy"
         assert facts is not None
         path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
@@ -85,7 +87,7 @@ class Generation(Snapshot):
 
     @once
     def analyzer(self) -> Analyzer:
-        """See `Snapshot.analyzer`."""
+        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
         analyzer = Analyzer() if self.manifest.lexical is None else self.manifest.analyzer
         if analyzer is None:
             raise InvalidRequest(
@@ -95,7 +97,7 @@ class Generation(Snapshot):
 
     @once
     def golden(self) -> Vectors | None:
-        """See `Snapshot.golden`."""
+        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
         encoder = self.manifest.encoder
         if encoder is None or not encoder.get("golden"):
             return None
@@ -103,28 +105,37 @@ class Generation(Snapshot):
 
     @once
     def packing(self) -> Packing | None:
-        """See `Snapshot.packing`."""
+        """How its token vectors are packed; None where there are none."""
         facts, encoder = self.manifest.late, self.manifest.encoder
         if facts is None or encoder is None:
             return None
         return read_packing(self._verified.check(facts["file"], facts), int(encoder["dim"]))
 
-    def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
-        """See `Snapshot.tokens_of`."""
-        return [] if self.packing is None else [shard.tokens(self.packing) for shard in shards]
+    @property
+    def fusion(self) -> Fusion:
+        """How both halves are joined where nobody says otherwise."""
+        return Fusion.of(self.manifest.fusion) if self.manifest.fusion else Fusion()
 
     def effort(self, options: SearchOptions) -> Effort:
-        """See `Snapshot.effort`."""
-        has = knob(self.manifest.dense)
+        """How hard an approximate dense half is searched: as was measured to be enough, unless the options say more.
+
+        Raises InvalidRequest for a knob that the type of its dense index does not have.
+        """
+        has, trial = knob(self.manifest.dense), self.manifest.trial
         for name in ("ef", "nprobe"):
             if getattr(options, name) is not None and name != has:
                 other = f"it has `{has}`" if has else "leave it out"
                 raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no `{name}`; {other}")
         if options.recall is not None:
-            return self.manifest.trial.reaching(options.recall) if self.manifest.trial else EXACT
+            return trial.reaching(options.recall) if trial else EXACT
         if options.ef is None and options.nprobe is None:
-            return self.usual_effort
+            return trial.effort if trial else USUAL
         return Effort(options.ef, options.nprobe, deepens=False)
+
+
+def columns_of(shards: Iterable[Shard]) -> pa.Schema:
+    """The columns of the papers of some shards that are not deleted."""
+    return common_schema((shard.schema, len(shard.scope)) for shard in shards if len(shard.scope))
 
 
 def _is_there(file: Path, checksum: str) -> bool:

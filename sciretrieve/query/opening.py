@@ -12,15 +12,15 @@ from ..encoders import opened_encoder
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
 from ..matching.search import Searcher
 from ..protocols import AnyEncoder, Encoder
-from .generation import Generation
 from .index import Index
 from .reading.reader import Reader
+from .snapshot import Snapshot
 
 
 class Nodes(Protocol):
     """Machines that can search an index which all of them see."""
 
-    def searcher(self, generation: Generation) -> Searcher:
+    def searcher(self, snapshot: Snapshot) -> Searcher:
         """What has them search it."""
 
 
@@ -44,7 +44,7 @@ def open_index(
         UnknownName, InvalidRequest: the encoder is none.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
     """
-    snapshot = Generation(path, generation)
+    snapshot = Snapshot.of(path, generation)
     return _one(snapshot, None if encoder is None else opened_encoder(encoder, snapshot.encoder), None, workers)
 
 
@@ -77,7 +77,7 @@ def same(opened: Index, index: Index) -> Index:
     raise NotFound(f"{index.path} was built anew since it was opened, and what was opened is gone; open it again")
 
 
-def _one(snapshot: Generation, given: Encoder | None, known: QueryEncoder | None, workers: Nodes | None) -> Index:
+def _one(snapshot: Snapshot, given: Encoder | None, known: QueryEncoder | None, workers: Nodes | None) -> Index:
     """An index of its own, whose queries the given encoder reads, or the known one of another generation if that fits."""
 
     def query_encoder() -> QueryEncoder:
@@ -86,18 +86,16 @@ def _one(snapshot: Generation, given: Encoder | None, known: QueryEncoder | None
         return QueryEncoder(snapshot.path, snapshot.encoder, snapshot.golden, given)
 
     def again(generation: int | None) -> Index:
-        return _one(Generation(snapshot.path, generation), given, reader.query_encoder, workers)
+        return _one(Snapshot.of(snapshot.path, generation), given, reader.query_encoder, workers)
 
-    searcher = Searcher(snapshot, snapshot.usual_effort, snapshot.fusion) if workers is None else workers.searcher(snapshot)
+    searcher = Searcher.of(snapshot) if workers is None else workers.searcher(snapshot)
     reader = Reader(snapshot, searcher, query_encoder)
     return Index(snapshot, reader, searcher, again)
 
 
 def _several(members: Sequence[Index]) -> Index:
     """Indexes as one; they are its own."""
-    from .joint import JointSnapshots  # one index, which most open, needs none of it
-
-    snapshot = JointSnapshots([member.snapshot for member in members])
+    snapshot = Snapshot([one for member in members for one in member.snapshot.generations])
 
     def query_encoder() -> QueryEncoder:
         encoders = [members[space[0]].reader.query_encoder for space in snapshot.spaces()]
@@ -111,7 +109,7 @@ def _several(members: Sequence[Index]) -> Index:
             opening.pop_all()
         return opened
 
-    searcher = Searcher(snapshot, snapshot.usual_effort, snapshot.fusion)
+    searcher = Searcher.of(snapshot)
     return Index(snapshot, Reader(snapshot, searcher, query_encoder), searcher, again, members)
 
 

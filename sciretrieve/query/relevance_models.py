@@ -80,8 +80,8 @@ class ExpandingSearcher(Searcher):
 def expanding(index: Index, rm3: Rm3, known: dict[Any, Any] | None = None) -> Index:
     """An index of the parts of another one, in whose place it is, whose queries are expanded; `known` as in `ExpandingSearcher`."""
     inner, snapshot = index.searcher, index.snapshot
-    searcher = ExpandingSearcher(snapshot, inner.effort, inner.fusion, inner=inner, snapshot=snapshot, rm3=rm3, known=known)
-    return Index(index.snapshot, index.reader, searcher, index.reopened)
+    searcher = ExpandingSearcher.of(snapshot, inner=inner, snapshot=snapshot, rm3=rm3, known=known)
+    return Index(snapshot, index.reader, searcher, index.reopened)
 
 
 def relevance_model(

@@ -1,52 +1,57 @@
-"""A snapshot: the papers, vectors and terms of an index, or of several together, open for reading."""
+"""A snapshot: the papers, vectors and terms of an index, or of several as one, open for reading."""
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from ..base.choices import MODES, Metric, Mode, check_choice
+from ..base.choices import MODES, Mode, check_choice
 from ..base.errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
 from ..base.once import once
-from ..base.types import Paper, Rows, Vectors
-from ..base.wording import counted
-from ..files.schema import booleans, common_schema
+from ..base.types import Paper, Rows, Vectors, name_in
+from ..base.wording import counted, enumerated
+from ..encoders.query_encoder import same_vectors
+from ..files.schema import booleans
+from ..files.schema import papers_of as papers_in
 from ..files.streams import checked_text
 from ..files.verified import Verified
 from ..matching.dense import VectorShard
-from ..matching.dense.scale import SAMPLE_SIZE, Scale, scale
+from ..matching.dense.scale import SAMPLE_SIZE, Scale, ScaledShard, scale
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import Effort
 from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
-from ..matching.lexical.corpus_statistics import Frequencies
+from ..matching.lexical.corpus_statistics import Frequencies, summed
 from ..matching.lexical.lexical_shard import RememberedWeights
 from ..matching.scope import Scope
 from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
 from ..options import Bm25Parameters, SearchOptions
-from ..papers.duplicates import works
+from ..papers.duplicates import same_works, works
 from ..runs import Ranking, papers_of
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
 from .citations import CitationGraph, reference_columns
 from .closing import closed
+from .generation import Generation, columns_of
 from .lookup import Lookup
 from .lookup.copies import possible_copies
 from .narrowing.masks import Narrower
-from .ranking.grouping import grouped
+from .narrowing.nested import place_of
+from .ranking.grouping import fullest, grouped
 
 if TYPE_CHECKING:
     from ..papers.corpora import Rejected
+
+Value = TypeVar("Value")
 
 SUGGESTED = 3
 """Papers that are suggested where a name is none."""
@@ -54,54 +59,99 @@ LISTED = 5
 """Papers that are shown where a name is one of several."""
 MOST_RECORDS = 100
 """More records with one name are not of one work."""
-TOLD = ("title", "authors", "venue", "year", "doi", "url")
-"""What of a paper may be missing, besides an abstract and further columns."""
 NAMING = ("id", "title", "authors", "doi")
 """The columns that tell which papers are one work."""
 
 
-class Snapshot(metaclass=ABCMeta):
-    """What is open for reading: a `Generation` of one index, or `JointSnapshots` of several, whose shards follow each other.
+class Snapshot:
+    """What is open for reading: generations of one index or of several, whose shards follow each other.
+
+    Nothing is merged afterwards. BM25 counts papers and terms over all indexes, and meaning is compared as in one index, or, where encoders
+    differ, on the scale of each. So a paper has the score that it has in an index that was built of all the papers.
 
     Attributes:
+        generations: what is open, one of each index.
         path: the index's directory; of several indexes all names in one, for messages.
         names: what the indexes are called: their folders' names, or their paths where two folders have one name.
         shards: the shards, in order.
         encoder: what the manifest says of the encoder that filled it; None without vectors, and where several encoders did.
         metric: how vectors are compared; None without vectors, and where several encoders filled it.
-        late: whether it has token vectors.
+        late: whether it has token vectors, by one encoder.
         statistics: BM25's statistics of all papers; None without BM25.
         parameters: BM25's parameters.
         fusion: how both halves are joined where nobody says otherwise.
         usual_effort: how hard an approximate dense half is searched where nobody says otherwise.
         checksum: what identifies these papers.
+        lacking: what keeps several indexes from being searched in every way, a sentence each.
     """
 
-    path: Path
-    names: tuple[str, ...]
-    shards: Sequence[Shard]
-    encoder: Mapping[str, Any] | None
-    metric: Metric | None
-    late: bool
-    statistics: Statistics | None
-    parameters: Bm25Parameters | None
-    fusion: Fusion
-    usual_effort: Effort
-    checksum: str
+    def __init__(self, generations: Sequence[Generation]) -> None:
+        """Read some generations, one of each index, as one.
+
+        Raises InvalidRequest where an index is there twice, or they cannot be searched together: they count words in different ways, or one
+        has only vectors and another only BM25.
+        """
+        self.generations = tuple(generations)
+        self.names = _names([one.path for one in generations])
+        self.path = generations[0].path if len(generations) == 1 else Path(" + ".join(self.names))
+        self._starts = np.cumsum([0, *(sum(shard.papers for shard in one.shards) for one in generations)])
+        self.shards = [
+            Shard(shard.verified, shard.facts, shard.first + start) if start else shard
+            for one, start in zip(generations, self._starts.tolist(), strict=False)
+            for shard in one.shards
+        ]
+        named = dict(zip(self.names, generations, strict=True))
+        self.lacking: tuple[str, ...] = tuple(_lacking(named))
+        self._spaces, self._scales = _spaces(generations), list[Scale]()
+        if len(self._spaces) > 1:
+            self._set_scales()
+        one = self._spaces[0][0].manifest if len(self._spaces) == 1 else None
+        self.encoder, self.metric = (None, None) if one is None else (one.encoder, one.metric)
+        self.late = one is not None and all(each.manifest.late is not None for each in generations)
+        self.statistics = _statistics(named)
+        self.parameters = None if self.statistics is None else _shared([one.manifest.bm25 for one in generations]) or Bm25Parameters()
+        self.fusion = _shared([one.fusion for one in generations]) or Fusion()
+        self.usual_effort = self.effort(SearchOptions())
+        self.checksum = " ".join(one.manifest.checksum for one in generations)
+
+    @classmethod
+    def of(cls, path: str | Path, generation: int | None = None) -> Self:
+        """That of one index, at a generation, or as it is now. Raises as opening the generation."""
+        return cls([Generation(path, generation)])
+
+    def _set_scales(self) -> None:
+        """Find the scales of different encoders; without one of them vectors are not searched."""
+        for members in self._spaces:
+            rows = np.concatenate([np.arange(*self._span(member)) for member in members])
+            sample = self.drawn(self.scope.among(rows).places, SAMPLE_SIZE)
+            found = scale(self._plain_vectors(members), members[0].golden, sample)
+            if found is None:
+                names = [name for name, member in zip(self.names, self.generations, strict=True) if member in members]
+                self.lacking = (
+                    *self.lacking,
+                    f"what the scores of {enumerated(names)} mean cannot be told, and others have another encoder, so all of the indexes "
+                    "are searched by words alone",
+                )
+                self._spaces, self._scales = [], []
+                return
+            self._scales.append(found)
 
     @property
-    @abstractmethod
     def manifest(self) -> Manifest:
         """What the generation consists of. Raises InvalidRequest for several indexes, which have one each."""
+        if len(self.generations) > 1:
+            raise InvalidRequest(f"{self.path} are several indexes, and this is of one; take one index at a time")
+        return self.generations[0].manifest
+
+    def spaces(self) -> Sequence[Sequence[int]]:
+        """The places of the indexes whose vectors can be compared, in groups; none if vectors are not searched."""
+        return [[self.generations.index(member) for member in space] for space in self._spaces]
 
     def close(self) -> None:
         """Let go of the generation: from then on a writer may remove its files, and every use raises IndexClosed. Closing twice is fine."""
-        self._let_go()
+        for one in self.generations:
+            one.close()
         self.__class__ = closed(type(self))
-
-    @abstractmethod
-    def _let_go(self) -> None:
-        """Let go of what is held."""
 
     def check_files(self) -> None:
         """Raise CorruptData if a file of it was cut or written over since it was opened, see `Verified.check_again`."""
@@ -113,9 +163,9 @@ class Snapshot(metaclass=ABCMeta):
         return list({id(shard.verified): shard.verified for shard in self.shards}.values())
 
     @property
-    @abstractmethod
     def is_current(self) -> bool:
         """Whether what is on disk is as this snapshot has it, and not another index that was built in its place. Raises as opening it."""
+        return all(one.is_current for one in self.generations)
 
     def __enter__(self) -> Self:
         return self
@@ -123,29 +173,38 @@ class Snapshot(metaclass=ABCMeta):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    @abstractmethod
     def __len__(self) -> int:
         """How many papers there are that are not deleted."""
+        return sum(one.manifest.papers for one in self.generations)
 
     def __contains__(self, id: object) -> bool:
-        """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
+        """Whether a paper that is not deleted has this id, or stands under it as INDEX:ID. Raises InvalidRequest for a text that is not
+        Unicode."""
         self.check_files()
-        return isinstance(id, str) and bool(self.find([checked_text(id, "id")]))
+        return isinstance(id, str) and bool(self._rows_of([checked_text(id, "id")])[id])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
     def names_at(self, rows: Rows) -> list[str]:
         """The names of the indexes in which the papers at the given rows stand."""
-        return [self.names[0]] * len(rows)
+        return [self.names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
     def whole_names(self, rows: Rows) -> list[str]:
         """What names the papers at the given rows: their ids, or INDEX:ID where several indexes are searched."""
-        return self.ids(rows)
+        ids = self.ids(rows)
+        return ids if len(self.generations) == 1 else list(map(name_in, self.names_at(rows), ids))
 
-    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
+    def remarks(self, columns: Iterable[str]) -> list[str]:
         """What a person should know of a search that asks for these columns: what of it some of several indexes lack, a sentence each."""
-        return []
+        remarks = list(self.lacking)
+        for column in dict.fromkeys(columns):
+            members = zip(self.names, self.generations, strict=True)
+            without = [name for name, member in members if place_of(columns_of(member.shards).names, column) is None]
+            if without and place_of(self.columns.names, column) is not None:
+                have = "has" if len(without) == 1 else "have"
+                remarks.append(f"{enumerated(without)} {have} no column {column}: to a filter, all of these papers are without a value")
+        return remarks
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -157,19 +216,19 @@ class Snapshot(metaclass=ABCMeta):
     @property
     def has_vectors(self) -> bool:
         """Whether it can be searched by meaning."""
-        return self.encoder is not None
+        return bool(self._spaces)
 
     @property
     def rejected(self) -> int:
         """How many rows of the corpus that was last taken in were not indexed."""
-        return self.manifest.rejected
+        return sum(one.manifest.rejected for one in self.generations)
 
     @once
     def rejections(self) -> tuple[Rejected, ...]:
         """The first 100 of these, with their reasons; none where rejected.jsonl, which lists all, is gone or of another corpus since."""
         from ..papers.corpora.rejections import REJECTED, read_rejections  # a search needs none of it
 
-        return read_rejections(self.path / REJECTED, self.rejected)
+        return tuple(row for one in self.generations for row in read_rejections(one.path / REJECTED, one.manifest.rejected))
 
     @once
     def scope(self) -> Scope:
@@ -179,7 +238,7 @@ class Snapshot(metaclass=ABCMeta):
     @once
     def columns(self) -> pa.Schema:
         """The columns of the papers that are not deleted, which filters may name and exports have."""
-        return common_schema((shard.schema, len(shard.scope)) for shard in self.shards if len(shard.scope))
+        return columns_of(self.shards)
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""
@@ -203,13 +262,18 @@ class Snapshot(metaclass=ABCMeta):
         return [paper for paper in papers if paper is not None]
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
-        """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
+        """Where the papers with the given id, or ids, stand.
+
+        Raises NotFound for an id that is not in the index, and Ambiguous for one that different papers have in different indexes.
+        """
         self.check_files()
-        ids = [checked_text(id, "id") for id in as_ids(ids)]
-        row_of = self.find(ids)
-        if missing := [id for id in ids if id not in row_of]:
+        rows_of = self._rows_of([checked_text(id, "id") for id in as_ids(ids)])
+        for id, rows in rows_of.items():
+            if len(rows) > 1:
+                self._check_means_one(id, "id", np.array(rows, np.int64))
+        if missing := [id for id, rows in rows_of.items() if not rows]:
             raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
-        return np.array([row_of[id] for id in ids], np.int64)
+        return np.array([rows_of[id][0] for id in as_ids(ids)], np.int64)
 
     def named_rows(self, names: str | Sequence[str], *, strict: bool = False) -> Rows:
         """Where the papers stand that people name: by an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a title.
@@ -248,34 +312,50 @@ class Snapshot(metaclass=ABCMeta):
             alike = [f"{paper.id} ({paper.title})" for paper in self.papers_at(self.lookup.like(text, SUGGESTED))]
             hint = f"did you mean {' or '.join(alike)}?" if alike else "`sciretrieve search` shows the ids of papers"
             raise NotFound(f"there is no paper {text!r} in {self.path}; {hint}")
-        if len(match) > 1 and (strict or not self._is_one_work(match.rows)):
-            listing = [(paper.id, paper.title, paper.year) for paper in self.papers_at(match.rows[:LISTED])]
-            raise Ambiguous(text, match.by, len(match), listing)
-        return self._telling(match.rows)
+        if strict and len(match) > 1:
+            raise self._ambiguous(text, match.by, match.rows)
+        self._check_means_one(text, match.by, match.rows)
+        return self._fullest(match.rows)
+
+    def _check_means_one(self, text: str, by: str, rows: Rows) -> None:
+        """Raise Ambiguous where a text names several works."""
+        if not self._is_one_work(rows):
+            raise self._ambiguous(text, by, rows)
+
+    def _ambiguous(self, text: str, by: str, rows: Rows) -> Ambiguous:
+        first = zip(self.whole_names(rows[:LISTED]), self.papers_at(rows[:LISTED]), strict=True)
+        return Ambiguous(text, by, len(rows), [(name, paper.title, paper.year) for name, paper in first])
 
     def _is_one_work(self, rows: Rows) -> bool:
         """Whether answers show the papers at these rows as one."""
         return len(rows) == 1 or (len(rows) <= MOST_RECORDS and len(works(self.papers_at(rows, NAMING))) == 1)
 
-    def _telling(self, rows: Rows) -> int:
+    def _fullest(self, rows: Rows) -> int:
         """The row of these whose paper says most."""
-        if len(rows) == 1:
-            return int(rows[0])
-        told = [
-            (bool(paper.abstract), sum(map(bool, (*map(paper.__getattribute__, TOLD), *paper.extra.values()))))
-            for paper in self.papers_at(rows)
-        ]
-        return int(rows[max(range(len(rows)), key=told.__getitem__)])
+        return int(rows[fullest(self.papers_at(rows)) if len(rows) > 1 else 0])
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The rows of those of the given ids that are in the index."""
-        row_of: dict[str, int] = {}
-        for shard in self.shards:
-            unplaced = [id for id in ids if id not in row_of]
-            if not unplaced:
-                break
-            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
-        return row_of
+        """The rows of those of the given ids, or of INDEX:ID, that mean one paper; an id that different papers have in different indexes
+        means none."""
+        if len(self.generations) == 1:
+            return self.generations[0].find(ids)
+        rows_of = {id: np.array(rows, np.int64) for id, rows in self._rows_of(ids).items() if rows}
+        return {id: int(rows[0]) for id, rows in rows_of.items() if self._is_one_work(rows)}
+
+    def _rows_of(self, ids: Sequence[str]) -> dict[str, list[int]]:
+        """For each id its rows in the indexes, in their order; for INDEX:ID, if that is no id, the row of this paper."""
+        rows_of: dict[str, list[int]] = {id: [] for id in ids}
+        for start, member in zip(self._starts.tolist(), self.generations, strict=False):
+            for id, row in member.find(ids).items():
+                rows_of[id].append(start + row)
+        for start, name, member in zip(self._starts.tolist(), self.names, self.generations if len(self.names) > 1 else (), strict=False):
+            within = {
+                id: id.removeprefix(name_in(name, "")) for id, rows in rows_of.items() if not rows and id.startswith(name_in(name, ""))
+            }
+            found = member.find(list(within.values()))
+            for id in within:
+                rows_of[id] += [start + found[within[id]]] if within[id] in found else []
+        return rows_of
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of the papers at the given rows."""
@@ -314,13 +394,45 @@ class Snapshot(metaclass=ABCMeta):
         return np.unique(np.concatenate([rows, *self.copies(rows)]))
 
     def distinct(self, rows: Rows) -> Rows:
-        """Those of the papers at the given rows that are left if each work is taken once, where several indexes are searched."""
-        return rows
+        """Those of the papers at the given rows, ascending, that are left if each work is taken once, where several indexes are searched:
+        of its records, as `same_works` finds them, the one that says the most."""
+        if len(self.generations) == 1:
+            return rows
+        names = ("id", "title", "authors", "year", "doi")
+        read = (table for shard, _, shard_rows in by_shard(rows, self.shards) for _, table in shard.read_at(shard_rows, names))
+        known = [paper for table in read for paper in papers_in(table)]
+        dropped: list[int] = []
+        for work in same_works(known):
+            places = np.array(work.places)
+            dropped += places[rows[places] != self._fullest(rows[places])].tolist()
+        return np.delete(rows, dropped)
 
     @once
     def vectors(self) -> list[VectorShard]:
-        """The shards' vectors; empty where the index has none."""
-        return self.vectors_of(self.shards)
+        """The shards' vectors; empty where the index has none. With different encoders each shard scores on its encoder's scale."""
+        if len(self._spaces) <= 1:
+            return self.vectors_of(self.shards)
+        starts = np.cumsum([0, *(_dim(space[0]) for space in self._spaces)]).tolist()
+        found: list[VectorShard] = []
+        for start, members, own in zip(starts, self._spaces, self._scales, strict=False):
+            for shard in self._plain_vectors(members):
+                facts = {field.name: getattr(shard, field.name) for field in fields(VectorShard)}
+                found.append(ScaledShard(**facts, start=start, scale=own))
+        return sorted(found, key=lambda shard: shard.first)
+
+    def _plain_vectors(self, members: Sequence[Generation]) -> list[VectorShard]:
+        """The vectors of some of the indexes, their rows counted over all."""
+        metric = members[0].manifest.metric
+        assert metric is not None
+        return [shard.vectors(_dim(members[0]), metric) for shard in self.shards if self._generation_at(shard.first) in members]
+
+    def _span(self, member: Generation) -> tuple[int, int]:
+        """The first row of an index, and the one after its last."""
+        place = self.generations.index(member)
+        return int(self._starts[place]), int(self._starts[place + 1])
+
+    def _generation_at(self, row: int) -> Generation:
+        return self.generations[int(np.searchsorted(self._starts, row, side="right")) - 1]
 
     def vectors_of(self, shards: Iterable[Shard]) -> list[VectorShard]:
         """The vectors of some of the shards; empty where the index has none."""
@@ -328,9 +440,8 @@ class Snapshot(metaclass=ABCMeta):
 
     @property
     def dim(self) -> int:
-        """The dimension of queries' vectors. Only for an index with vectors."""
-        assert self.encoder is not None
-        return int(self.encoder["dim"])
+        """The dimension of queries' vectors, of which those by all encoders stand one after the other; 0 for an index without vectors."""
+        return sum(_dim(space[0]) for space in self._spaces)
 
     def check_comparable(self) -> None:
         """Raise InvalidRequest where vectors are by several encoders, so that they cannot be compared with each other."""
@@ -375,14 +486,21 @@ class Snapshot(metaclass=ABCMeta):
         assert self.bm25 is not None
         return lru_cache(1)(self.bm25.weighted)
 
-    @abstractmethod
     def frequencies(self, shard: Shard) -> Frequencies:
         """How many papers of the corpus have each term of a shard, (terms,). Only for an index with BM25."""
+        return self.generations[0].frequencies(shard) if len(self.generations) == 1 else self._frequencies[shard.first]
+
+    @once
+    def _frequencies(self) -> Mapping[int, Frequencies]:
+        """For each shard, by its first row, how many papers of all indexes have each of its terms."""
+        parts = [[(shard.postings.terms, member.frequencies(shard)) for shard in member.shards] for member in self.generations]
+        counts = [part for parts in summed(parts) for part in parts]
+        return {shard.first: part for shard, part in zip(self.shards, counts, strict=True)}
 
     @property
-    @abstractmethod
     def analyzer(self) -> Analyzer:
         """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
+        return Analyzer() if self.statistics is None else self.generations[0].analyzer
 
     @once
     def narrower(self) -> Narrower:
@@ -410,37 +528,44 @@ class Snapshot(metaclass=ABCMeta):
         return CitationGraph.of(self.shards)
 
     @property
-    @abstractmethod
     def golden(self) -> Vectors | None:
-        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
+        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from texts, or by several
+        encoders."""
+        return self._spaces[0][0].golden if len(self._spaces) == 1 else None
 
     @property
-    @abstractmethod
     def packing(self) -> Packing | None:
-        """How token vectors are packed; None where there are none."""
+        """How token vectors of the first index are packed; None where any lacks them."""
+        return self.generations[0].packing if self.late else None
 
     @once
     def tokens(self) -> list[TokenShard]:
         """The shards' packed token vectors; empty where the index has none."""
         return self.tokens_of(self.shards)
 
-    @abstractmethod
     def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
-        """The packed token vectors of some of the shards; empty where the index has none."""
+        """The packed token vectors of some of the shards, packed by each index in its own way; empty where the index has none."""
+        packed = [(shard, self._generation_at(shard.first).packing) for shard in shards] if self.late else []
+        return [shard.tokens(packing) for shard, packing in packed if packing is not None]
 
     @once
     def scale(self) -> Scale | None:
         """What dense scores mean in this index; None where that cannot be told."""
+        if len(self._spaces) > 1:
+            return Scale(0.0, 1.0, np.concatenate([each.rows for each in self._scales]))
         if self.golden is None or not self.vectors:
             return None
         return scale(self.vectors, self.golden, self.drawn(self.scope.places, SAMPLE_SIZE))
 
-    @abstractmethod
     def effort(self, options: SearchOptions) -> Effort:
-        """How hard the dense half is searched: as was measured to be enough, unless the options say more.
-
-        Raises InvalidRequest for a knob that the type of its dense index does not have.
-        """
+        """How hard the dense half is searched: as hard as the index that needs the most, see `Generation.effort`."""
+        efforts = [one.effort(options) for one in self.generations]
+        return Effort(
+            ef=max((effort.ef for effort in efforts if effort.ef is not None), default=None),
+            nprobe=max((effort.nprobe for effort in efforts if effort.nprobe is not None), default=None),
+            deepens=any(effort.deepens for effort in efforts),
+            exact=any(effort.exact for effort in efforts),
+        )
 
     def tuned(self, options: SearchOptions) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the options ask."""
@@ -454,6 +579,8 @@ class Snapshot(metaclass=ABCMeta):
 
     def checked_mode(self, mode: Mode | None) -> Mode:
         """A mode that is asked for, or the best one. Raises InvalidRequest for one that the index lacks."""
+        if self.lacking and mode in MODES and mode not in self.modes:
+            raise InvalidRequest(f"{self.lacking[0]}; leave out `mode={mode!r}`")
         chosen = self.modes[0] if mode is None else mode
         check_choice("mode", chosen, MODES)
         if chosen not in self.modes:
@@ -461,10 +588,43 @@ class Snapshot(metaclass=ABCMeta):
             raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use `mode={self.modes[0]!r}`")
         return chosen
 
-    def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:  # noqa: ARG002 - several ask them
+    def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:
         """The first k works of each ranking, for which the papers of a scope may answer."""
         named = papers_of(rankings, lambda rows: self.papers_at(rows, NAMING))
-        return [grouped(ranking, papers, k) for ranking, papers in zip(rankings, named, strict=True)]
+        if len(self.generations) == 1:
+            return [grouped(ranking, papers, k) for ranking, papers in zip(rankings, named, strict=True)]
+        every = [grouped(ranking, papers, len(ranking)) for ranking, papers in zip(rankings, named, strict=True)]
+        return [self._grouped(ranking, scope, k) for ranking, scope in zip(every, scopes, strict=True)]
+
+    def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
+        """The first k works of those of a ranking."""
+        first = self._at_its_fullest(every.take(range(min(k, len(every)))), scope)
+        if len(first) == min(k, len(every)):
+            return first
+        whole = self._at_its_fullest(every, scope)
+        return whole.take(range(min(k, len(whole))))
+
+    def _at_its_fullest(self, ranking: Ranking, scope: Scope) -> Ranking:
+        """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is
+        shown the copy that says the most, of those that may answer, with the scores of the one that was found."""
+        rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
+        kept, seen = list[int](), set[int]()
+        for place, others in enumerate(self.copies(ranking.rows)):
+            also.append([])
+            also_in.append([])
+            if int(rows[place]) in seen:  # of a work before it, as only a copy shows that the search did not come to
+                continue
+            kept.append(place)
+            seen |= {int(rows[place]), *others.tolist()}
+            found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
+            copies = np.concatenate([rows[place : place + 1], others[scope.has(others)]])
+            rows[place] = self._fullest(copies)
+            shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
+            pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
+            also_in[place] = [name for name, id in pairs if (name, id) != shown]
+            also[place] = [id for name, id in pairs if (name, id) != shown]
+        whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
+        return whole if len(kept) == len(whole) else whole.take(kept)
 
 
 def _live(shard: Shard) -> list[str]:
@@ -480,3 +640,74 @@ def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
     if not isinstance(ids, Iterable):
         raise InvalidRequest(f"ids of papers are a string or a list of strings, not {ids!r}")
     return list(ids)
+
+
+def _names(paths: Sequence[Path]) -> tuple[str, ...]:
+    """What to call indexes. Raises InvalidRequest where one is there twice."""
+    resolved = [path.resolve() for path in paths]
+    for number, path in enumerate(resolved):
+        if path in resolved[:number]:
+            raise InvalidRequest(f"the index {paths[number]} is given twice; leave out one of them")
+    names = [path.name for path in resolved]
+    return tuple(name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True))
+
+
+def _spaces(members: Sequence[Generation]) -> list[list[Generation]]:
+    """The indexes in groups of one encoder and one metric, whose scores can be compared; none where any has no vectors."""
+    if not all(member.manifest.encoder for member in members):
+        return []
+    spaces: list[list[Generation]] = []
+    for member in members:
+        for space in spaces:
+            if same_vectors(space[0].manifest.encoder, member.manifest.encoder) and space[0].manifest.metric == member.manifest.metric:
+                space.append(member)
+                break
+        else:
+            spaces.append([member])
+    return spaces
+
+
+def _lacking(members: Mapping[str, Generation]) -> Iterator[str]:
+    """What keeps indexes from being searched in every way in which some of them can be, a sentence each, by their names.
+
+    Raises InvalidRequest where they have no way in common.
+    """
+    without = {
+        "vectors": [name for name, member in members.items() if member.manifest.encoder is None],
+        "BM25": [name for name, member in members.items() if member.manifest.lexical is None],
+    }
+    if without["vectors"] and without["BM25"]:
+        raise InvalidRequest(
+            f"{without['vectors'][0]} has no vectors, and {without['BM25'][0]} no BM25, so there is no way to search both; "
+            "take one index at a time"
+        )
+    for what, way in (("vectors", "words"), ("BM25", "meaning")):
+        if 0 < len(without[what]) < len(members):
+            have = "has" if len(without[what]) == 1 else "have"
+            yield f"{enumerated(without[what])} {have} no {what}, so all of the indexes are searched by {way} alone"
+
+
+def _statistics(members: Mapping[str, Generation]) -> Statistics | None:
+    """BM25's statistics of all papers; None where any index lacks it. Raises InvalidRequest where they count words in different ways."""
+    facts_of = {name: member.manifest.lexical for name, member in members.items() if member.manifest.lexical is not None}
+    if len(facts_of) < len(members):
+        return None
+    (first_name, first), *others = facts_of.items()
+    for name, facts in others:
+        if facts["analyzer"] != first["analyzer"]:
+            older = name if facts["analyzer"].get("form", 0) < first["analyzer"].get("form", 0) else first_name
+            raise InvalidRequest(
+                f"{first_name} and {name} count words in different ways; `sciretrieve reindex -i {older}` counts them anew, in seconds"
+            )
+    return Statistics(**{name: sum(int(facts["statistics"][name]) for facts in facts_of.values()) for name in first["statistics"]})
+
+
+def _shared(values: Sequence[Value]) -> Value | None:
+    """The value that all have; None where they differ."""
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _dim(member: Generation) -> int:
+    """The dimension of the vectors of an index that has some."""
+    assert member.manifest.encoder is not None
+    return int(member.manifest.encoder["dim"])

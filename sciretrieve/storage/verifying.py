@@ -230,7 +230,7 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
 
 def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     fields = shard.fields
-    words, rows, offsets = fields.words.to_pylist(), fields.rows, fields.offsets
+    words, rows, offsets = fields.terms.to_pylist(), fields.rows, fields.offsets
     starts = np.zeros(len(rows), bool)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     known = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)

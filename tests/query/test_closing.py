@@ -11,7 +11,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.query.closing import KEPT
-from sciretrieve.query.generation import Generation
+from sciretrieve.query.snapshot import Snapshot
 from tests.made_up import made_up_papers
 
 PAPERS = made_up_papers(30)
@@ -78,9 +78,9 @@ def test_everything_that_is_asked_of_it_says_so(closed: Any) -> None:
 
 
 def test_a_closed_snapshot_says_so_too(folder: Path) -> None:
-    with Generation(folder / "one") as snapshot:
+    with Snapshot.of(folder / "one") as snapshot:
         assert len(snapshot) == 20
-    for name in {*dir(Generation), *vars(snapshot)} - {*KEPT}:
+    for name in {*dir(Snapshot), *vars(snapshot)} - {*KEPT}:
         if not name.startswith("_"):
             with pytest.raises(InvalidRequest, match=r"is closed; open it again"):
                 getattr(snapshot, name)

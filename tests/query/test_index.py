@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -62,53 +61,6 @@ def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k:
     assert (among.ids, among.scores.tolist()) == (ranking.ids, ranking.scores.tolist())
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.sampled_from(QUERIES), mode=st.sampled_from(["hybrid", "dense", "bm25"]), fusion=st.sampled_from(["convex", "rrf"]))
-def test_the_sharding_changes_nothing(built: Callable[..., Any], query: str, mode: Mode, fusion: str) -> None:
-    one, many = (built(shard_size=size).search(query, 50, mode=mode, fusion=fusion, group=False).rankings[0] for size in (1000, 128))
-    # the encoder's batches differ between the two, and with them the last bits of vectors
-    if mode == "bm25":
-        assert one.ids == many.ids
-        assert one.scores.tolist() == many.scores.tolist()
-    np.testing.assert_allclose(one.scores, many.scores, atol=5e-3)
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
-@pytest.mark.parametrize("query", QUERIES)
-def test_fewer_are_the_first_of_more(index: sr.Index, mode: Mode, query: str) -> None:
-    long, short = (index.search(query, k, mode=mode, group=False).rankings[0] for k in (200, 7))
-    assert short.ids == long.ids[:7]
-    assert (np.diff(long.scores) <= 0).all()
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
-def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> None:
-    rows = [{"id": f"x{number}", "title": "the same title"} for number in (5, 3, 9, 1, 7, 2)]
-    (tmp_path / "twins.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ranking = (
-        sr.build(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode, group=False).rankings[0]
-    )
-    assert ranking.ids == ["x1", "x2", "x3", "x5"]
-
-
-def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
-    query = index.reader.query_encoder.encoder.encode_queries([Query("q", "graph networks")])[0]
-    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
-    expected = dict(zip((paper["id"] for paper in PAPERS), (vectors @ query).tolist(), strict=True))
-    ranking = index.search("graph networks", 300, mode="dense", group=False).rankings[0]
-    np.testing.assert_allclose(ranking.scores, [expected[id] for id in ranking.ids], atol=1e-5)
-
-
-def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
-    halves: dict[str, dict[str, float]] = {}
-    for mode in ("dense", "bm25"):
-        ranking = index.search("vaccine trial", 300, mode=mode, group=False).rankings[0]
-        halves[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
-    for hit in index.search("vaccine trial", 300, group=False).hits:
-        assert hit.scores["dense"] == pytest.approx(halves["dense"][hit.id])
-        assert hit.scores["bm25"] == (pytest.approx(halves["bm25"][hit.id]) if hit.id in halves["bm25"] else None)
-
-
 def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
     by_id = {paper["id"]: paper for paper in PAPERS}
     for hit in index.search("market price", 30, group=False).hits:
@@ -118,16 +70,6 @@ def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
         assert list(hit.paper.authors) == given["authors"]
         assert hit.paper.extra.get("citations") == given["citations"]
         assert hit.paper.extra["impact"] == given["impact"]
-
-
-def test_rocchio_is_the_formula(index: sr.Index) -> None:
-    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])
-    ids = [paper["id"] for paper in PAPERS]
-    positive, negative = vectors[[0, 1]], vectors[[2]]
-    target = positive.mean(axis=0) - 0.2 * negative.mean(axis=0)
-    expected = (vectors @ target) / np.linalg.norm(target)
-    ranking = index.similar(ids[:2], 300, negatives=ids[2:3], mode="dense", group=False).rankings[0]
-    np.testing.assert_allclose(ranking.scores, [expected[ids.index(id)] for id in ranking.ids], atol=1e-5)
 
 
 def test_what_cannot_be_searched_is_refused(index: sr.Index, built: Callable[..., Any]) -> None:
@@ -225,15 +167,6 @@ def test_an_index_of_another_encoder_is_refused(index: sr.Index, tmp_path: Path)
 def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="sciretrieve index CORPUS"):
         sr.open(tmp_path / "nothing")
-
-
-def test_runs_convert(index: sr.Index) -> None:
-    run = index.search(QUERIES[:2], 5)
-    table = run.to_arrow()
-    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25", "title", "year"]
-    assert table["rank"].to_pylist() == [1, 2, 3, 4, 5] * 2
-    assert table["paper_id"].to_pylist() == [id for ranking in run for id in ranking.ids]
-    assert len(run.to_pandas()) == 10
 
 
 BROKEN = "sta\udcffr"

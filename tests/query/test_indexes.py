@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -463,13 +462,6 @@ def test_refreshed_has_what_was_committed_since(mine: Path, tmp_path: Path) -> N
             assert len(after.search("star")[0])
 
 
-def test_threads_get_the_same_answers(mine: Path, lab: Path, both: sr.Index) -> None:
-    queries = ["star dust", "vaccine", "graph nodes", "auction"] * 4
-    expected = [facts(both.search(query)[0]) for query in queries]
-    with opened(mine, lab) as fresh, ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda query: facts(fresh.search(query)[0]), queries)) == expected
-
-
 def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> None:
     wrong: Any
     for wrong in ([], str(mine), mine):
@@ -480,7 +472,7 @@ def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> 
     with pytest.raises(NotFound, match="there is no index at"):
         sr.open_many([mine, folder / "none"])
     distributed = sr.open(mine)
-    distributed.searcher = ClusterSearcher(distributed.snapshot, groups=object.__new__(NodeGroups))
+    distributed.searcher = ClusterSearcher.of(distributed.snapshot, groups=object.__new__(NodeGroups))
     with pytest.raises(InvalidRequest, match="cannot be one of several indexes"):
         sr.open_many([mine, distributed])
 
@@ -516,10 +508,6 @@ def test_names_are_paths_where_folders_have_one_name(tmp_path: Path) -> None:
     paths = [build(LAB[:3], tmp_path / name / "lab", encoder=None) for name in ("a", "b")]
     with sr.open_many(paths) as indexes:
         assert indexes.names == tuple(map(str, paths))
-
-
-def test_every_record_comes_where_papers_are_not_grouped(twins: sr.Index) -> None:
-    assert [(hit.index, hit.also) for hit in twins.search("comet", group=False).hits] == [("here", ()), ("there", ()), ("elsewhere", ())]
 
 
 def test_what_is_of_each_index_is_added_up(mine: Path, tmp_path: Path) -> None:

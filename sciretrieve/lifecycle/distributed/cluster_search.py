@@ -30,7 +30,7 @@ from ...matching.lexical.lexical_shard import Weights
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...options import Bm25Parameters
-from ...query.generation import Generation
+from ...query.snapshot import Snapshot
 from ...storage.manifest import generation_file
 from .cluster import RayCluster, cause_of
 
@@ -82,7 +82,7 @@ class _Process:
     """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
 
     def __init__(self, path: str, generation: int, checksum: str) -> None:
-        self._snapshot = Generation(path, generation)
+        self._snapshot = Snapshot.of(path, generation)
         if self._snapshot.manifest.checksum != checksum:
             raise CorruptData(
                 f"{path} is another index here than where it was opened; see that all nodes see the same one, and open it again"
@@ -136,15 +136,15 @@ class _Words:
 class NodeGroups:
     """An index's shards in as many groups as there are nodes, and the processes that answer for them."""
 
-    def __init__(self, cluster: RayCluster, generation: Generation) -> None:
-        self._cluster, manifest, scope = cluster, generation.manifest, generation.scope
-        self._place = str(generation.path.absolute()), manifest.generation, manifest.checksum
-        file = generation_file(generation.path, manifest.generation)
+    def __init__(self, cluster: RayCluster, snapshot: Snapshot) -> None:
+        self._cluster, manifest, scope = cluster, snapshot.manifest, snapshot.scope
+        self._place = str(snapshot.path.absolute()), manifest.generation, manifest.checksum
+        file = generation_file(snapshot.path, manifest.generation)
         nodes = [node for node in self._cluster.nodes() if self._cluster.check(node, file)]
         self._processes = [self._cluster.started(_Process, node, *self._place, reserves=False) for node in nodes]
-        firsts = [*(shard.first for shard in generation.shards), scope.rows]
-        count = max(min(len(nodes), len(generation.shards)), 1)
-        edges = [round(place * len(generation.shards) / count) for place in range(count + 1)]
+        firsts = [*(shard.first for shard in snapshot.shards), scope.rows]
+        count = max(min(len(nodes), len(snapshot.shards)), 1)
+        edges = [round(place * len(snapshot.shards) / count) for place in range(count + 1)]
         self._groups = [_Group((first, end), (firsts[first], firsts[end])) for first, end in pairwise(edges)]
         self._live_before = [len(scope.part(0, group.rows[0])) for group in self._groups]
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from ...base.errors import Unavailable
 from ...protocols import Advance, Result, Task
-from ...query.generation import Generation
+from ...query.snapshot import Snapshot
 from ...storage.manifest import MANIFEST, PENDING
 from .cluster import Node, RayCluster, cause_of
 from .cluster_search import ClusterSearcher, NodeGroups
@@ -56,9 +56,9 @@ class RayWorkers:
         """Leave the cluster."""
         self.cluster.close()
 
-    def searcher(self, generation: Generation) -> ClusterSearcher:
+    def searcher(self, snapshot: Snapshot) -> ClusterSearcher:
         """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
-        return ClusterSearcher(generation, generation.usual_effort, generation.fusion, groups=NodeGroups(self.cluster, generation))
+        return ClusterSearcher.of(snapshot, groups=NodeGroups(self.cluster, snapshot))
 
     def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.

@@ -141,15 +141,10 @@ def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
     index = _empty(factory, vectors.shape[1], metric)
     if not index.is_trained:
         ivf = load_faiss().try_extract_index_ivf(index)
-        wanted = training_rows(len(vectors), ivf.nlist if ivf else 0)
+        wanted = min(len(vectors), max(TRAINING_ROWS, LIST_ROWS * ivf.nlist if ivf else 0))
         sample_rows = np.random.default_rng(0).choice(len(vectors), wanted, replace=False)
         index.train(_prepared(vectors[np.sort(sample_rows)], metric))
     return index
-
-
-def training_rows(papers: int, lists: int) -> int:
-    """How many of so many vectors an index of so many lists, or none, is trained on."""
-    return min(papers, max(TRAINING_ROWS, LIST_ROWS * lists))
 
 
 class Ann:

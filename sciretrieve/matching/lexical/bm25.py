@@ -181,7 +181,7 @@ class Bm25:
 
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
-        return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
+        return sorted({term for shard in self.shards for term in shard.postings.vocabulary.beginning_with(start)})
 
     @once
     def common_terms(self) -> Callable[[int], frozenset[str]]:

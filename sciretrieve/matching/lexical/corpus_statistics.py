@@ -58,7 +58,7 @@ def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequenc
     most = max(terms, key=len, default=pa.array([], pa.string()))
     step = max(1, TERMS_AT_ONCE // max(len(shards), 1))
     bounds = [[0] * len(shards)]
-    bounds += [[postings.place(most[place].as_py()) for postings, _ in shards] for place in range(step, len(most), step)]
+    bounds += [[postings.vocabulary.place(most[place].as_py()) for postings, _ in shards] for place in range(step, len(most), step)]
     bounds.append([len(part) for part in terms])
     totals = [np.empty(len(part), np.int32) for part in counts]
     for lows, highs in pairwise(bounds):

@@ -11,7 +11,6 @@ Keywords are terms of the text analysis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ...base.errors import CorruptData
 from ...base.once import once
-from ...files.schema import mapped_columns
 from ...papers.folding import fold_name
 from .analysis import Analyzer, cut
-from .lists import by_term, lists, offsets_of, values_of, write_columns
-from .vocabulary import Vocabulary
+from .lists import TermLists, by_term, lists, write_columns
 
 FIELDS_FILE = "fields.arrow"
 WORD_COLUMNS = {"word": pa.string(), "rows": pa.list_(pa.int32()), "fields": pa.list_(pa.uint8())}
@@ -127,58 +123,26 @@ class FieldsBuilder:
         write_columns(folder / FIELDS_FILE, columns)
 
 
-@dataclass(frozen=True)
-class FieldPostings:
-    """A shard's fields, opened: flat arrays, of which the postings of word i are at `offsets[i]:offsets[i + 1]`."""
+class FieldPostings(TermLists):
+    """A shard's fields, opened."""
 
-    folder: Path
-    papers: int
-
-    @once
-    def _table(self) -> dict[str, pa.Array]:
-        return mapped_columns(self.folder / FIELDS_FILE, WORD_COLUMNS)
-
-    @property
-    def words(self) -> pa.StringArray:
-        """The words of all fields, ascending."""
-        return self._table["word"]
-
-    @once
-    def offsets(self) -> npt.NDArray[np.integer[Any]]:
-        """Where each word's postings begin, and the end of the last, (words + 1,) int32."""
-        return offsets_of(self.folder / FIELDS_FILE, self._table["rows"], self._table["fields"])
-
-    @once
-    def rows(self) -> npt.NDArray[np.int32]:
-        """The postings' papers, (postings,)."""
-        rows: npt.NDArray[np.int32] = values_of(self._table["rows"], np.int32)
-        return rows
+    file, columns = FIELDS_FILE, WORD_COLUMNS
 
     @once
     def bits(self) -> npt.NDArray[np.uint8]:
         """The fields of each posting, by their bits in `FIELDS`, (postings,)."""
-        bits: npt.NDArray[np.uint8] = values_of(self._table["fields"], np.uint8)
+        bits: npt.NDArray[np.uint8] = self._values("fields")
         return bits
 
     @once
     def _number(self) -> Any:
         """Gives a word's number; None if no paper of the shard has it."""
-        return lru_cache(NUMBERS_REMEMBERED)(Vocabulary(self.words).number)
+        return lru_cache(NUMBERS_REMEMBERED)(self.vocabulary.number)
 
     def rows_with(self, word: str, field: str) -> npt.NDArray[np.int32]:
-        """The rows within the shard of the papers that have a word in a field, deleted ones too, ascending.
-
-        Raises:
-            CorruptData: they are papers that the shard does not have.
-        """
+        """The rows within the shard of the papers that have a word in a field, deleted ones too, ascending. Raises CorruptData as `of`."""
         number = self._number(word)
         if number is None:
             return np.empty(0, np.int32)
-        places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-        rows = self.rows[places]
-        # viewed as unsigned, a negative row is a large one
-        if len(rows) and rows.view(np.uint32).max() >= self.papers:
-            raise CorruptData(
-                f"{self.folder / FIELDS_FILE} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it"
-            )
-        return rows[self.bits[places] & FIELDS[field] > 0]
+        places = self.of(number)
+        return self.rows[places][self.bits[places] & FIELDS[field] > 0]

@@ -107,7 +107,7 @@ class LexicalShard:
     @once
     def number(self) -> Callable[[str], int | None]:
         """Gives a term's number; None if no paper of the shard has it."""
-        return lru_cache(NUMBERS_REMEMBERED)(self.postings.number)
+        return lru_cache(NUMBERS_REMEMBERED)(self.postings.vocabulary.number)
 
     @once
     def _places_of(self) -> Callable[[int], slice]:
@@ -142,10 +142,6 @@ class LexicalShard:
         """The rows within the shard of the papers that have a word in a field (`fields.field_term`), deleted ones too, ascending."""
         field, _, word = term.partition(FIELD_END)
         return self.fields.rows_with(word, field)
-
-    def known_weights(self, number: int) -> TermWeights | None:
-        """A term's weights, if they are known already; see `weights_of`."""
-        return self.remembered.known(self.first, number)
 
     def weights_of(self, number: int) -> Weights:
         """A term's part of these papers' scores, less its part of the score of a paper without it."""

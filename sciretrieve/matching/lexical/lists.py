@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...base.errors import CorruptData
+from ...base.once import once
+from ...files.schema import mapped_columns
 from ...files.writing import created
+from .vocabulary import Vocabulary
 
 Ints = npt.NDArray[np.integer]
 
@@ -70,3 +75,57 @@ def numbers_of(array: pa.Array, kind: Any) -> Any:
     """An Arrow array without missing values as NumPy's; `to_numpy` would import pandas if it is installed."""
     buffer = array.buffers()[1]
     return np.frombuffer(buffer, kind, len(array), array.offset * np.dtype(kind).itemsize) if len(array) else np.empty(0, kind)
+
+
+@dataclass(frozen=True)
+class TermLists:
+    """Which of a shard's papers have which term, opened: flat arrays; the postings of term i are at `offsets[i]:offsets[i + 1]`."""
+
+    folder: Path
+    papers: int
+    file: ClassVar[str]
+    """The file's name."""
+    columns: ClassVar[Mapping[str, pa.DataType]]
+    """Its columns: the terms, and lists for each, the first of which has the papers' rows."""
+
+    @once
+    def _table(self) -> dict[str, pa.Array]:
+        return mapped_columns(self.folder / self.file, self.columns)
+
+    def _values(self, name: str) -> Any:
+        """A column of lists as one flat array."""
+        return values_of(self._table[name], self.columns[name].value_type.to_pandas_dtype())
+
+    @property
+    def terms(self) -> pa.StringArray:
+        """The terms, ascending."""
+        return self._table[next(iter(self.columns))]
+
+    @once
+    def vocabulary(self) -> Vocabulary:
+        """The same, to look them up in."""
+        return Vocabulary(self.terms)
+
+    @once
+    def offsets(self) -> Ints:
+        """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
+        return offsets_of(self.folder / self.file, *list(self._table.values())[1:])
+
+    @once
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The postings' papers, (postings,)."""
+        rows: npt.NDArray[np.int32] = self._values("rows")
+        return rows
+
+    def of(self, number: int) -> slice:
+        """A term's postings, by its number. Raises CorruptData if they name papers that the shard does not have."""
+        places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+        self.check(self.rows[places])
+        return places
+
+    def check(self, rows: npt.NDArray[np.int32]) -> None:
+        """Raise CorruptData for rows of papers that the shard does not have."""
+        # viewed as unsigned, a negative row is a large one
+        if len(rows) and rows.view(np.uint32).max() >= self.papers:
+            path = self.folder / self.file
+            raise CorruptData(f"{path} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it")

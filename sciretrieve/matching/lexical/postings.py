@@ -12,7 +12,6 @@ lengths.arrow    a row per paper: `terms`, the sum of its counts, `title_terms`,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -27,8 +26,7 @@ from ...base.once import once
 from ...base.types import Rows
 from ...files.schema import mapped_columns
 from .analysis import Analyzer
-from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
-from .vocabulary import Vocabulary
+from .lists import Ints, TermLists, by_term, lists, numbers_of, offsets_of, values_of, write_columns
 from .words import pieces
 
 POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
@@ -163,16 +161,10 @@ def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Int
     )
 
 
-@dataclass(frozen=True)
-class Postings:
-    """A shard's postings, opened: flat arrays, of which those of term i are at `offsets[i]:offsets[i + 1]`."""
+class Postings(TermLists):
+    """A shard's postings, opened."""
 
-    folder: Path
-    papers: int
-
-    @once
-    def _table(self) -> dict[str, pa.Array]:
-        return mapped_columns(self.folder / POSTINGS, TERM_COLUMNS)
+    file, columns = POSTINGS, TERM_COLUMNS
 
     @once
     def _paper_table(self) -> dict[str, pa.Array]:
@@ -181,38 +173,16 @@ class Postings:
             raise CorruptData(f"{self.folder / LENGTHS} has {len(columns['terms'])} papers where the manifest says {self.papers}")
         return columns
 
-    @property
-    def terms(self) -> pa.StringArray:
-        """The shard's terms, ascending."""
-        return self._table["term"]
-
-    @once
-    def offsets(self) -> Ints:
-        """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
-        return offsets_of(self.folder / POSTINGS, *(self._table[name] for name in ("rows", "counts", "titles")))
-
-    @once
-    def rows(self) -> npt.NDArray[np.int32]:
-        """The postings' papers, (postings,)."""
-        rows: npt.NDArray[np.int32] = values_of(self._table["rows"], np.int32)
-        return rows
-
-    @property
-    def checked_rows(self) -> npt.NDArray[np.int32]:
-        """The same, known to be papers of the shard. Raises CorruptData as `of`."""
-        self._check(self.rows)
-        return self.rows
-
     @once
     def counts(self) -> npt.NDArray[np.uint16]:
         """How often the term occurs in the paper, (postings,)."""
-        counts: npt.NDArray[np.uint16] = values_of(self._table["counts"], np.uint16)
+        counts: npt.NDArray[np.uint16] = self._values("counts")
         return counts
 
     @once
     def titles(self) -> npt.NDArray[np.uint8]:
         """How often it occurs in its title, (postings,)."""
-        counts: npt.NDArray[np.uint8] = values_of(self._table["titles"], np.uint8)
+        counts: npt.NDArray[np.uint8] = self._values("titles")
         return counts
 
     @once
@@ -242,41 +212,11 @@ class Postings:
             )
         return numbers
 
-    @once
-    def vocabulary(self) -> Vocabulary:
-        """The same, to look them up in."""
-        return Vocabulary(self.terms)
-
-    def place(self, term: str) -> int:
-        """Where a term is, or would have to be, among the shard's terms."""
-        return self.vocabulary.place(term)
-
-    def number(self, term: str) -> int | None:
-        """A term's number; None if no paper of the shard has it."""
-        return self.vocabulary.number(term)
-
-    def of(self, number: int) -> slice:
-        """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
-        places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-        self._check(self.rows[places])
-        return places
-
-    def _check(self, rows: npt.NDArray[np.int32]) -> None:
-        # viewed as unsigned, a negative row is a large one
-        if len(rows) and rows.view(np.uint32).max() >= self.papers:
-            raise CorruptData(
-                f"{self.folder / POSTINGS} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it"
-            )
-
-    def beginning_with(self, start: str) -> list[str]:
-        """The terms that begin with `start`, ascending."""
-        return self.vocabulary.beginning_with(start)
-
     def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
         """How many papers have each term, (terms,); of these rows only, ascending, if they are given. Raises CorruptData as `of`."""
         if live is None:
             return np.diff(self.offsets).astype(np.int32)
-        self._check(self.rows)
+        self.check(self.rows)
         is_live = np.zeros(self.papers, bool)
         is_live[live] = True
         ends = np.concatenate([[0], np.cumsum(is_live[self.rows], dtype=np.int64)])

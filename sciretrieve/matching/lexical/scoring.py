@@ -71,7 +71,7 @@ class Scoring:
         for weighted in self._terms:
             if (number := shard.number(weighted.term)) is None:
                 continue
-            known = shard.known_weights(number)
+            known = shard.remembered.known(shard.first, number)
             most = weighted.most if known is None else float(weighted.weight) * known.most
             lists.append(_List(shard.rows_of(number), weighted.weight, most, shard, number, known and known.weights))
         for term, rows in rows_in_fields(shard, self._in_fields).items() if self._in_fields else ():

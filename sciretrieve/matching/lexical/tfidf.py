@@ -56,13 +56,12 @@ def term_matrix(bm25: Bm25, rows: Rows) -> TermMatrix:
     first_term = 0
     for shard in bm25.shards:
         postings = shard.postings
+        postings.check(postings.rows)
         columns = numbers[first_term : first_term + len(postings.terms)]
         first_term += len(postings.terms)
         rarities[columns] = RARITIES["lucene"](shard.frequencies.astype(np.float64), bm25.statistics.papers)
         frequencies = postings.counts.astype(np.float32) + postings.titles
-        parts.append(
-            (postings.checked_rows.astype(np.int64) + shard.first, np.repeat(columns, np.diff(postings.offsets)), 1 + np.log(frequencies))
-        )
+        parts.append((postings.rows.astype(np.int64) + shard.first, np.repeat(columns, np.diff(postings.offsets)), 1 + np.log(frequencies)))
     paper_rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     total = sum(shard.papers for shard in bm25.shards)
     values = (values * rarities[columns]).astype(np.float32)

@@ -34,3 +34,12 @@ def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
     also = [[ranking.ids[place] for place in work[1:]] for work in first]
     also_in = [[ranking.indexes[place] for place in work[1:]] for work in first] if ranking.indexes else ()
     return replace(ranking.take([work[0] for work in first]), also=also, also_in=also_in)
+
+
+def fullest(papers: Sequence[Paper]) -> int:
+    """The place of the paper that says the most: with an abstract more than without, then with more fields; of equals the first."""
+    told = []
+    for paper in papers:
+        *fields, extra = paper.to_dict().values()
+        told.append((bool(paper.abstract), sum(map(bool, [*fields, *extra.values()]))))
+    return max(range(len(told)), key=told.__getitem__)

@@ -1,7 +1,6 @@
 """How shards ask FAISS, what is refused before any encoding, and what a failure leaves behind."""
 
 import io
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +46,6 @@ def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, mo
     for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, depth, Scope(PAPERS)), strict=True):
         hits += len(set(rows.tolist()) & set(np.argsort(-score(query, VECTORS, "cosine"))[:depth].tolist()))
     assert hits / (len(QUERIES) * depth) >= 0.9
-
-
-def test_threads_that_search_at_once_get_what_each_gets_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
-    shard = indexed(tmp_path, "PCA24,IVF16,Flat", "cosine")
-    scope = Scope(PAPERS, np.random.default_rng(3).random(PAPERS) < 0.5)
-    alone = [search([shard], query[None], K, scope)[0] for query in QUERIES]
-    fresh = VectorShard(shard.path, PAPERS, DIM, "cosine", 0, shard.ann_path)
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda query: search([fresh], query[None], K, scope)[0], QUERIES))
-    for (alone_rows, alone_scores), (rows, scores) in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(rows, alone_rows)
-        np.testing.assert_array_equal(scores, alone_scores)
 
 
 @pytest.mark.parametrize("k", [10, 1000])

@@ -22,7 +22,6 @@ from rank_bm25 import BM25Okapi, BM25Plus
 from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
-from sciretrieve.matching.lexical import corpus_statistics as lexical_statistics
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.postings import write_postings
 from sciretrieve.matching.lexical.variants import VARIANTS
@@ -117,21 +116,6 @@ def test_a_term_in_a_title_counts_by_its_weight(tmp_path: Path, variant: Bm25Var
 @given(st.lists(st.sampled_from(["graph", "star", "dust"]), max_size=12))
 def test_a_querys_term_weighs_less_than_how_often_it_stands_there(terms: list[str]) -> None:
     assert weigh_terms(terms) == pytest.approx({term: 4 * terms.count(term) / (3 + terms.count(term)) for term in terms})
-
-
-@pytest.mark.parametrize("sizes", [[100, 104], [1, 202, 1], [67, 67, 70]])
-def test_the_sharding_changes_nothing(tmp_path: Path, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "many"):
-        (tmp_path / name).mkdir()
-    one = index_of(tmp_path / "one", [len(TEXTS)], Bm25Parameters())
-    monkeypatch.setattr(lexical_statistics, "TERMS_AT_ONCE", 64)
-    many = index_of(tmp_path / "many", sizes, Bm25Parameters())
-    assert scores(one).any()
-    assert (scores(many) == scores(one)).all()
-    terms = Analyzer().terms(QUERY)
-    assert many.rows_with(["graph", "network"]).tolist() == one.rows_with(["graph", "network"]).tolist()
-    for row in (0, 1, 99, 100, len(PAPERS) - 2):
-        assert many.weights(weigh_terms(terms), row) == one.weights(weigh_terms(terms), row)
 
 
 QUERIES = ["graph", QUERY, "star galaxy telescope orbit", "graph graph graph network", "unheardof", "the of", ""]
@@ -261,15 +245,6 @@ def test_postings_of_common_terms_are_read_for_few_papers(zipf: Any, monkeypatch
     assert read == {"all of a common term": 1, "some of a common term": 2}
 
 
-def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
-    index = index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
-    for query in ("", "the of", "unheardof"):
-        paper_scores, matched = index.scores(weigh_terms(Analyzer().terms(query)))
-        assert not matched.any()
-        assert not paper_scores.any()
-        assert index.weights(weigh_terms(Analyzer().terms(query)), 3) == {}
-
-
 def test_other_parameters_need_no_other_index(tmp_path: Path) -> None:
     index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
     before = scores(index)
@@ -327,9 +302,9 @@ def test_terms_are_found_as_by_a_plain_search(words: list[str], word: str) -> No
         write_postings(shard, shuffled, numbers, 0 * ones, ones.astype(np.uint16), ones.astype(np.uint8), 1)
         postings = Postings(shard, 1)
         assert postings.terms.to_pylist() == terms
-        assert postings.number(word) == (terms.index(word) if word in terms else None)
-        assert postings.place(word) == sum(term < word for term in terms)
-        assert postings.beginning_with(word) == [term for term in terms if term.startswith(word)]
+        assert postings.vocabulary.number(word) == (terms.index(word) if word in terms else None)
+        assert postings.vocabulary.place(word) == sum(term < word for term in terms)
+        assert postings.vocabulary.beginning_with(word) == [term for term in terms if term.startswith(word)]
 
 
 def used(postings: Postings) -> None:

@@ -22,7 +22,7 @@ from sciretrieve.base.types import Query, Rows
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.query.narrowing import operators
 from sciretrieve.query.narrowing.masks import Narrower
-from tests.made_up import TOPICS, made_up_papers, write_jsonl
+from tests.made_up import made_up_papers, write_jsonl
 
 ODD: list[dict[str, Any]] = [
     {"id": "il6", "title": "IL-6 receptor antibodies", "abstract": "A trial of the vaccine.", "authors": ["Mary Jackson"], "year": 1999},
@@ -336,27 +336,6 @@ def test_a_batch_answers_as_its_queries_alone(made: dict[str, sr.Index], mode: M
         if mode == "bm25":
             assert ranking.ids == one_query.ids
         assert ranking.scores.tolist() == pytest.approx(one_query.scores.tolist(), abs=5e-3)
-
-
-words = st.sampled_from(sorted({word for topic in TOPICS.values() for word in topic} | {"survey", "the", "of", "unheardof"}))
-phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
-demands = st.tuples(st.sampled_from(["", "title:", "abstract:"]), phrases, st.booleans())
-
-
-@settings(deadline=None, max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(word=words, asked=st.lists(demands, max_size=3))
-def test_any_demands_on_texts(made: dict[str, sr.Index], word: str, asked: list[tuple[str, str, bool]]) -> None:
-    typed = " ".join([word, *(f'{"-" if absent else ""}{field}"{phrase}"' for field, phrase, absent in asked)])
-    tests = []
-    for field, phrase, absent in asked:
-        test = written(phrase, *([field[:-1]] if field else []))
-        tests.append(without(test) if absent else test)
-    expected = {paper["id"] for paper in PAPERS if all(test(paper) for test in tests)}
-    assert answered(made["dense"], typed, "dense").keys() == expected
-    words_in_query = " ".join([word, *(phrase for _, phrase, absent in asked if not absent)])
-    if all(absent or Analyzer().terms(phrase) for _, phrase, absent in asked):
-        expected = {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(words_in_query, paper)}
-    assert answered(made["bm25"], typed, "bm25").keys() == expected
 
 
 leaf_tests: list[tuple[str, Test]] = [
