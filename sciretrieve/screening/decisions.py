@@ -16,7 +16,7 @@ time has the file open for writing. A line that a crash cut short was never ackn
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -62,27 +62,21 @@ class RandomSample:
     time: str
 
 
-@dataclass(slots=True)
-class _Said:
-    """What the lines say, beside how the session began."""
-
-    decisions: list[Decision] = field(default_factory=list)
-    sample: RandomSample | None = None
-    votes: dict[str, Mapping[str, Verdict]] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-    noted: dict[str, tuple[str, str]] = field(default_factory=dict)
-    named: dict[str, int] = field(default_factory=dict)
-    reasons: list[str] = field(default_factory=list)
-    criteria: str = ""
-    reviewer: str = ""
-    first_reviewer: str = ""
-
-
-class DecisionFile:
+class DecisionFile(AppendedFile):
     """A session's file, open for one process.
 
     Attributes:
         start: its first line, how the session began; empty for a new file.
+        decisions: all decisions, in their order, also those that were changed later.
+        sample: the random sample; None before it begins.
+        votes: by paper, what each of several people decided.
+        notes: by paper, the last note on it.
+        noted: by paper, who wrote that note, "" if nobody was named, and when.
+        named: all papers of which a line says something, and the number of the first that does.
+        reasons: the reasons for exclusion, in the order in which they came to be known.
+        criteria: what is shown while somebody reads; empty if nothing was said.
+        reviewer: who decides; empty if nobody was named.
+        first_reviewer: who was named first, whose the decisions before are; empty if nobody was.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,87 +86,29 @@ class DecisionFile:
             InvalidRequest: a line is no line of such a file; it is named.
             IndexBusy: another process has it open.
         """
-        self._file = AppendedFile(path)
+        super().__init__(path)
         self.start: Mapping[str, Any] = {}
-        self._said = _Said()
+        self.decisions: list[Decision] = []
+        self.sample: RandomSample | None = None
+        self.votes: dict[str, Mapping[str, Verdict]] = {}
+        self.notes: dict[str, str] = {}
+        self.noted: dict[str, tuple[str, str]] = {}
+        self.named: dict[str, int] = {}
+        self.reasons: list[str] = []
+        self.criteria = self.reviewer = self.first_reviewer = ""
         try:
-            self._take_from(0)
+            for number, row in zip(self.numbers, self.rows, strict=True):
+                self._take(number, row)
         except BaseException:
             self.close()
             raise
 
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return self._file.path
-
-    @property
-    def decisions(self) -> Sequence[Decision]:
-        """All decisions, in their order, also those that were changed later."""
-        return self._said.decisions
-
-    @property
-    def sample(self) -> RandomSample | None:
-        """The random sample; None before it begins."""
-        return self._said.sample
-
-    @property
-    def votes(self) -> Mapping[str, Mapping[str, Verdict]]:
-        """By paper, what each of several people decided."""
-        return self._said.votes
-
-    @property
-    def notes(self) -> Mapping[str, str]:
-        """By paper, the last note on it."""
-        return self._said.notes
-
-    @property
-    def noted(self) -> Mapping[str, tuple[str, str]]:
-        """By paper, who wrote that note, "" if nobody was named, and when."""
-        return self._said.noted
-
-    @property
-    def named(self) -> Mapping[str, int]:
-        """All papers of which a line says something, and the number of the first that does."""
-        return self._said.named
-
-    @property
-    def reasons(self) -> Sequence[str]:
-        """The reasons for exclusion, in the order in which they came to be known."""
-        return self._said.reasons
-
-    @property
-    def criteria(self) -> str:
-        """What is shown while somebody reads; empty if nothing was said."""
-        return self._said.criteria
-
-    @property
-    def reviewer(self) -> str:
-        """Who decides; empty if nobody was named."""
-        return self._said.reviewer
-
-    @property
-    def first_reviewer(self) -> str:
-        """Who was named first, whose the decisions before are; empty if nobody was."""
-        return self._said.first_reviewer
-
-    def close(self) -> None:
-        """Let another process have the file. Closing twice does nothing."""
-        self._file.close()
-
-    def begin(self, facts: Mapping[str, Any]) -> None:
-        """Write the first line of a new file. Raises InvalidRequest if the file has appeared meanwhile."""
-        self.append([{"screening": FORMAT, **facts}])
-
-    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Append lines, all of them with one write, each with the time; they are on disk when this returns."""
-        known = len(self._file.rows)
-        self._file.append(rows)
-        self._take_from(known)
-
-    def _take_from(self, first: int) -> None:
-        for number, row in zip(self._file.numbers[first:], self._file.rows[first:], strict=True):
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Append lines, all of them with one write, each with the time; they are on disk when this returns. Raises as `AppendedFile`."""
+        timed = super().append(rows)
+        for number, row in zip(self.numbers[-len(timed) :], timed, strict=False):
             self._take(number, row)
+        return timed
 
     def _take(self, number: int, row: Mapping[str, Any]) -> None:
         """Take in what one line says. Raises InvalidRequest."""
@@ -185,35 +121,34 @@ class DecisionFile:
                 case _:
                     raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
             return
-        said, time = self._said, row.get("time")
-        time = time if isinstance(time, str) else ""
-        reason, note, by = row.get("reason", ""), row.get("note", ""), row.get("by", said.reviewer)
+        time = row["time"] if isinstance(row.get("time"), str) else ""
+        reason, note, by = row.get("reason", ""), row.get("note", ""), row.get("by", self.reviewer)
         match row:
             case {"id": str(id), "relevant": bool() | "maybe" as relevant} if all(isinstance(text, str) for text in (reason, note, by)):
-                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time, "by" in row))
+                self.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time, "by" in row))
             case {"id": str(id), "votes": dict(votes)} if votes and all(_is_vote(vote) for vote in votes.values()):
                 given = {name: _verdict(vote) for name, vote in votes.items()}
                 verdicts = set(given.values())
                 verdict = verdicts.pop() if len(verdicts) == 1 else None
-                said.votes[id] = given
-                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time, is_foreign=True))
+                self.votes[id] = given
+                self.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time, is_foreign=True))
             case {"id": str(id), "note": str()}:
                 pass
-            case {"seed": int(seed)} if said.sample is None:
-                said.sample = RandomSample(seed, len(said.decisions), time)
+            case {"seed": int(seed)} if self.sample is None:
+                self.sample = RandomSample(seed, len(self.decisions), time)
             case {"reasons": list(reasons)} if all(isinstance(one, str) for one in reasons):
-                said.reasons += [one for one in reasons if one not in said.reasons]
+                self.reasons += [one for one in reasons if one not in self.reasons]
             case {"criteria": str(criteria)}:
-                said.criteria = criteria
+                self.criteria = criteria
             case {"reviewer": str(reviewer)}:
-                said.reviewer, said.first_reviewer = reviewer, said.first_reviewer or reviewer
+                self.reviewer, self.first_reviewer = reviewer, self.first_reviewer or reviewer
             case _:
                 example = '{"id": "…", "relevant": true}'
                 raise InvalidRequest(f"{self.path}, line {number}: not a decision such as {example}; correct the line, or remove it")
         if "id" in row:
-            said.named.setdefault(row["id"], number)
+            self.named.setdefault(row["id"], number)
             if "note" in row:
-                said.notes[row["id"]], said.noted[row["id"]] = str(note), (str(by), time)
+                self.notes[row["id"]], self.noted[row["id"]] = str(note), (str(by), time)
 
 
 def decided(verdict: Verdict, reason: str = "", note: str = "", by: str = "") -> dict[str, Any]:

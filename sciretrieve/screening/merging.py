@@ -7,7 +7,7 @@ this choice knows nothing of what the samples turn up, and the bound keeps its p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
         if not path.is_file():
             raise NotFound(f"there is no session {path}")
     with ExitStack() as stack:
-        opened = [stack.enter_context(closing(DecisionFile(path))) for path in dict.fromkeys(files)]
+        opened = [stack.enter_context(DecisionFile(path)) for path in dict.fromkeys(files)]
         return list(_lines(_named(opened)))
 
 

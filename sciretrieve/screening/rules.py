@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
 from ..base.errors import InvalidRequest
 from ..base.wording import counted
@@ -68,119 +67,74 @@ class Status:
     @property
     def claim(self) -> str:
         """What may be said of the recall now, and on what assumption, as a sentence."""
-        open_ones = f"; {_unresolved(self)}" if self.unresolved else ""
-        if not self.unread:
-            return f"all papers are read{open_ones}"
-        return stopping_rule(self.rule).claim(self) + open_ones
+        claim = stopping_rule(self.rule).claim(self) if self.unread else "all papers are read"
+        if not self.unresolved:
+            return claim
+        counts = [counted(count, noun) for count, noun in ((self.maybe, "maybe"), (self.conflicts, "conflict")) if count]
+        count, them = ("counts", "it") if self.unresolved == 1 else ("count", "them")
+        return f"{claim}; {' and '.join(counts)} {count} as not found, so decide {them}"
 
 
-class StoppingRule(Protocol):
-    """Says when enough is read."""
+@dataclass(frozen=True, slots=True)
+class StoppingRule:
+    """Says when enough is read.
+
+    Attributes:
+        kind: "sample", a bound from a random sample of the unread, which is a promise; "ranking", a test on the papers that were read last,
+            which nothing guarantees; "budget", a number of papers that can be read; or "consecutive", irrelevant papers in a row.
+        count: that number of papers, or how many in a row.
+    """
+
+    kind: str
+    count: int = 0
 
     @property
     def draws_sample(self) -> bool:
         """Whether a random sample is read once the ranking is dry."""
+        return self.kind == "sample"
 
     def stops(self, status: Status) -> bool:
         """Whether enough is read."""
-
-    def claim(self, status: Status) -> str:
-        """What may be said of the papers that are unread."""
-
-
-@dataclass(frozen=True, slots=True)
-class BySample:
-    """A bound from a random sample of the unread, which is a promise."""
-
-    draws_sample: ClassVar[bool] = True
-
-    def stops(self, status: Status) -> bool:
-        """Whether the bound from below reaches the target."""
-        return status.low is not None and status.low >= status.target
-
-    def claim(self, status: Status) -> str:
-        """The bound, or when the sample begins."""
-        if status.low is None:
-            begins = f"after {dry_run(status.papers):,} irrelevant papers in a row"
-            return f"go on: the recall is estimated from a random sample, which begins {begins}"
-        sure, found = f"{100 * status.confidence:g} % sure", f"{100 * status.low:.1f} % of the relevant papers"
-        known = f"{sure} that at least {found} are read (from a random sample of the unread)"
-        return f"stop: {known}" if status.stop else f"go on: {known}; {100 * status.target:g} % is wanted"
-
-
-@dataclass(frozen=True, slots=True)
-class ByRanking:
-    """A test on the papers that were read last, which nothing guarantees."""
-
-    draws_sample: ClassVar[bool] = False
-
-    def stops(self, status: Status) -> bool:
-        """Whether the test rejects a recall below the target."""
-        return status.p_value <= 1 - status.confidence
-
-    def claim(self, status: Status) -> str:
-        """The p-value, and what it assumes."""
-        assumption = "if the ranking finds no less than chance does (no guarantee)"
-        target = f"less than {100 * status.target:g} % of the relevant papers are read"
-        return f"{_verb(status)}: p = {status.p_value:.3g} that {target}, {assumption}"
-
-
-@dataclass(frozen=True, slots=True)
-class ByBudget:
-    """A number of papers that can be read."""
-
-    count: int
-    draws_sample: ClassVar[bool] = False
-
-    def stops(self, status: Status) -> bool:
-        """Whether so many papers are read."""
-        return status.read >= self.count
-
-    def claim(self, status: Status) -> str:
-        """What of the budget is read."""
-        return f"{_verb(status)}: {status.read:,} papers are read of a budget of {self.count:,}; it promises nothing of the unread"
-
-
-@dataclass(frozen=True, slots=True)
-class ByConsecutive:
-    """Irrelevant papers in a row."""
-
-    count: int
-    draws_sample: ClassVar[bool] = False
-
-    def stops(self, status: Status) -> bool:
-        """Whether so many of the last papers were irrelevant."""
+        match self.kind:
+            case "sample":
+                return status.low is not None and status.low >= status.target
+            case "ranking":
+                return status.p_value <= 1 - status.confidence
+            case "budget":
+                return status.read >= self.count
         return status.irrelevant_in_a_row >= self.count
 
     def claim(self, status: Status) -> str:
-        """How long the run is."""
+        """What may be said of the papers that are unread, and what it assumes."""
+        verb, wanted = "stop" if status.stop else "go on", f"{100 * status.target:g} %"
+        match self.kind, status.low:
+            case "sample", None:
+                begins = f"after {dry_run(status.papers):,} irrelevant papers in a row"
+                return f"go on: the recall is estimated from a random sample, which begins {begins}"
+            case "sample", float(low):
+                sure, found = f"{100 * status.confidence:g} % sure", f"{100 * low:.1f} % of the relevant papers"
+                known = f"{verb}: {sure} that at least {found} are read (from a random sample of the unread)"
+                return known if status.stop else f"{known}; {wanted} is wanted"
+            case "ranking", _:
+                assumption = "if the ranking finds no less than chance does (no guarantee)"
+                return f"{verb}: p = {status.p_value:.3g} that less than {wanted} of the relevant papers are read, {assumption}"
+            case "budget", _:
+                return f"{verb}: {status.read:,} papers are read of a budget of {self.count:,}; it promises nothing of the unread"
         in_a_row = f"the last {counted(status.irrelevant_in_a_row, 'paper')} read were irrelevant, of {self.count:,} in a row"
-        return f"{_verb(status)}: {in_a_row}; it promises nothing of the unread"
+        return f"{verb}: {in_a_row}; it promises nothing of the unread"
 
 
 def stopping_rule(text: str) -> StoppingRule:
     """The rule that a text names: sample, ranking, budget:N or consecutive:N, N a number of papers. Raises InvalidRequest."""
-    if text == "sample":
-        return BySample()
-    if text == "ranking":
-        return ByRanking()
+    if text in ("sample", "ranking"):
+        return StoppingRule(text)
     match = COUNTED.fullmatch(text)
     if match is None or not int(match[2]):
         raise InvalidRequest(f"there is no rule {text!r}; write sample, ranking, or with a number of papers budget:500 or consecutive:50")
-    return (ByBudget if match[1] == "budget" else ByConsecutive)(int(match[2]))
+    return StoppingRule(match[1], int(match[2]))
 
 
 def dry_run(papers: int) -> int:
     """After how many irrelevant papers in a row a ranking of so many papers has run dry."""
     return max(DRY, round(DRY_SHARE * papers))
 
-
-def _verb(status: Status) -> str:
-    return "stop" if status.stop else "go on"
-
-
-def _unresolved(status: Status) -> str:
-    """What the papers that are neither relevant nor irrelevant do to a claim."""
-    parts = [counted(status.maybe, "maybe")] * bool(status.maybe) + [counted(status.conflicts, "conflict")] * bool(status.conflicts)
-    does, them = ("counts", "it") if status.unresolved == 1 else ("count", "them")
-    return f"{' and '.join(parts)} {does} as not found, so decide {them}"

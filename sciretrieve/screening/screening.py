@@ -88,14 +88,14 @@ class Screening(Session):
         if count < 1:
             raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
         if self._rule.draws_sample and self._in_a_row() >= dry_run(len(self)):
-            if self._file.sample is None and len(self._decisions) < len(self):
+            if self._file.sample is None and len(self.decisions) < len(self):
                 self._begin_sample()
-            order = [id for id in self._sample if id not in self._decisions][:count]
+            order = [id for id in self._sample if id not in self.decisions][:count]
             if order:
                 return self.index.papers(order)
         scores = self._scores()
         places = np.lexsort((np.array(self.units.ids), -scores))
-        unread = (self.units.ids[place] for place in places.tolist() if self.units.ids[place] not in self._decisions)
+        unread = (self.units.ids[place] for place in places.tolist() if self.units.ids[place] not in self.decisions)
         return self.index.papers([id for id, _ in zip(unread, range(count), strict=False)])
 
     def report(self, folder: str | Path, *, log: str | Path | None = None, sources: str | None = None) -> Prisma:
@@ -125,7 +125,7 @@ class Screening(Session):
     def _scores(self) -> Scores:
         """How likely each paper is to be relevant, (papers,): as the search for the query ranks them, and from the first decision on as
         the decisions teach, where a maybe and a conflict are examples of what may be relevant. Raises InvalidRequest."""
-        examples = {self.units.place_of[id]: decision.verdict != "exclude" for id, decision in self._decisions.items()}
+        examples = {self.units.place_of[id]: decision.verdict != "exclude" for id, decision in self.decisions.items()}
         if not any(examples.values()) and not self.query.strip():
             raise InvalidRequest("there is nothing to go by yet; give a query, or say of one paper that it is relevant")
         if not examples:

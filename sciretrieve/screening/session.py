@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from ..files.streams import checked_text
 from ..query.index import Index
 from ..query.snapshot import as_ids
 from .agreement import Agreement, agreement_of
-from .decisions import WRITTEN, Decision, DecisionFile, Verdict, decided
+from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, Verdict, decided
 from .progress import recall_of
 from .rules import Status, stopping_rule
 from .settings import are_groups, chosen_settings
@@ -32,6 +32,10 @@ class Session:
         index: whose papers are screened.
         units: what is decided on: papers, of which near-identical ones are one.
         undecided: ids of papers that are left out, since the filter cannot compare their values.
+        decisions: the last decision on each paper that was read, in the order in which they were first read. Of near-identical papers,
+            one is here, and `Units.also` has the others.
+        notes: the last note on each paper that has one.
+        votes: what several people decided, by paper; see `merge`.
     """
 
     def __init__(
@@ -92,7 +96,7 @@ class Session:
             groups = self._open()
             if not self._file.start:
                 facts = {"generation": index.snapshot.manifest.generation, "papers": self._papers, "ids": self._digest, "groups": groups}
-                self._file.begin({**self._settings, **facts})
+                self._file.append([{"screening": FORMAT, **self._settings, **facts}])
             self.add_reasons(wanted)
             if criteria is not None and criteria.strip() != self.criteria:
                 self._file.append([{"criteria": checked_text(criteria.strip(), "criteria")}])
@@ -146,22 +150,6 @@ class Session:
         return self._file.reviewer
 
     @property
-    def decisions(self) -> Mapping[str, Decision]:
-        """The last decision on each paper that was read, in the order in which they were first read. Of near-identical papers, one is
-        here, and `Units.also` has the others."""
-        return self._decisions
-
-    @property
-    def notes(self) -> Mapping[str, str]:
-        """The last note on each paper that has one."""
-        return self._notes
-
-    @property
-    def votes(self) -> Mapping[str, Mapping[str, Verdict]]:
-        """What several people decided, by paper; see `merge`."""
-        return self._votes
-
-    @property
     def relevant(self) -> list[str]:
         """The ids of the relevant papers, in the order in which they were first read."""
         return self.with_verdict("include")
@@ -174,16 +162,16 @@ class Session:
     @property
     def unresolved(self) -> list[str]:
         """The ids of the papers that are read and neither relevant nor irrelevant: maybes, and those on which people disagree."""
-        return [id for id, decision in self._decisions.items() if decision.verdict in ("maybe", None)]
+        return [id for id, decision in self.decisions.items() if decision.verdict in ("maybe", None)]
 
     @property
     def agreement(self) -> Agreement | None:
         """How far those who decided on the same papers agree; None where no two did. Somebody without a name is not counted."""
-        return agreement_of([{name: verdict for name, verdict in votes.items() if name} for votes in self._votes.values()])
+        return agreement_of([{name: verdict for name, verdict in votes.items() if name} for votes in self.votes.values()])
 
     def with_verdict(self, verdict: Verdict | None) -> list[str]:
         """The ids of the papers on which that was decided, in the order in which they were first read; None: people disagree."""
-        return [id for id, decision in self._decisions.items() if decision.verdict == verdict]
+        return [id for id, decision in self.decisions.items() if decision.verdict == verdict]
 
     def decide(
         self,
@@ -244,7 +232,7 @@ class Session:
     @property
     def status(self) -> Status:
         """How far the session is, and whether to stop."""
-        verdicts = {id: decision.verdict for id, decision in self._decisions.items()}
+        verdicts = {id: decision.verdict for id, decision in self.decisions.items()}
         counts = {verdict: list(verdicts.values()).count(verdict) for verdict in ("include", "maybe", None)}
         known = recall_of(verdicts, self._sample, self._sampled(), len(self), self._settings["recall"], self._settings["confidence"])
         status = Status(
@@ -256,12 +244,7 @@ class Session:
             rule=self._settings["rule"],
             target=self._settings["recall"],
             confidence=self._settings["confidence"],
-            sampled=known.sampled,
-            sampled_relevant=known.sampled_relevant,
-            recall=known.recall,
-            low=known.low,
-            high=known.high,
-            p_value=known.p_value,
+            **asdict(known),
             irrelevant_in_a_row=self._in_a_row(),
             stop=False,
         )
@@ -295,7 +278,7 @@ class Session:
                 raise InvalidRequest(
                     f"{self.path}, line {number}: there is no paper {id!r} among those to screen; correct the line, or remove it"
                 )
-        self._decisions: dict[str, Decision] = {}
+        self.decisions = dict[str, Decision]()
         self._take_in(0)
         self._sample = self._drawn()
         return groups
@@ -303,9 +286,9 @@ class Session:
     def _take_in(self, first: int) -> None:
         """Take in the file's decisions from the one with that number on, and its notes and votes."""
         for decision in self._file.decisions[first:]:
-            self._decisions[self._unit(decision.id)] = decision
-        self._notes = {self._unit(id): note for id, note in self._file.notes.items() if note}
-        self._votes = {self._unit(id): votes for id, votes in self._file.votes.items()}
+            self.decisions[self._unit(decision.id)] = decision
+        self.notes = {self._unit(id): note for id, note in self._file.notes.items() if note}
+        self.votes = {self._unit(id): votes for id, votes in self._file.votes.items()}
 
     def _unit(self, id: str) -> str:
         """The id of the paper that is shown for it."""
@@ -326,7 +309,7 @@ class Session:
 
     def _seed(self) -> int:
         """The random sample's seed: another for all other papers and decisions, the same for the same, so that nobody can choose it."""
-        verdicts = [[id, WRITTEN[decision.verdict] if decision.verdict else None] for id, decision in self._decisions.items()]
+        verdicts = [[id, WRITTEN[decision.verdict] if decision.verdict else None] for id, decision in self.decisions.items()]
         return int.from_bytes(hashlib.sha256(json.dumps([self._digest, verdicts]).encode()).digest()[:8], "big")
 
     def _drawn(self) -> list[str]:
@@ -340,7 +323,7 @@ class Session:
 
     def _sampled(self) -> list[str]:
         """The papers of the sample that are read: as far as there is a decision on every one, however it came to be read."""
-        return list(takewhile(self._decisions.__contains__, self._sample))
+        return list(takewhile(self.decisions.__contains__, self._sample))
 
     def _begin_sample(self) -> None:
         """Draw the random sample of what is unread."""
@@ -349,7 +332,7 @@ class Session:
 
     def _in_a_row(self) -> int:
         """How many of the papers that were read last were irrelevant."""
-        return sum(1 for _ in takewhile(lambda decision: decision.verdict == "exclude", reversed(self._decisions.values())))
+        return sum(1 for _ in takewhile(lambda decision: decision.verdict == "exclude", reversed(self.decisions.values())))
 
 
 def _cleaned(reasons: Iterable[str]) -> list[str]:
