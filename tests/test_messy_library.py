@@ -103,7 +103,7 @@ def test_they_come_out_unchanged(index: sr.Index, papers: dict[str, Paper], tmp_
     export(index, tmp_path / "papers.parquet")
     assert parsed("\n\n".join(pq.read_table(tmp_path / "papers.parquet")["bibtex"].to_pylist())) == expected
     hits = index.search(LIBRARY.entries[0].title, k=5, mode="bm25").hits
-    assert dict(list(parsed("\n".join(outputs.bibtex(hits))).items())[: len(hits)]) == {hit.id: expected[hit.id] for hit in hits}
+    assert dict(list(parsed("\n".join(outputs.FORMATS["bibtex"](hits))).items())[: len(hits)]) == {hit.id: expected[hit.id] for hit in hits}
 
 
 def test_what_came_out_goes_in_again_as_the_same(index: sr.Index, papers: dict[str, Paper], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ..base.choices import conditions
 from ..base.types import Hit, Paper, Rows, TotalIs
-from ..base.wording import as_json, cell, counted
+from ..base.wording import as_json, cell, columns, counted, wrapped
 from ..files import csv_files
 from ..metrics.trec import encoded
 from ..papers import identifiers
@@ -87,7 +86,7 @@ def also(hit: Hit) -> str:
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
     """Lines with what `reasons` says, below a hit."""
     for reason in reasons(hit, why):
-        first, *further_lines = _wrapped(reason, max(width - 22, 20))
+        first, *further_lines = wrapped(reason, max(width - 22, 20))
         yield " " * 20 + "↳ " + first
         yield from (" " * 22 + further_line for further_line in further_lines)
 
@@ -284,9 +283,9 @@ def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
 def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
     """A table for people of the given fields, one line a hit."""
     rows = [list(fields), *([_line(value) for value in _cells(hit, fields)] for hit in hits)]
-    widths = [max(_columns(row[place]) for row in rows) for place in range(len(fields))]
+    widths = [max(columns(row[place]) for row in rows) for place in range(len(fields))]
     for row in rows:
-        yield "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield "  ".join(cell + " " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
@@ -303,16 +302,6 @@ def _cells(hit: Hit, fields: Sequence[str]) -> list[Any]:
 def _line(value: Any) -> str:
     """A value as a text without tabs and line breaks."""
     return "" if value is None else " ".join(str(value).split())
-
-
-def csl_json(hits: Sequence[Hit]) -> Lines:
-    """A list of items of CSL-JSON, see `papers.bibliographies.csl_items`."""
-    yield csl_items.text(_papers(hits)).rstrip()
-
-
-def bibtex(hits: Sequence[Hit]) -> Lines:
-    """One BibTeX entry per hit, in rank order, see `papers.bibliographies.bibtex_entries`."""
-    return (f"{entry}\n" for entry in entries(_papers(hits)))
 
 
 def page(answer: Answer, index: str, date: str) -> Lines:
@@ -334,17 +323,12 @@ def _papers(hits: Sequence[Hit]) -> list[Paper]:
     return [hit.paper for hit in hits]
 
 
-def trec(run: Run) -> Lines:
-    """The run as lines of a TREC run file."""
-    return run.to_trec()
-
-
 TABULAR: Mapping[str, Callable[[Sequence[Hit], Sequence[str]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "tsv": tsv_lines}
 """The formats with the fields that are asked for."""
 FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
-    "bibtex": bibtex,
+    "bibtex": lambda hits: (f"{entry}\n" for entry in entries(_papers(hits))),
     "ris": lambda hits: records(_papers(hits)),
-    "csl-json": csl_json,
+    "csl-json": lambda hits: iter([csl_items.text(_papers(hits)).rstrip()]),
     "markdown": lambda hits: markdown(_papers(hits)),
 }
 """The formats of references that say nothing of the search; `page` is the one that does."""
@@ -357,55 +341,13 @@ def count_encoded_ids(run: Run) -> int:
 
 def _cut(text: str, width: int, whole: int) -> str:
     """Shorten in the middle, keeping the id at the end whole, so that it can be copied."""
-    if _columns(text) <= width:
+    if columns(text) <= width:
         return text
     tail = text[max(len(text) - whole - 3, 0) :]
-    room = width - _columns(tail)
+    room = width - columns(tail)
     return fitted(text[: len(text) - len(tail)], room) + tail if room > 1 else tail.removeprefix(" · ")
 
 
 def fitted(text: str, width: int) -> str:
     """A text in `width` columns: cut between words, with an ellipsis; within its first one if that is longer."""
-    if _columns(text) <= width:
-        return text
-    head = text[: _fitting(text, width - 1)]
-    words = head if text[len(head)].isspace() else head.rpartition(" ")[0]
-    return f"{(words or head).rstrip(' ·,;:')}…"
-
-
-def _fitting(text: str, width: int) -> int:
-    """How many of a text's first characters take at most `width` columns."""
-    columns = 0
-    for place, char in enumerate(text):
-        columns += _columns(char)
-        if columns > width:
-            return place
-    return len(text) if columns <= width else 0
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width` columns, between words if possible."""
-    lines: list[list[str]] = [[]]
-    columns = 0  # of the last line
-    for word in text.split():
-        size, gap = _columns(word), bool(lines[-1])
-        if columns + gap + size <= width:
-            lines[-1] += [" ", word] if gap else [word]
-            columns += gap + size
-            continue
-        if gap:
-            lines.append([])
-            columns = 0
-        for char in word:  # a word longer than a line, such as a title without spaces
-            size = _columns(char)
-            if columns + size > width:
-                lines.append([])
-                columns = 0
-            lines[-1].append(char)
-            columns += size
-    return ["".join(line) for line in lines]
-
-
-def _columns(text: str) -> int:
-    """How many terminal columns a text takes: wide characters count twice, combining ones not."""
-    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return text if columns(text) <= width else f"{wrapped(text, width - 1)[0].rstrip(' ·,;:')}…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Control characters, which a terminal obeys instead of showing them: all but the tab and the ends of lines."""
 OBEYED = re.compile(rf"{CONTROLS.pattern}|\r|[\u202a-\u202e\u2066-\u2069]")
 """The same with all carriage returns, and with what turns the direction of writing round."""
+BREAKS = re.compile(r"[^\S\xa0]+")
+"""Blanks that a line may be broken at."""
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -47,6 +50,27 @@ def in_bytes(size: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes, in letters of one width: wide characters count twice, combining ones not."""
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text as lines of at most `width` columns, broken between words, or within one that is longer, such as a title without blanks."""
+    lines = [""]
+    for word in filter(None, BREAKS.split(text)):
+        if lines[-1] and columns(lines[-1]) + 1 + columns(word) <= width:
+            lines[-1] += f" {word}"
+            continue
+        if lines[-1]:
+            lines.append("")
+        for char in word:
+            if columns(lines[-1] + char) > width:
+                lines.append("")
+            lines[-1] += char
+    return lines
 
 
 def without_controls(text: str) -> str:

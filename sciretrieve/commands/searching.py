@@ -285,7 +285,7 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
     for note in outputs.notes(answer):
         console.note(note)
     if format == "trec":
-        say(outputs.trec(answer.run))
+        say(answer.run.to_trec())
     elif format == "json":
         say([outputs.answer(answer, fields)])
     elif format == "html":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from ..base.wording import without_controls
+from ..base.wording import without_controls, wrapped
 from .prisma import Prisma
 
 WIDTH, MARGIN, GAP = 760, 12, 28
@@ -21,8 +20,6 @@ LINE, PADDING, LETTER = 17, 11, 6.9
 PHASE_LETTER = 8.3
 """How wide a bold letter is, at most on average."""
 NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-BLANKS = re.compile(r"[^\S\xa0]+")
-"""All but those that must not be broken at."""
 STYLE = (
     "text{font:13px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#111}.phase{font-weight:bold;fill:#fff}"
     ".box{fill:#fff;stroke:#333}.bar{fill:#3b5b7a}.arrow{stroke:#333;fill:none;marker-end:url(#head)}"
@@ -71,7 +68,7 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     bars = [part for name, (begun, end) in phases.items() for part in _bar(name, begun, end)]
     foot = _wrapped([claim], WIDTH - 2 * LEFT[0] + 2 * MARGIN) if claim else []
     parts += _text(LEFT[0], top - PADDING, foot)
-    size = f'width="{WIDTH}" height="{_number(top - GAP + MARGIN + (len(foot) * LINE + PADDING if foot else 0))}"'
+    size = f'width="{WIDTH}" height="{top - GAP + MARGIN + (len(foot) * LINE + PADDING if foot else 0):g}"'
     said = f"{numbers.identified:,} records identified, {numbers.screened:,} screened, {numbers.included:,} included"
     return "\n".join(
         [
@@ -133,64 +130,36 @@ def _count(name: str, count: int) -> str:
 def _wrapped(lines: Sequence[str], width: float) -> list[str]:
     """Lines that fit into a box; if a line begins with blanks, its parts do, too."""
     most = int((width - 2 * PADDING) / LETTER)
-    wrapped: list[str] = []
+    fitting: list[str] = []
     for line in lines:
-        text = BLANKS.sub(" ", NOT_XML.sub("\ufffd", without_controls(line)))
         indent = "  " * line.startswith("  ")
-        now = ""
-        for word in text.strip().split(" "):
-            for piece in _pieces(word, most - len(indent)):
-                if now and _columns(f"{indent}{now} {piece}") > most:
-                    wrapped.append(indent + now)
-                    now = piece
-                else:
-                    now = f"{now} {piece}" if now else piece
-        wrapped.append(indent + now)
-    return wrapped
-
-
-def _pieces(word: str, most: int) -> Iterator[str]:
-    """A word, or parts of it that fit into a line."""
-    start = 0
-    for end in range(1, len(word) + 1):
-        if _columns(word[start:end]) > most:
-            yield word[start : end - 1]
-            start = end - 1
-    yield word[start:]
-
-
-def _columns(text: str) -> int:
-    """How many letters wide a text is; those of Chinese are two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+        fitting += [indent + part for part in wrapped(NOT_XML.sub("\ufffd", without_controls(line)), most - len(indent))]
+    return fitting
 
 
 def _box(column: tuple[int, int], top: float, height: float, lines: Sequence[str]) -> Iterator[str]:
     left, width = column
-    yield f'<rect class="box" x="{left}" y="{_number(top)}" width="{width}" height="{_number(height)}" rx="3"/>'
+    yield f'<rect class="box" x="{left}" y="{top:g}" width="{width}" height="{height:g}" rx="3"/>'
     yield from _text(left + PADDING, top + PADDING, lines)
 
 
 def _text(left: float, top: float, lines: Sequence[str]) -> Iterator[str]:
     for place, line in enumerate(lines):
         indent = 6 * (len(line) - len(line.lstrip()))
-        yield f'<text x="{_number(left + indent)}" y="{_number(top + place * LINE + 13)}">{escape(line.strip())}</text>'
+        yield f'<text x="{left + indent:g}" y="{top + place * LINE + 13:g}">{escape(line.strip())}</text>'
 
 
 def _bar(name: str, top: float, end: float) -> Iterator[str]:
-    yield f'<rect class="bar" x="{MARGIN}" y="{_number(top)}" width="{PHASE}" height="{_number(end - top)}" rx="3"/>'
+    yield f'<rect class="bar" x="{MARGIN}" y="{top:g}" width="{PHASE}" height="{end - top:g}" rx="3"/>'
     across, middle = MARGIN + PHASE / 2 + 4.5, (top + end) / 2
     yield (
-        f'<text class="phase" x="{_number(across)}" y="{_number(middle)}" text-anchor="middle" '
-        f'transform="rotate(-90 {_number(across)} {_number(middle)})">{name}</text>'
+        f'<text class="phase" x="{across:g}" y="{middle:g}" text-anchor="middle" '
+        f'transform="rotate(-90 {across:g} {middle:g})">{name}</text>'
     )
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
     """An arrow down, or to the right, where it turns halfway."""
     (left, top), (right, bottom) = start, end
-    line = f"V{_number(bottom)}" if left == right else f"H{_number((left + right) / 2)} V{_number(bottom)} H{_number(right)}"
-    return f'<path class="arrow" d="M{_number(left)},{_number(top)} {line}"/>'
-
-
-def _number(value: float) -> str:
-    return f"{value:g}"
+    line = f"V{bottom:g}" if left == right else f"H{(left + right) / 2:g} V{bottom:g} H{right:g}"
+    return f'<path class="arrow" d="M{left:g},{top:g} {line}"/>'

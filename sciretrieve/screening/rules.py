@@ -137,4 +137,3 @@ def stopping_rule(text: str) -> StoppingRule:
 def dry_run(papers: int) -> int:
     """After how many irrelevant papers in a row a ranking of so many papers has run dry."""
     return max(DRY, round(DRY_SHARE * papers))
-

@@ -154,7 +154,7 @@ def test_chosen_fields() -> None:
 
 
 def test_bibtex_as_pybtex_reads_it() -> None:
-    entries = parse_string(text(outputs.bibtex(HITS)), "bibtex").entries
+    entries = parse_string(text(outputs.FORMATS["bibtex"](HITS)), "bibtex").entries
     assert list(entries) == ["anonymous2019graphs", "muller1905uber", "p3", "p4"]
     assert [entry.type for entry in entries.values()] == ["article", "misc", "article", "misc"]
     second = entries["muller1905uber"]

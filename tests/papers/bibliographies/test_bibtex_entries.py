@@ -53,7 +53,7 @@ def test_through_an_index_too(tmp_path: Path) -> None:
     (tmp_path / "messy.bib").write_text(MESSY, encoding="utf-8")
     index = sr.build(tmp_path / "messy.bib", tmp_path / "index", encoder=None)
     hits = index.search("über the two lines", mode="bm25").hits
-    assert parsed("\n".join(outputs.bibtex(hits)))["Knuth84"] == parsed(MESSY)["Knuth84"]
+    assert parsed("\n".join(outputs.FORMATS["bibtex"](hits)))["Knuth84"] == parsed(MESSY)["Knuth84"]
 
 
 texts = st.recursive(
