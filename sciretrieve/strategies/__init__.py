@@ -10,8 +10,7 @@
 
 from .lists import write
 from .logs import as_table
-from .replaying import Replay, replay
-from .running import Duplicate, FoundPaper, StrategyResult, run
+from .running import Duplicate, FoundPaper, Replay, StrategyResult, replay, run
 from .strategy import Strategy, parse, read, read_text
 from .translation import Syntax, Translation, translate
 

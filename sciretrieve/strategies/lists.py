@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,12 @@ from ..files.writing import make_folder, remove, write_json, write_whole
 from ..papers.bibliographies import ris_records
 from ..papers.bibliographies.author_names import all_authors
 from .logs import read_log
-from .running import StrategyResult
+from .running import Duplicate, StrategyResult
 from .strategy import Strategy
 
 LOG = "log.json"
 FILES = (LOG, "papers.csv", "papers.ris", "duplicates.csv")
 PAPERS = ("id", "index", "title", "authors", "year", "venue", "doi", "abstract", "lines")
-DUPLICATES = ("kept", "kept_index", "removed", "removed_index", "by", "title")
 SAME = ("strategy", "lines", "indexes", "result")
 """What logs of the same run have in common."""
 
@@ -49,10 +49,10 @@ def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False
         )
         for found in result.papers
     )
-    duplicates = ((one.kept, one.kept_index, one.removed, one.removed_index, one.by, one.title) for one in result.duplicates)
+    duplicates = [[field.name for field in fields(Duplicate)], *map(astuple, result.duplicates)]
     write_whole(folder / "papers.csv", csv_rows([PAPERS, *papers]).encode("utf-8", "surrogatepass"))
     write_whole(folder / "papers.ris", ris_records.text([found.paper for found in result.papers]).encode())
-    write_whole(folder / "duplicates.csv", csv_rows([DUPLICATES, *duplicates]).encode("utf-8", "surrogatepass"))
+    write_whole(folder / "duplicates.csv", csv_rows(duplicates).encode("utf-8", "surrogatepass"))
     write_json(log, dict(result.log))
     return [folder / name for name in FILES]
 

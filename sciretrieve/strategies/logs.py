@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,34 +19,30 @@ NARROWEST = 20
 """Characters of a line that a table shows at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOf:
-    """What was found in one index: its name and path, its generation and the checksum of that, its papers, and those of each line."""
+def log_of(
+    strategy: Strategy,
+    indexes: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, Mapping[str, int]],
+    papers: int,
+    duplicates: int,
+    translated: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The log of a run that ends now.
 
-    name: str
-    path: str
-    generation: int
-    checksum: str
-    papers: int
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCounts:
-    """The papers of a result, and the duplicates that were removed."""
-
-    papers: int
-    duplicates: int
-
-
-def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: FoundCounts, translated: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The log of a run that ends now."""
+    Args:
+        strategy: what was run.
+        indexes: of each its name and path, its generation and the checksum of that, and how many papers it has.
+        counts: by index, how many papers each line found there.
+        papers: how many the result has.
+        duplicates: how many were removed from it.
+        translated: what the strategy was made of, if it is a translation.
+    """
     lines = [
         {
             "name": name,
             "query": line.query,
-            "counts": {run.name: run.counts[name] for run in runs},
-            "total": sum(run.counts[name] for run in runs),
+            "counts": {index: by_line[name] for index, by_line in counts.items()},
+            "total": sum(by_line[name] for by_line in counts.values()),
             "without": list(strategy.without[name]),
         }
         for name, line in strategy.lines.items()
@@ -57,15 +52,15 @@ def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: FoundCounts, trans
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         "version": library_versions(()).get("sciretrieve"),
         "strategy": strategy.text,
-        "translated": None if translated is None else dict(translated),
+        "translated": translated,
         "limits": list(strategy.filters),
-        "indexes": [{name: value for name, value in asdict(run).items() if name != "counts"} for run in runs],
+        "indexes": list(indexes),
         "lines": lines,
         "result": {
             "line": strategy.result,
-            "identified": {run.name: run.counts[strategy.result] for run in runs},
-            "duplicates": counts.duplicates,
-            "papers": counts.papers,
+            "identified": {index: by_line[strategy.result] for index, by_line in counts.items()},
+            "duplicates": duplicates,
+            "papers": papers,
         },
     }
 
@@ -93,54 +88,43 @@ def read_log(path: str | Path) -> dict[str, Any]:
 
 def _is_log(log: Mapping[str, Any]) -> bool:
     """Whether a log has what a replay needs."""
-    try:
-        names = [index["name"] for index in log["indexes"]]
-        has_indexes = bool(names) and all(
-            type(index["path"]) is type(index["checksum"]) is str and type(index["generation"]) is type(index["papers"]) is int
-            for index in log["indexes"]
-        )
-        has_counts = all(
-            type(line["name"]) is str and set(line["counts"]) == set(names) and _are_counts(line["counts"].values())
-            for line in log["lines"]
-        )
-        result = log["result"]
-        return (
-            has_indexes
-            and has_counts
-            and type(log["strategy"]) is str
-            and type(log["date"]) is str
-            and _are_counts((result["papers"], result["duplicates"]))
-        )
-    except (KeyError, TypeError):
-        return False
+    return (
+        _has(log, date=str, strategy=str, indexes=list, lines=list, result=dict)
+        and bool(log["indexes"])
+        and all(_has(index, name=str, path=str, checksum=str, generation=int, papers=int) for index in log["indexes"])
+        and all(_has(line, name=str, counts=dict) for line in log["lines"])
+        and all(_has(line["counts"], **{index["name"]: int for index in log["indexes"]}) for line in log["lines"])
+        and _has(log["result"], papers=int, duplicates=int)
+    )
 
 
-def _are_counts(values: Iterable[Any]) -> bool:
-    return all(type(value) is int for value in values)
+def _has(value: Any, **kinds: type) -> bool:
+    """Whether an object has values of these types."""
+    return isinstance(value, dict) and all(type(value.get(name)) is kind for name, kind in kinds.items())
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What two logs of one strategy, whose indexes stand in the same order, count otherwise, and which is another index now, a line
     each; none if all is equal."""
-    names = [(one["name"], other["name"]) for one, other in zip(before["indexes"], after["indexes"], strict=True)]
+    pairs = list(zip(before["indexes"], after["indexes"], strict=True))
     found = [
         f"index {one['name']} has {counted(other['papers'], 'paper')}, and had {one['papers']:,}"
-        for one, other in zip(before["indexes"], after["indexes"], strict=True)
+        for one, other in pairs
         if one["papers"] != other["papers"]
     ]
     counts = {line["name"]: line["counts"] for line in after["lines"]}
     for line in before["lines"]:
-        for name, new_name in names:
-            now, then = counts.get(line["name"], {}).get(new_name, 0), line["counts"][name]
+        for one, other in pairs:
+            now, then = counts.get(line["name"], {}).get(other["name"], 0), line["counts"][one["name"]]
             if now != then:
-                found.append(f"line {line['name']} has {now:,} in {name}, and had {then:,}")
-    for key, what in (("duplicates", "duplicates"), ("papers", "papers")):
-        now, then = after["result"][key], before["result"][key]
+                found.append(f"line {line['name']} has {now:,} in {one['name']}, and had {then:,}")
+    for what in ("duplicates", "papers"):
+        now, then = after["result"][what], before["result"][what]
         if now != then:
             found.append(f"the result has {now:,} {what}, and had {then:,}")
     found += [
         f"index {one['name']} was built anew since: its generation {one['generation']} is another"
-        for one, other in zip(before["indexes"], after["indexes"], strict=True)
+        for one, other in pairs
         if one["checksum"] != other["checksum"]
     ]
     return found

@@ -1,4 +1,7 @@
-"""A strategy run over indexes: the papers of each line, and those of the result, each once."""
+"""A strategy run over indexes: the papers of each line, and those of the result, each once.
+
+A log is run again on the same generations of the same indexes: the counts are the same, or what differs is said.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from ..query.narrowing.combining import OPERATORS, OperatorName, folded, leaves
 from ..query.opening import open_index
 from ..storage.finding import chosen, several
 from .lines import Expression, LineReference, TypedWords, UnavailableText
-from .logs import FoundCounts, RunOf, log_of
-from .strategy import Strategy
+from .logs import differences, log_of, read_log
+from .strategy import Strategy, parse
 from .translation import Translation
 
 NO_ROWS: Rows = np.empty(0, np.int64)
@@ -82,6 +85,21 @@ class StrategyResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """A log run again.
+
+    Attributes:
+        date: when it was first run.
+        result: what the strategy finds now.
+        differences: what is counted otherwise, a line each; none if all is as it was.
+    """
+
+    date: str
+    result: StrategyResult
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Record:
     """A paper of the result before duplicates are removed."""
 
@@ -112,7 +130,8 @@ def run(
         NotFound: an index, or its generation, is not there.
         InvalidRequest: a line cannot be read as a query over an index; the message says which line.
     """
-    runs: list[RunOf] = []
+    described: list[dict[str, Any]] = []
+    counts: dict[str, dict[str, int]] = {}
     records: list[_Record] = []
     with ExitStack() as opened:
         named = list(_opened(indexes or strategy.indexes, generations, opened))
@@ -120,12 +139,39 @@ def run(
         listener.start(len(named) * len(strategy.lines), unit="lines")
         for name, index in named:
             rows = dict(_rows_of_lines(strategy, name, index, listener))
-            counts = {line: len(rows[line]) for line in strategy.lines}
-            runs.append(RunOf(name, str(index.path), index.snapshot.manifest.generation, index.snapshot.checksum, len(index), counts))
+            counts[name] = {line: len(rows[line]) for line in strategy.lines}
+            generation, checksum = index.snapshot.manifest.generation, index.snapshot.checksum
+            described.append({"name": name, "path": str(index.path), "generation": generation, "checksum": checksum, "papers": len(index)})
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)
-    return StrategyResult(log_of(strategy, runs, FoundCounts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
+    log = log_of(strategy, described, counts, len(papers), len(duplicates), translated)
+    return StrategyResult(log, tuple(papers), tuple(duplicates))
+
+
+def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Progress | bool = False) -> Replay:
+    """Run the strategy of a log again, on the generations that it names.
+
+    Args:
+        log: a `log.json`.
+        indexes: where the log's indexes are now, in its order; by default as they were named then.
+        progress: is told of the lines.
+
+    Raises:
+        NotFound: the log, an index or its generation is not there.
+        CorruptData, InvalidRequest: it is no log, one of a later version, or other indexes are given than it has.
+    """
+    before = read_log(log)
+    if indexes and len(indexes) != len(before["indexes"]):
+        names = ", ".join(index["name"] for index in before["indexes"])
+        raise InvalidRequest(f"{log} is of {len(before['indexes'])} indexes; name as many, in this order: {names}")
+    try:
+        strategy = parse(before["strategy"])
+    except InvalidRequest as error:
+        raise InvalidRequest(f"the strategy in {log}: {error}") from error
+    places = list(indexes) or [index["path"] for index in before["indexes"]]
+    result = run(strategy, places, generations=[index["generation"] for index in before["indexes"]], progress=progress)
+    return Replay(before["date"], result, tuple(differences(before, result.log)))
 
 
 def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
