@@ -26,6 +26,7 @@ from .terms import (
     in_columns,
     near,
     plain,
+    short,
     spelled,
     ways_of,
 )
@@ -65,13 +66,13 @@ LISTING = re.compile(r"\s*\[mp=[^\]]*\]", re.IGNORECASE)
 """What Ovid adds to a line to say what .mp. is."""
 
 
-def read(text: str, line: str, lines: Collection[str], notes: Notes) -> Term:
+def read(text: str, lines: Collection[str], notes: Notes) -> Term:
     """A line, without its number, as a term; `lines` are the numbers of those above and below.
 
     Raises InvalidRequest: its parentheses or operators do not fit, or it refers to no line.
     """
     text = LISTING.sub("", plain(text))
-    reading = _Reading(text, line, lines, notes)
+    reading = _Reading(text, lines, notes)
     if match := SET.fullmatch(text):
         numbers = [number for part in match["lines"].split(",") for number in reading.numbers(part)]
         return combined("OR" if match["operator"].lower() == "or" else "AND", [reading.reference(number) for number in numbers])
@@ -98,8 +99,8 @@ def _limit(limit: str, notes: Notes) -> Term:
 class _Reading:
     """A line that is read from left to right."""
 
-    def __init__(self, text: str, line: str, lines: Collection[str], notes: Notes) -> None:
-        self._text, self._line, self._lines, self._notes = text, line, lines, notes
+    def __init__(self, text: str, lines: Collection[str], notes: Notes) -> None:
+        self._text, self._lines, self._notes = text, lines, notes
         self._place = self._depth = 0
 
     def whole(self) -> Term:
@@ -197,7 +198,7 @@ class _Reading:
         elif (befores := ways_of(left)) and (afters := ways_of(right)):
             if len(befores) * len(afters) <= MOST_WAYS:
                 return AnyText(tuple(f"{before} {after}" for before in befores for after in afters))
-            self._notes.add(f"{_short(written)} is read as next to each other in either order, which finds a little more")
+            self._notes.add(f"{short(written)} is read as next to each other in either order, which finds a little more")
             term = near(left, right, 0, self._notes)
         return term or self._notes.gone(written, "adj joins words, phrases, and an OR of these alone")
 
@@ -213,7 +214,7 @@ class _Reading:
             return self._notes.gone(written, f"there is no column for .{','.join(codes)}.")
         if lacking := [code for code in codes if code not in FIELDS]:
             self._notes.add(
-                f"not available: the field{'s' * (len(lacking) > 1)} {', '.join(lacking)} of {_short(written)}; the others are searched"
+                f"not available: the field{'s' * (len(lacking) > 1)} {', '.join(lacking)} of {short(written)}; the others are searched"
             )
         for code in codes:
             if code in WIDER:
@@ -234,8 +235,4 @@ class _Reading:
             self._place += 1
 
     def _refused(self, what: str) -> InvalidRequest:
-        return InvalidRequest(f"line {self._line} has {what}: {_short(self._text)}")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"
+        return self._notes.refused(what, self._text)

@@ -40,20 +40,20 @@ END = "3000"
 """The year that PubMed writes for "until now"."""
 
 
-def read(text: str, line: str, lines: Collection[str], notes: Notes) -> Term:
+def read(text: str, lines: Collection[str], notes: Notes) -> Term:
     """A line, without its number, as a term; `lines` are the numbers of those above and below.
 
     Raises InvalidRequest: its parentheses, quotation marks or operators do not fit, or it refers to no line.
     """
-    reading = _Reading(plain(text), line, lines, notes)
+    reading = _Reading(plain(text), lines, notes)
     return in_columns(reading.whole(), TEXT, notes)
 
 
 class _Reading:
     """A line as tokens, read from left to right."""
 
-    def __init__(self, text: str, line: str, lines: Collection[str], notes: Notes) -> None:
-        self._text, self._line, self._lines, self._notes = text, line, lines, notes
+    def __init__(self, text: str, lines: Collection[str], notes: Notes) -> None:
+        self._text, self._lines, self._notes = text, lines, notes
         self._tokens = list(TOKEN.finditer(text))
         self._place = self._depth = 0
 
@@ -205,5 +205,4 @@ class _Reading:
         return Years(f"{begins['year']}-{'' if ends['year'] == END else ends['year']}")
 
     def _refused(self, what: str) -> InvalidRequest:
-        shown = self._text if len(self._text) <= 60 else f"{self._text[:59]}…"
-        return InvalidRequest(f"line {self._line} has {what}: {shown}")
+        return self._notes.refused(what, self._text)

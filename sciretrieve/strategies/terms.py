@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from string import ascii_lowercase
 from typing import TypeAlias, TypeGuard
 
 from ..base.characters import typed
+from ..base.errors import InvalidRequest
 from ..query.narrowing.combining import Combination, Tree, combined, leaves, mapped
 from .lines import LineReference, UnavailableText
 
@@ -54,8 +56,9 @@ Term: TypeAlias = Tree[Operand]
 
 @dataclass(slots=True)
 class Notes:
-    """What is to be said of one line: what is not available, and what is read otherwise than where it was written for."""
+    """What is to be said of one line, by its number: what is not available, and what is read otherwise than where it was written for."""
 
+    line: str
     texts: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
@@ -68,6 +71,15 @@ class Notes:
         text = " ".join(text.replace('"', "").split())
         self.add(f"not available: {text} ({why})")
         return UnavailableText(text)
+
+    def refused(self, what: str, text: str) -> InvalidRequest:
+        """An error that says what the line has, whose text this is."""
+        return InvalidRequest(f"line {self.line} has {what}: {short(text)}")
+
+
+def short(text: str) -> str:
+    """The beginning of a text, for a message."""
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
@@ -144,12 +156,12 @@ def spelled(words: Sequence[str], written: str, notes: Notes) -> AnyText | Unava
         if limit:
             notes.add(f"{word} is read as {stem}*, without a limit to the letters that follow, which finds more")
         letters = [[char] if char not in "#?" else [*([""] if char == "?" else []), *ascii_lowercase] for char in stem]
-        if _count(letters) > MOST_WAYS:
+        if prod(map(len, letters)) > MOST_WAYS:
             return notes.gone(written, "several letters that may be any; write the words that it stands for")
-        if _count(letters) > 1:
+        if prod(map(len, letters)) > 1:
             notes.add(f"{word} is written out, with each letter from a to z")
         ways.append(["".join(way) + star for way in product(*letters)])
-    if _count(ways) > MOST_WAYS:
+    if prod(map(len, ways)) > MOST_WAYS:
         return notes.gone(written, "several letters that may be any; write the words that it stands for")
     texts = tuple(" ".join(way) for way in product(*ways))
     if not all(re.search(r"[^\W_]", text) for text in texts):
@@ -161,13 +173,6 @@ def _without_star(word: str) -> tuple[str, str, str]:
     """A word without its truncation, a star where there is one, and the most letters that it stands for, as written."""
     match = re.fullmatch(r"(?P<stem>.+?)(?:[*$](?P<limit>\d*)|:)", word)
     return (match["stem"], "*", match["limit"] or "") if match else (word, "", "")
-
-
-def _count(choices: Sequence[Sequence[str]]) -> int:
-    count = 1
-    for choice in choices:
-        count *= len(choice)
-    return count
 
 
 def plain(text: str) -> str:

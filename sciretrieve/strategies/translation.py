@@ -59,8 +59,8 @@ def translate(text: str, syntax: Syntax) -> Translation:
     head = [f"# Translated from {TITLES[syntax]}. OR leaves out what is not available; replace or delete it where AND and NOT need it."]
     lines, said = [*head, "", "[lines]"], []
     for number, search in searches:
-        notes = Notes()
-        query = as_query(READERS[syntax](search, number, numbers, notes))
+        notes = Notes(number)
+        query = as_query(READERS[syntax](search, numbers, notes))
         lines += ["", f"# {number}. {plain(search)}", *(f"# {note}" for note in notes.texts), f"s{number} = {_quoted(query)}"]
         said += [f"line s{number}: {note}" for note in notes.texts]
     return Translation(syntax, text, "\n".join(lines) + "\n", tuple(said))
