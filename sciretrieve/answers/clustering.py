@@ -112,19 +112,16 @@ def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
     It compares the papers inside and outside, with and without the word. `inside` counts the papers of a group that
     have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all ratios are 0.
     """
+    from scipy.special import xlogy  # slow to import
+
     papers, papers_with_word = sizes.sum(), inside.sum(axis=0)
     outside, outside_sizes = papers_with_word - inside, papers - sizes
     cells = (inside, sizes - inside, outside, outside_sizes - outside)
     ratio = 2 * (
-        sum(map(_x_log_x, cells))
-        - sum(map(_x_log_x, (sizes, outside_sizes, papers_with_word, papers - papers_with_word)))
-        + _x_log_x(papers)
+        sum(xlogy(count, count) for count in cells)
+        - sum(xlogy(count, count) for count in (sizes, outside_sizes, papers_with_word, papers - papers_with_word))
+        + xlogy(papers, papers)
     )
     commoner = (inside * outside_sizes > outside * sizes) | (outside_sizes == 0)
     # counts in equal proportion differ randomly in the last digits: rounding makes them tie
     return np.where(commoner, np.round(np.maximum(ratio, 0), 9), -1.0)
-
-
-def _x_log_x(counts: Counts) -> npt.NDArray[np.float64]:
-    amounts = counts.astype(np.float64)
-    return amounts * np.log(np.maximum(amounts, 1))

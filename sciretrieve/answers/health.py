@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -99,10 +98,7 @@ class Health:
 
     def __getitem__(self, name: str) -> Finding:
         """The finding of that name. Raises KeyError if there is none."""
-        for finding in self.findings:
-            if finding.name == name:
-                return finding
-        raise KeyError(name)
+        return {finding.name: finding for finding in self.findings}[name]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it with the ids of all papers, as `sciretrieve info --health --format json` prints it."""
@@ -123,7 +119,7 @@ class Health:
                 }
                 for finding in self.findings
             ],
-            "references": counts and {name: getattr(counts, name) for name in ("total", "in_index", "elsewhere", "nowhere")},
+            "references": counts and asdict(counts),
         }
 
 
@@ -149,7 +145,7 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
             columns = [*FIELDS, *retraction_columns(shard.schema)]
             for _, table in shard.read_at(shard.scope.places, columns):
                 masks.append([*(check.finds(table) for check in CHECKS), retracted(table)])
-                keys.append(_title_keys(table["title"].to_pylist()))
+                keys.append(np.array([hash(key(title, ())) for title in table["title"].to_pylist()], np.int64))
                 notices += retracted_by_notices(table)
                 listener.advance(len(table))
         *checked, said = [snapshot.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
@@ -165,8 +161,7 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
 
 
 def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
-    """The papers that are one work with others, as `info duplicates` finds them: only those that share the key of their title, (n,), are
-    looked at."""
+    """The papers that are one work with others, as `info duplicates` finds them; those are looked at whose titles share a key, (n,)."""
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     is_shared = counts[places] > 1
     papers: list[Paper] = []
@@ -193,8 +188,3 @@ def _references(snapshot: Snapshot, names: WorkNames, progress: Progress) -> tup
         parts.append(np.unique(rows[references.citing[~is_here & ~is_elsewhere]]))
         progress.advance(len(is_here))
     return ReferenceCounts(total, in_index, elsewhere, total - in_index - elsewhere), np.unique(np.concatenate(parts))
-
-
-def _title_keys(titles: Sequence[str]) -> Rows:
-    """A number for each title, (n,): the same for titles that near-duplicates may have."""
-    return np.fromiter((hash(key(title, ())) for title in titles), np.int64, len(titles))

@@ -11,13 +11,12 @@ import numpy as np
 from ..base.errors import InvalidRequest
 from ..base.types import Mask, Paper, Rows
 from ..files.schema import concat, integers
-from ..matching.lexical import Analyzer
 from ..matching.lexical.name_terms import field_terms
 from ..matching.lexical.written import commonest_forms
 from ..matching.sharding import by_shard
 from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
-from .clustering import Cluster, clusters
+from .clustering import clusters
 from .explaining import typed_words
 from .faceting import Facet, counted_column, facets
 
@@ -43,7 +42,11 @@ def matching(index: Index, run: Run) -> Rows:
     listing match, and where none of this can be told, those that share a word, or else all.
     """
     ranking = run.rankings[0]
-    masks = [*_by_words(index, ranking), *_by_meaning(index, ranking), *_by_citations(ranking)]
+    masks = [*_by_words(index, ranking)]
+    if "dense" in ranking.parts and (scale := index.snapshot.scale) is not None:
+        masks.append(scale.strength(ranking.parts["dense"]) >= WEAK)
+    if "citations" in ranking.parts:
+        masks.append(np.isfinite(ranking.parts["citations"]))
     if masks and not ranking.listing:
         is_named = np.array([id in ranking.known for id in ranking.ids], bool)
         return ranking.rows[np.any([*masks, is_named], axis=0)]
@@ -60,18 +63,6 @@ def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
     covered = index.snapshot.bm25.covered_rarity(terms, ranking.rows, field_terms(index.snapshot.bm25, index.snapshot.analyzer, words))
     if covered.any():
         yield covered > covered.max() / 2
-
-
-def _by_meaning(index: Index, ranking: Ranking) -> Iterator[Mask]:
-    """Which papers are near the query; nothing if that cannot be told."""
-    if "dense" in ranking.parts and (scale := index.snapshot.scale) is not None:
-        yield scale.strength(ranking.parts["dense"]) >= WEAK
-
-
-def _by_citations(ranking: Ranking) -> Iterator[Mask]:
-    """Which papers citations link with the given ones; nothing if papers are not similar by that."""
-    if "citations" in ranking.parts:
-        yield np.isfinite(ranking.parts["citations"])
 
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
@@ -117,12 +108,9 @@ def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
         for term in forms
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    parts = clusters(index.snapshot.vectors_at(rows), terms, word_of_term)
-    return [_group(index.snapshot.analyzer, part, papers) for part in parts]
-
-
-def _group(analyzer: Analyzer, part: Cluster, papers: Sequence[Paper]) -> Group:
-    """Some of the papers, with the words that label them as they stand there."""
-    inside = [papers[place] for place in part.members]
-    forms = commonest_forms(analyzer, (f"{paper.title} {paper.abstract}" for paper in inside), part.label)
-    return Group(tuple(forms[word] for word in part.label), tuple(inside), part.members)
+    groups = []
+    for part in clusters(index.snapshot.vectors_at(rows), terms, word_of_term):
+        inside = [papers[place] for place in part.members]
+        written = commonest_forms(index.snapshot.analyzer, (f"{paper.title} {paper.abstract}" for paper in inside), part.label)
+        groups.append(Group(tuple(written[word] for word in part.label), tuple(inside), part.members))
+    return groups

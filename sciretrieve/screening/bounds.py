@@ -31,7 +31,8 @@ def at_most(found: int, sample: int, relevant: int, papers: int) -> float:
     counts = np.arange(least, found)
     # each count's probability relative to that of the one before
     ratios = (relevant - counts) * (sample - counts) / ((counts + 1.0) * (papers - relevant - sample + counts + 1.0))
-    logarithms = _log_probability(least, sample, relevant, papers) + np.concatenate([[0.0], np.cumsum(np.log(ratios))])
+    first = _log_choices(relevant, least) + _log_choices(papers - relevant, sample - least) - _log_choices(papers, sample)
+    logarithms = first + np.concatenate([[0.0], np.cumsum(np.log(ratios))])
     return min(float(np.exp(logarithms).sum()), 1.0)
 
 
@@ -114,11 +115,6 @@ def fewest_failing(found: int, recall: float) -> int:
     while total == 0 or found / total >= recall:
         total += 1
     return total
-
-
-def _log_probability(found: int, sample: int, relevant: int, papers: int) -> float:
-    """The logarithm of the probability of exactly so many relevant papers in a sample."""
-    return _log_choices(relevant, found) + _log_choices(papers - relevant, sample - found) - _log_choices(papers, sample)
 
 
 def _log_choices(of: int, count: int) -> float:

@@ -167,7 +167,7 @@ def _of_table(path: Path) -> Iterator[ImportedRecord]:
         columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}
         chosen = {name: next((columns[other] for other in names if other in columns), None) for name, names in COLUMNS.items()}
         decided = next((columns[name] for name in DECIDED if name in columns), None)
-        has_notes = suffix == ".ris" or _is_rayyan(chosen["notes"])
+        has_notes = suffix == ".ris" or any(RAYYAN.search(_text(note)) for note in chosen["notes"] or ())
         if all(chosen[name] is None for name in ("id", "doi", "pmid", "title")) or (decided is None and not has_notes):
             raise InvalidRequest(
                 f"{path} needs a column id, doi, pmid or title, and a column relevant (or included, label, decision), or to be an export "
@@ -202,7 +202,7 @@ def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, wher
     name, reason, note = (unguarded(_text(values.get(column))) for column in ("by", "reason", "note"))
     votes: Mapping[str, Verdict] = {name: verdict} if verdict else {}
     if rayyan := RAYYAN.search(notes):
-        votes = {_unescaped(who): _of_rayyan(said) for who, said in RAYYAN_VOTE.findall(rayyan[1])}
+        votes = {_unescaped(who): verdict for who, said in RAYYAN_VOTE.findall(rayyan[1]) if (verdict := WORDS[said.lower()])}
         if reasons := RAYYAN_REASONS.search(notes):
             reason = "; ".join(filter(None, (one.strip() for one in reasons[1].split(","))))
         if written := RAYYAN_NOTES.search(notes):
@@ -213,14 +213,6 @@ def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, wher
         if marks and (marked := ASREVIEW[marks[-1]]):
             votes = {name: marked}
     return ImportedRecord(paper, votes, reason, note, where)
-
-
-def _is_rayyan(notes: Sequence[Any] | None) -> bool:
-    return notes is not None and any(RAYYAN.search(_text(note)) for note in notes)
-
-
-def _of_rayyan(word: str) -> Verdict:
-    return {"included": "include", "true": "include", "maybe": "maybe"}.get(word.lower(), "exclude")  # type: ignore[return-value]
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ..files.appending import now
 from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, write_whole
 from ..papers.bibliographies.author_names import all_authors
-from .decisions import Decision, Verdict
+from .decisions import Verdict
 from .flow_diagram import flow_diagram
 from .prisma import Identified, Prisma, prisma
 from .session import Session
@@ -92,7 +92,8 @@ def _lines(session: Session) -> Iterator[str]:
                     (
                         paper.id,
                         "; ".join(session.units.also.get(paper.id, ())),
-                        *_decided(decision),
+                        (decision.verdict or "conflict") if decision else "",
+                        decision.reason if decision else "",
                         session.notes.get(paper.id, ""),
                         "; ".join(decision.by) if decision else "",
                         votes_in_words(session.votes.get(paper.id, {})),
@@ -105,11 +106,6 @@ def _lines(session: Session) -> Iterator[str]:
                     )
                 ]
             )
-
-
-def _decided(decision: Decision | None) -> tuple[str, str]:
-    """The decision in a word, and the reason."""
-    return ("", "") if decision is None else (decision.verdict or "conflict", decision.reason)
 
 
 def votes_in_words(votes: Mapping[str, Verdict]) -> str:

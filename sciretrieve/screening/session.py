@@ -307,10 +307,13 @@ class Session:
         text = " ".join(reason.split())
         return next((known for known in self.reasons if known.casefold() == text.casefold()), text)
 
-    def _seed(self) -> int:
-        """The random sample's seed: another for all other papers and decisions, the same for the same, so that nobody can choose it."""
+    def _begin_sample(self) -> None:
+        """Draw the random sample of what is unread. Its seed is another for all other papers and decisions, and the same for the same, so
+        that nobody can choose it."""
         verdicts = [[id, WRITTEN[decision.verdict] if decision.verdict else None] for id, decision in self.decisions.items()]
-        return int.from_bytes(hashlib.sha256(json.dumps([self._digest, verdicts]).encode()).digest()[:8], "big")
+        seed = int.from_bytes(hashlib.sha256(json.dumps([self._digest, verdicts]).encode()).digest()[:8], "big")
+        self._file.append([{"seed": seed}])
+        self._sample = self._drawn()
 
     def _drawn(self) -> list[str]:
         """All papers that were unread when the sample began, in its random order; none before it begins."""
@@ -324,11 +327,6 @@ class Session:
     def _sampled(self) -> list[str]:
         """The papers of the sample that are read: as far as there is a decision on every one, however it came to be read."""
         return list(takewhile(self.decisions.__contains__, self._sample))
-
-    def _begin_sample(self) -> None:
-        """Draw the random sample of what is unread."""
-        self._file.append([{"seed": self._seed()}])
-        self._sample = self._drawn()
 
     def _in_a_row(self) -> int:
         """How many of the papers that were read last were irrelevant."""
