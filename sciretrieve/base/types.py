@@ -190,23 +190,3 @@ class Hit:
 def name_in(index: str | None, id: str) -> str:
     """What names a paper among those of several indexes: INDEX:ID; without an index its id."""
     return id if index is None else f"{index}:{id}"
-
-
-@dataclass(frozen=True, eq=False)
-class Match:
-    """The papers that a text means.
-
-    Attributes:
-        by: what of them the text is: "id", "DOI", "arXiv number", "PubMed id", "OpenAlex id", "address", "citation key", "title",
-            "beginning of a title", "misspelt title", "reference", "text" or "names"; "" if it means none.
-        rows: their rows; several where the index has one work twice, or the text names several.
-    """
-
-    by: str
-    rows: Rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-NO_MATCH = Match("", np.empty(0, np.int64))

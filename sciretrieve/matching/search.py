@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ..base.choices import Metric, Mode
-from ..base.types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
+from ..base.types import Half, Query, Rows, Scores, TotalIs, Vectors
 from ..base.waiting import raise_if_abandoned
 from ..runs import WEAK, Ranking
 from . import topk
@@ -54,6 +54,26 @@ DEEPER = 4
 proposed first depends on no k, and the first papers do not either."""
 LEAST_DEPTH = 20
 """The least depth of a search by vectors alone where an index is approximate: as deep as the ten that are usual need it, grouped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """The papers that a text means.
+
+    Attributes:
+        by: what of them the text is: "id", "DOI", "arXiv number", "PubMed id", "OpenAlex id", "address", "citation key", "title",
+            "beginning of a title", "misspelt title", "reference", "text" or "names"; "" if it means none.
+        rows: their rows; several where the index has one work twice, or the text names several.
+    """
+
+    by: str
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+NO_MATCH = Match("", NO_ROWS)
 
 
 @dataclass(frozen=True, slots=True)

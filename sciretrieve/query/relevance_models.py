@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..base.types import NO_MATCH
-from ..matching.search import Probe, Searcher
+from ..matching.search import NO_MATCH, Probe, Searcher
 from ..runs import Ranking
 from .index import Index
 from .snapshot import Snapshot

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...base.characters import typed
 from ...base.once import once
-from ...base.types import NO_MATCH, Match, Paper, Rows
+from ...base.types import Paper, Rows
 from ...files.schema import integers, papers_of
 from ...matching import topk
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
@@ -21,6 +21,7 @@ from ...matching.lexical.analysis import parts_of
 from ...matching.lexical.name_terms import YEARS, names_of
 from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
+from ...matching.search import NO_MATCH, Match
 from ...matching.sharding import by_shard
 from ...papers.folding import fold_name
 from ...storage.shards import Shard

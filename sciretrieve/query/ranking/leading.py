@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.types import Match
+from ...matching.search import Match
 from ...runs import Ranking
 
 LEAST = 1.0

@@ -12,7 +12,7 @@ from ...base.characters import typed as as_typed
 from ...base.choices import Filter, Mode
 from ...base.errors import InvalidRequest
 from ...base.once import once
-from ...base.types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors, floats_of
+from ...base.types import Half, Paper, Query, Rows, TotalIs, Vectors, floats_of
 from ...base.wording import listed
 from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
 from ...encoders.query_encoder import QueryEncoder
@@ -24,7 +24,7 @@ from ...matching.lexical.bm25 import weigh_terms
 from ...matching.lexical.name_terms import field_terms
 from ...matching.lexical.spelling import Speller
 from ...matching.scope import Scope
-from ...matching.search import Liked, Probe, Searcher
+from ...matching.search import NO_MATCH, Liked, Match, Probe, Searcher
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.combining import leaves

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.base.types import Match, Query
+from sciretrieve.base.types import Query
+from sciretrieve.matching.search import Match
 from sciretrieve.query.ranking.leading import led
 from sciretrieve.runs import Ranking
 
