@@ -45,7 +45,7 @@ class Ranking:
     each paper's group. `corrections` maps words that hardly a paper has, or none, to what they were taken for. `strength` is how well the
     best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
-    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `matching.search.Match`. `undecided` has the rows of
+    names, also of those beyond the ranking's end, and by what, see `matching.search.Match`. `undecided` has the rows of
     the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number. `lacks` is the
     half of a hybrid search that had no part in it: "meaning" where nothing here encodes the query, so that BM25 alone answered, "words"
     where the query is a vector without a text; None if neither is so.
