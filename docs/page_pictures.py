@@ -16,7 +16,8 @@ import sciretrieve as sr
 from sciretrieve.demo import CORPUS
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
-from sciretrieve.service.running import config, listen
+from sciretrieve.service.listening import listen
+from sciretrieve.service.running import config
 from sciretrieve.service.settings import ServiceSettings
 
 FOLDER = Path(__file__).parent / "pictures"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import resource
 import signal
-import socket
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -30,16 +28,12 @@ from .access import reread_at_hangup
 from .app import make_app
 from .discretion import be_discreet
 from .library import Library
-from .listening import open_socket, reason
+from .listening import listen
 from .measuring import SHARED
 from .rates import make_table
 from .settings import ServiceSettings
 
 LOG = logging.getLogger(__name__)
-SETTINGS = "SCIRETRIEVE_SERVICE"
-"""The environment variable by which a process tells those that it starts what to serve."""
-RATES = "rates"
-"""The file in which processes count clients' requests together, in the folder in which they count all else."""
 HEAD_SECONDS = 10.0
 """Seconds in which the lines of a request before its body must have come."""
 IDLE_SECONDS = 75
@@ -106,13 +100,11 @@ def serve(
         reranker: what orders papers anew for requests that ask for it, as `open_reranker` takes it.
         listens: is told the port once something listens there.
 
-    Raises:
-        InvalidRequest: nothing can listen there.
-        as `open_index`, `open_many`, `open_reranker` and `access.AccessTokens`.
+    Raises as `listen`, `open_index`, `open_many`, `open_reranker` and `access.AccessTokens`.
     """
-    served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
+    make = partial(application, paths, settings, encoder, reranker)
     proxies = trusted(settings.proxies)
-    app = application(served)  # what is wrong is said before anything listens
+    app = make()  # what is wrong is said before anything listens
     listening = listen(host, port)
     if listens is not None:
         listens(listening.getsockname()[1])
@@ -121,11 +113,10 @@ def serve(
         uvicorn.Server(config(app, proxies)).run([listening])
         return
     app.state.service.library.close()
-    os.environ[SETTINGS] = json.dumps(served)
     with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-") as counts:
         os.environ[SHARED] = counts
-        make_table(Path(counts) / RATES)
-        _Processes(config("sciretrieve.service.running:started", proxies, factory=True, workers=workers), [listening]).run()
+        started = partial(make, make_table(Path(counts) / "rates"))
+        _Processes(config(started, proxies, factory=True, workers=workers), [listening]).run()
 
 
 class _Processes(Multiprocess):
@@ -138,11 +129,6 @@ class _Processes(Multiprocess):
                 os.kill(process.pid, signal.SIGHUP)
 
 
-def started() -> FastAPI:
-    """The application of a process that `serve` started."""
-    return application(json.loads(os.environ[SETTINGS]), Path(os.environ[SHARED]) / RATES)
-
-
 def trusted(proxies: Sequence[str]) -> list[str]:
     """Addresses and networks of proxies in one form. Raises InvalidRequest for what is none."""
     try:
@@ -151,25 +137,19 @@ def trusted(proxies: Sequence[str]) -> list[str]:
         raise InvalidRequest(f"{error}; give a proxy's address, such as 127.0.0.1, or a network, such as 10.0.0.0/8") from error
 
 
-def application(served: Mapping[str, Any], counts: Path | None = None) -> FastAPI:
-    """The application that is described, which counts clients' requests in a file that other processes have, too. Raises as `serve`."""
+def application(
+    paths: Sequence[Path], settings: ServiceSettings, encoder: str | None, reranker: str | None, counts: Path | None = None
+) -> FastAPI:
+    """The application that `serve` describes, which counts clients' requests in a file that other processes have, too. Raises as that."""
     be_discreet()
     warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
-    settings = dict(served["settings"])
-    if settings["token_file"] is not None:
-        settings["token_file"] = Path(settings["token_file"])
-    reranker = None if served["reranker"] is None else open_reranker(served["reranker"], device="cpu")
-    library = Library([Path(path) for path in served["paths"]], encoder=served["encoder"])
-    app = make_app(library, ServiceSettings(**settings), reranker=reranker, counts=counts)
+    chosen = None if reranker is None else open_reranker(reranker, device="cpu")
+    app = make_app(Library(paths, encoder=encoder), settings, reranker=chosen, counts=counts)
     reread_at_hangup(app.state.tokens)
     return app
 
 
-def _plain(settings: ServiceSettings) -> dict[str, Any]:
-    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
-
-
-def config(app: FastAPI | str, proxies: Sequence[str] = (), **others: Any) -> uvicorn.Config:
+def config(app: FastAPI | Callable[[], FastAPI], proxies: Sequence[str] = (), **others: Any) -> uvicorn.Config:
     """How uvicorn runs an application behind some proxies, see `trusted`; whom all others say that they ask for is not believed."""
     return uvicorn.Config(
         app,
@@ -187,14 +167,6 @@ def config(app: FastAPI | str, proxies: Sequence[str] = (), **others: Any) -> uv
         timeout_worker_healthcheck=60,
         **others,
     )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises InvalidRequest."""
-    try:
-        return open_socket(host, port)
-    except (OSError, OverflowError) as error:
-        raise InvalidRequest(f"nothing can listen at {host}, port {port}: {reason(error)}; choose another `port` or `host`") from error
 
 
 def _allow_files() -> None:

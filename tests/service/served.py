@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from sciretrieve.service.running import config, listen, trusted
+from sciretrieve.service.listening import listen
+from sciretrieve.service.running import config, trusted
 
 
 @contextmanager

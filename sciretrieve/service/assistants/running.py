@@ -21,11 +21,11 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...base.errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
+from ...base.errors import InvalidRequest, SciretrieveError, WordsAlone
 from ..access import AccessTokens, reread_at_hangup, token_of
 from ..discretion import be_discreet
 from ..library import Library
-from ..listening import open_socket, reason
+from ..listening import listen
 from ..settings import ServiceSettings
 from .server import Server, make_server
 
@@ -64,19 +64,15 @@ def run_http(
         host, port: where it listens; port 0 stands for any that is free.
         note: what is done with each line that the person at the terminal should read.
 
-    Raises as `Library` and `AccessTokens`; Unavailable if the port is taken.
+    Raises as `Library`, `AccessTokens` and `listen`.
     """
     tokens = AccessTokens(settings.token_file) if settings.token_file else None
     security = _security(host, settings.address)
     server = _opened(paths, settings, encoder)
     app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security, max_request_body_size=settings.body)
     app = app if tokens is None else Door(app, tokens)
-    try:
-        listening = open_socket(host, port)
-    except OSError as error:
-        raise Unavailable(f"cannot listen on port {port} of {host}: {reason(error)}; choose another with --port or --host") from error
     reread_at_hangup(tokens)
-    with listening:
+    with listen(host, port) as listening:
         name = f"[{host}]" if ":" in host else host
         note(f"the address for assistants is http://{name}:{listening.getsockname()[1]}{PATH}")
         if tokens is None and host not in (*LOCAL, "::1"):

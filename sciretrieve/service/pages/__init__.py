@@ -4,9 +4,9 @@ Every state of it is an address, and every address answers a whole page that nee
 by those of the page at another address.
 """
 
-from . import describing, finding, papers, rendering, searching, shelves, zotero
-from .refusals import failed, wants_page
+from . import describing, papers, rendering, searching, shelves, zotero
+from .rendering import failed, wants_page
 
 __all__ = ["ROUTERS", "failed", "wants_page"]
 
-ROUTERS = (searching.router, papers.router, shelves.router, zotero.router, finding.router, describing.router, rendering.router)
+ROUTERS = (searching.router, papers.router, shelves.router, zotero.router, describing.router, rendering.router)

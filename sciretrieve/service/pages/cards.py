@@ -14,14 +14,11 @@ from ...answers.outputs import reasons
 from ...answers.snippets import QueryWords, query_words
 from ...base.types import Hit, Paper
 from ...base.wording import without_controls
-from ...papers.bibliographies.addresses import addresses_of
-from ...papers.bibliographies.author_names import byline
 from ...papers.retractions import retracted, retraction_columns
 from ...query.index import Index
 from ...query.ranking.linking import GRAPHED
 from ...runs import WEAK
 from .state import State
-from .zotero import coins, unapi_id
 
 Pieces = Sequence[tuple[str, bool]]
 """A text in pieces, each with whether it is marked."""
@@ -54,27 +51,28 @@ class Card:
         paper: the paper.
         name: what names it among all of the service's indexes.
         index: the name of its index, where there are several.
-        title: its title, or what stands for it.
-        byline: its authors in a few words.
-        sentence: the sentence of its abstract that is nearest to the query, or its first.
-        cited: how many papers of the index cite it; None if that is not known.
         also: names of its other records.
         is_retracted: whether its record says so.
-        address: where it is on the web: what that is called, and the address.
+        words: the words of the query, which are marked; None in lists without one.
+        snippet: the sentence of its abstract that is nearest to the query, or its first.
+        cited: how many papers of the index cite it; None if that is not known.
         reasons: why it is among the answers; None in other lists.
     """
 
     paper: Paper
     name: str
-    index: str | None
-    title: Pieces
-    byline: str
-    sentence: Pieces
-    cited: int | None = None
+    index: str | None = None
     also: Sequence[str] = ()
     is_retracted: bool = False
-    address: tuple[str, str] | None = None
+    words: QueryWords | None = None
+    snippet: str = ""
+    cited: int | None = None
     reasons: Reasons | None = None
+
+    @property
+    def title(self) -> Pieces:
+        """Its title, or what stands for it."""
+        return pieces(" ".join(self.paper.title.split()) or self.paper.headline(120), self.words)
 
     @property
     def plain_title(self) -> str:
@@ -82,26 +80,21 @@ class Card:
         return "".join(text for text, _ in self.title)
 
     @property
-    def coins(self) -> str:
-        """It as COinS."""
-        return coins(self.paper)
-
-    @property
-    def unapi_id(self) -> str:
-        """Its id for unAPI."""
-        return unapi_id(self.name)
+    def sentence(self) -> Pieces:
+        """The snippet in pieces."""
+        return pieces(self.snippet, self.words)
 
 
 def cards_of(index: Index, papers: Sequence[Paper], names: Sequence[str]) -> list[Card]:
     """Papers of an index that no query led to."""
     flags = _retracted(index, papers)
-    return [_card(paper, name, None, is_retracted=flag) for paper, name, flag in zip(papers, names, flags, strict=True)]
+    return [Card(paper, name, is_retracted=flag) for paper, name, flag in zip(papers, names, flags, strict=True)]
 
 
 def cards_of_hits(index: Index, hits: Sequence[Hit]) -> list[Card]:
     """The same of hits, with their other records."""
     flags = _retracted(index, [hit.paper for hit in hits])
-    return [_card(hit.paper, hit.name, hit.index, is_retracted=flag, also=hit.also_names) for hit, flag in zip(hits, flags, strict=True)]
+    return [Card(hit.paper, hit.name, hit.index, hit.also_names, flag) for hit, flag in zip(hits, flags, strict=True)]
 
 
 def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> list[Card]:
@@ -120,27 +113,9 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
             lines=reasons(hit, why) if why is not None else (),
         )
         sentence = (why.sentence if why is not None else "") or words.snippet(hit.paper.abstract)
-        index_name = hit.index or state.index or None
         name, others = state.name_of(hit.name), [state.name_of(other) for other in hit.also_names]
-        cards.append(_card(hit.paper, name, index_name, words, sentence, cited=count, also=others, is_retracted=flag, reasons=reason))
+        cards.append(Card(hit.paper, name, hit.index or state.index or None, others, flag, words, sentence, count, reason))
     return cards
-
-
-def _card(
-    paper: Paper,
-    name: str,
-    index: str | None,
-    words: QueryWords | None = None,
-    sentence: str = "",
-    *,
-    cited: int | None = None,
-    also: Sequence[str] = (),
-    is_retracted: bool = False,
-    reasons: Reasons | None = None,
-) -> Card:
-    title = pieces(" ".join(paper.title.split()) or paper.headline(120), words)
-    address = next(iter(addresses_of(paper).items()), None)
-    return Card(paper, name, index, title, byline(paper), pieces(sentence, words), cited, also, is_retracted, address, reasons)
 
 
 def pieces(text: str, words: QueryWords | None) -> Pieces:

@@ -12,7 +12,6 @@ from ...answers.authors import authors_in, authors_of
 from ...answers.cited import CitationsOf
 from ...answers.profiles import profile
 from ...base.types import Paper
-from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.keywords import keywords_of
 from ...query.index import Index
 from ..service import address_of, service_of
@@ -53,7 +52,6 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             authors=authors[:NAMED],
             others=len(authors) - len(authors[:NAMED]),
             keywords=keywords_of(found.paper),
-            addresses=addresses_of(found.paper),
             tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),
             knows_citations=found.citations is not None,
             cited=_cards(index, cited[:LISTED]),

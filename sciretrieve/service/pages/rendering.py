@@ -12,9 +12,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response
 
-from ..failures import Refused
+from ...papers.bibliographies.addresses import addresses_of
+from ...papers.bibliographies.author_names import byline
+from ..failures import Refused, ToldError
+from ..guards import APIS
 from ..service import address_of, service_of
 from .state import State, author_path, paper_path, shelf_path
+from .zotero import coins, unapi_id
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,12 +30,15 @@ STATIC = f"/static/{VERSION}"
 FOR_EVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 """What is kept is asked for again before it is used."""
+KEPT = ("retry-after", "allow")
+"""Headers of a failure that are those of its page, too."""
 THEMES = ("dark", "light")
 """What a browser's cookie may choose in place of its own setting."""
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
 TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path, shelf_path=shelf_path)
+TEMPLATES.globals.update(addresses_of=addresses_of, byline=byline, coins=coins, unapi_id=unapi_id)
 TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module for name in ("parts", "answering")})
 
 
@@ -48,6 +55,22 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
         **values,
     )
     return HTMLResponse(text, status, {"Cache-Control": f"private, {ANEW}"})
+
+
+def wants_page(http: HttpRequest) -> bool:
+    """Whether who asks reads pages: a browser, and not at an address where programs ask."""
+    return "text/html" in http.headers.get("accept", "") and not http.url.path.startswith(APIS)
+
+
+def failed(http: HttpRequest, failure: ToldError, state: State | None = None) -> Response:
+    """A failure as a page, with what was asked in its box."""
+    asked = state or State(http.query_params.get("q", ""))
+    response = page(http, "refused.html", state=asked, status=failure.status, error=failure.error, hint=failure.hint)
+    plain = failure.response()
+    for name in KEPT:
+        if name in plain.headers:
+            response.headers[name] = plain.headers[name]
+    return response
 
 
 @router.get("/static/{version}/{name}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -21,12 +20,10 @@ from ...papers.bibliographies.author_names import byline
 from ...query.index import Index
 from ..failures import told
 from ..service import Service, address_of, service_of
-from .asking import index_of, state_of
 from .cards import cards_of_answer
-from .charts import MAP_HEIGHT, MAP_WIDTH, FacetBar, Histogram, bars, histogram, map_groups
-from .refusals import failed
-from .rendering import ANEW, page
-from .state import SHOWN, State, author_path, paper_path
+from .charts import MAP_HEIGHT, MAP_WIDTH, bars, histogram, map_groups
+from .rendering import ANEW, failed, page
+from .state import SHOWN, State, author_path, index_of, paper_path, state_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -34,24 +31,6 @@ FACETS = (("venue", "venue", 8), ("author", "authors", 8))
 """What an answer is narrowed down by besides years: the name in addresses, the column, and how many values are shown."""
 YEARS = "year:300"
 SUGGESTED = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """What an answer can be narrowed down by: a histogram of years, bars with their name in addresses and their heading, and the columns
-    that a filter may ask for."""
-
-    years: Histogram | None
-    bars: Sequence[tuple[str, str, Sequence[FacetBar]]]
-    columns: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A paper that answers are to be like or unlike: its name and its title."""
-
-    name: str
-    title: str
 
 
 @router.get("/")
@@ -151,22 +130,21 @@ def _about(paper: Paper) -> str:
     return " · ".join(filter(None, (byline(paper), str(paper.year or ""))))
 
 
-def _examples(index: Index, state: State) -> dict[str, list[Example]]:
-    """The papers that answers are to be like, and unlike. Raises NotFound."""
+def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:
+    """The papers that answers are to be like, and unlike, each by its name and its title. Raises NotFound."""
     request = state.request(1)
     return {
-        kind: [
-            Example(name, paper.headline(70))
-            for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)
-        ]
+        kind: [(name, paper.headline(70)) for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)]
         for kind, names, ids in (("like", state.like, request.like), ("unlike", state.unlike, request.unlike))
-    }  # fmt: skip
+    }
 
 
-def _narrowing(index: Index, state: State) -> Narrowing:
-    """Counts of the answer's papers; of years as if none were chosen."""
+def _narrowing(index: Index, state: State) -> dict[str, Any]:
+    """What an answer can be narrowed down by: a histogram of years, as if none were chosen, bars with their name in addresses and their
+    heading, and the columns that a filter may ask for."""
     asked = [(name, column, most) for name, column, most in FACETS if column in index.snapshot.columns.names]
     found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
     years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]
     shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(asked, found, strict=True)]
-    return Narrowing(histogram(years, state.years), [part for part in shown if part[2]], index.snapshot.columns.names)
+    columns = index.snapshot.columns.names
+    return {"years": histogram(years, state.years), "bars": [part for part in shown if part[2]], "columns": columns}

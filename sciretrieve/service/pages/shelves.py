@@ -21,9 +21,9 @@ from ...query.index import Index
 from ..desk import HEAVY
 from ..exports import as_file, text_of
 from ..service import service_of
-from .asking import index_of, state_of
 from .cards import cards_of
 from .rendering import ANEW, page
+from .state import index_of, state_of
 
 router = APIRouter(include_in_schema=False)
 

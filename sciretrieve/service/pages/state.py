@@ -9,12 +9,16 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
+from starlette.requests import Request as HttpRequest
 
 from ...answers.answering import Request
-from ...base.errors import InvalidRequest
+from ...base.errors import InvalidRequest, NotFound
 from ...base.types import name_in
 from ...options import SearchOptions
+from ...query.index import Index
 from ...query.narrowing.filters import Condition
+from ..parameters import check_query
+from ..service import Service, service_of
 
 SHOWN = 20
 """Answers on a page."""
@@ -136,6 +140,20 @@ class State:
         """The address with one less of it."""
         changes: dict[str, Any] = {name: _without(getattr(self, name), value)}
         return self.to(**changes)
+
+
+def state_of(http: HttpRequest) -> State:
+    """What a request's address asks for; the only index need not be named. Raises InvalidRequest."""
+    state = State.of(http.query_params)
+    return replace(state, index="") if service_of(http).library.names == (state.index,) else state
+
+
+def index_of(service: Service, state: State) -> Index:
+    """The index that is asked. Raises UnknownName, and InvalidRequest, NotFound where an address asks for more than the service answers."""
+    check_query(state.q, service)
+    if (state.page - 1) * SHOWN >= service.settings.most:
+        raise NotFound(f"there are no answers beyond the first {service.settings.most:,}; narrow the query down")
+    return service.library.index(state.index or None)
 
 
 def _without(values: tuple[str, ...], value: str) -> tuple[str, ...]:

@@ -13,11 +13,9 @@ from starlette.responses import Response
 from ...answers.authors import Author, authors_of
 from ...base.errors import NotFound
 from . import models
-from .answering import answered
+from .asking import KNOWN_ALONE, AuthorFields, Limit, Offset, PaperFields, answered, paged
 from .fields import AUTHOR, PAPER, read
 from .narrowing import Dates, in_dates
-from .paging import AuthorFields, Limit, Offset, PaperFields, paged
-from .parameters import KNOWN_ALONE
 from .records import Records
 
 router = APIRouter(prefix="/graph/v1/author", tags=["Semantic Scholar: authors"], dependencies=[KNOWN_ALONE])

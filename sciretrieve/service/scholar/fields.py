@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...base.errors import InvalidRequest
+from pydantic.alias_generators import to_camel
 
-PAPER = frozenset(
-    {
-        *("paperId", "corpusId", "externalIds", "url", "title", "abstract", "venue", "publicationVenue", "year", "referenceCount"),
-        *("citationCount", "influentialCitationCount", "isOpenAccess", "openAccessPdf", "fieldsOfStudy", "s2FieldsOfStudy"),
-        *("publicationTypes", "publicationDate", "journal", "citationStyles", "authors", "citations", "references", "embedding", "tldr"),
-        "textAvailability",
-    }
-)
+from ...base.errors import InvalidRequest
+from .models import AuthorRecord, LinkRecord, PaperRecord
+
+PAPER = frozenset(map(to_camel, PaperRecord.model_fields)) - {"matchScore"}
 """The fields of a paper."""
-AUTHOR = frozenset(
-    {
-        *("authorId", "externalIds", "url", "name", "aliases", "affiliations", "normalizedAffiliations", "homepage", "paperCount"),
-        *("citationCount", "hIndex", "papers"),
-    }
-)
+AUTHOR = frozenset(map(to_camel, AuthorRecord.model_fields))
 """The fields of an author."""
-CITATION = frozenset({"contexts", "intents", "contextsWithIntent", "isInfluential"})
+CITATION = frozenset(map(to_camel, LinkRecord.model_fields))
 """The fields of a citation, besides those of the paper at its other end."""
 NESTED: Mapping[str, frozenset[str]] = {
     "authors": AUTHOR - {"papers"},

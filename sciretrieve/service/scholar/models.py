@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 MOST_PAPERS, MOST_AUTHORS = 500, 1000
 """Papers, and authors, that a request may name."""
+Record = TypeVar("Record")
 
 
 class ScholarModel(BaseModel):
@@ -72,24 +73,13 @@ class PaperRecord(ScholarRecord):
     match_score: float | None = None
 
 
-class Page(ScholarModel):
+class Page(ScholarModel, Generic[Record]):
     """A page of a list. `next` is where the next page begins, if there is one."""
 
     total: int = Field(description="How many entries the list has.")
     offset: int
     next: int | None = None
-
-
-class PaperPage(Page):
-    """A page of papers."""
-
-    data: list[PaperRecord]
-
-
-class AuthorPage(Page):
-    """A page of authors."""
-
-    data: list[AuthorRecord]
+    data: list[Record]
 
 
 class LinkRecord(ScholarRecord):
@@ -113,16 +103,10 @@ class ReferenceRecord(LinkRecord):
     cited_paper: PaperRecord
 
 
-class CitationPage(Page):
-    """A page of citations."""
-
-    data: list[CitationRecord]
-
-
-class ReferencePage(Page):
-    """A page of references."""
-
-    data: list[ReferenceRecord]
+PaperPage: TypeAlias = Page[PaperRecord]
+AuthorPage: TypeAlias = Page[AuthorRecord]
+CitationPage: TypeAlias = Page[CitationRecord]
+ReferencePage: TypeAlias = Page[ReferenceRecord]
 
 
 class BulkPage(ScholarModel):

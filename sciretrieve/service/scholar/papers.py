@@ -14,12 +14,10 @@ from ...answers.suggesting import suggest
 from ...base.types import Paper
 from ...papers.bibliographies.author_names import byline
 from . import models
-from .answering import answered
+from .asking import KNOWN_ALONE, AuthorFields, Limit, LinkFields, Offset, PaperFields, answered, paged
 from .fields import AUTHOR, CITATION, PAPER, Fields, read
 from .identifying import row_of, rows_of
 from .narrowing import Dates, in_dates
-from .paging import AuthorFields, Limit, LinkFields, Offset, PaperFields, paged
-from .parameters import KNOWN_ALONE
 from .records import Cited, Records
 
 SUGGESTED = 10
@@ -72,7 +70,11 @@ async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields =
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}/citations", operation_id="get_graph_get_paper_citations", responses={200: {"model": models.CitationPage}})
+@router.get(
+    "/{paper_id:path}/citations",
+    operation_id="get_graph_get_paper_citations",
+    responses={200: {"model": models.CitationPage}},
+)
 async def citations(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:
@@ -86,7 +88,11 @@ async def citations(
     return await answered(http, make)
 
 
-@router.get("/{paper_id:path}/references", operation_id="get_graph_get_paper_references", responses={200: {"model": models.ReferencePage}})
+@router.get(
+    "/{paper_id:path}/references",
+    operation_id="get_graph_get_paper_references",
+    responses={200: {"model": models.ReferencePage}},
+)
 async def references(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:

@@ -1,61 +1,65 @@
-"""The papers that a search by relevance answers with, as deep as it goes. They are asked for in pages, so the last ones are remembered."""
+"""The papers that a search by relevance answers with, and the one whose title is nearest to what was asked for."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from hashlib import blake2b
 from threading import Lock
 from typing import TypeAlias
 
+import numpy as np
+
 from ...answers.remembering import once_for_each
-from ...base.errors import InvalidRequest
+from ...base.errors import InvalidRequest, NotFound
 from ...base.types import Query, Rows
 from ...query.index import Index
+from ...query.lookup.texts import TypedText
 from ...runs import Ranking
 
 REMEMBERED = 128
-"""Rankings that are remembered of each index, of up to 40 kB each."""
+"""Rankings that are remembered of each index, of up to 40 kB each, since they are asked for in pages."""
+LOOKED_AT = 20
+"""Papers that a search proposes where the index knows no such title."""
+NEAR = 0.7
+"""The share of letters that a title must have in common with what was asked for. At 0.7, half of a title is near, a subject is not."""
+TITLES = ("title", "beginning of a title", "misspelt title", "reference")
+"""What a text may be of the papers that an index finds by it."""
+LOCK = Lock()
 
 Key: TypeAlias = tuple[str, int, bytes]
 
 
-class Recent:
-    """The rankings that were last asked for."""
-
-    def __init__(self) -> None:
-        self._rankings: OrderedDict[Key, Ranking] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Key) -> Ranking | None:
-        """A ranking, if it is remembered."""
-        with self._lock:
-            if key in self._rankings:
-                self._rankings.move_to_end(key)
-            return self._rankings.get(key)
-
-    def put(self, key: Key, ranking: Ranking) -> None:
-        """Remember a ranking."""
-        with self._lock:
-            self._rankings[key] = ranking
-            if len(self._rankings) > REMEMBERED:
-                self._rankings.popitem(last=False)
-
-
 @once_for_each
-def recent(index: Index) -> Recent:  # noqa: ARG001
-    """What was last asked of an index."""
-    return Recent()
+def _recent(index: Index) -> dict[Key, Ranking]:  # noqa: ARG001
+    """The rankings that were last made of an index."""
+    return {}
 
 
 def ranked(index: Index, query: str, among: Rows | None, depth: int) -> Ranking:
     """The best papers for a query, `depth` at most, among the given rows. Raises InvalidRequest for an empty query."""
+    recent = _recent(index)
     key = query, depth, b"" if among is None else blake2b(among.tobytes()).digest()
-    known = recent(index).get(key)
-    if known is not None:
+    if (known := recent.get(key)) is not None:
         return known
     try:
         ranking = index.search(query, depth, among=among)[0]
     except InvalidRequest:  # what looks like an operator and is none: here it is only words
         ranking = index.search(Query("1", query), depth, among=among)[0]
-    recent(index).put(key, ranking)
+    with LOCK:
+        if len(recent) >= REMEMBERED:
+            del recent[next(iter(recent))]
+        recent[key] = ranking
     return ranking
+
+
+def best_match(index: Index, text: str, among: Rows | None) -> tuple[int, float]:
+    """The row of the paper whose title is nearest to a text, and how near it is, from 0 to 100. Raises NotFound where none is near."""
+    scope = index.snapshot.scope if among is None else index.snapshot.scope.among(among)
+    meant = index.snapshot.lookup.meant(text, scope)
+    is_title = meant.by in TITLES
+    rows = meant.rows if is_title else ranked(index, text, among, LOOKED_AT).rows
+    typed = TypedText(text)
+    likeness = [typed.likeness(paper.title) for paper in index.snapshot.papers_at(rows, ("id", "title"))]
+    best = int(np.argmax(likeness)) if likeness else -1
+    if best < 0 or not (is_title or likeness[best] >= NEAR):
+        raise NotFound("no paper has such a title; search for its words instead")
+    return int(rows[best]), round(100 * likeness[best], 2)

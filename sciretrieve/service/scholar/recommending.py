@@ -12,11 +12,9 @@ from starlette.responses import Response
 
 from ...base.errors import InvalidRequest, NotFound
 from . import models
-from .answering import answered
+from .asking import KNOWN_ALONE, PaperFields, answered
 from .fields import PAPER, Fields, read
 from .identifying import row_of, rows_of
-from .paging import PaperFields
-from .parameters import KNOWN_ALONE
 from .records import Records
 
 router = APIRouter(prefix="/recommendations/v1", tags=["Semantic Scholar: recommendations"], dependencies=[KNOWN_ALONE])

@@ -16,15 +16,12 @@ from ..desk import HEAVY
 from ..parameters import check_query
 from ..service import service_of
 from . import models, narrowing
-from .answering import answered
+from .asking import KNOWN_ALONE, PaperFields, answered, paged
 from .bulk import ORDERS, page_of
 from .fields import PAPER, read
 from .identifying import rows_of
-from .matching import best_match
-from .paging import PaperFields, paged
-from .parameters import KNOWN_ALONE
 from .passages import PATTERN, passages
-from .ranking import ranked
+from .ranking import best_match, ranked
 from .records import Records
 
 DEEPEST = 1000

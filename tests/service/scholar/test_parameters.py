@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sciretrieve.service.scholar.parameters import NAMES
+from sciretrieve.service.scholar.asking import NAMES
 
 PAGED = "fields offset limit"
 NARROWED = "year venue fieldsOfStudy publicationDateOrYear minCitationCount"

@@ -1,0 +1,62 @@
+"""What all of these routes share: their parameters, and records of the service's papers, made in a thread, as JSON.
+
+Parameters of Semantic Scholar's that are not obeyed here are refused with a reason, or, where its own client sends them, left out as there.
+`tests/service/scholar/test_parameters.py` compares all that it documents with what is taken here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import Depends, Query
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...base.wording import as_json
+from ..parameters import KnownParameters
+from ..service import address_of, service_of
+from .fields import AUTHOR, CITATION, PAPER, pattern_of
+from .records import Records
+
+NAMES = frozenset(
+    {
+        *("query", "fields", "offset", "limit", "token", "sort", "year", "venue", "fieldsOfStudy", "publicationTypes", "openAccessPdf"),
+        *("minCitationCount", "publicationDateOrYear", "insertedBefore", "paperIds", "authors", "from"),
+    }
+)
+"""All of its parameters."""
+KNOWN_ALONE = Depends(
+    KnownParameters(
+        refused={"insertedBefore": "an index does not keep when each paper was added"},
+        left_out={f"/graph/v1/paper/search/{kind}": ("offset", "limit") for kind in ("bulk", "match")},  # its client always sends them
+        strict=NAMES,  # its client escapes no &
+    )
+)
+"""Have all routes of a router take no parameters but their own."""
+Offset: TypeAlias = Annotated[int, Query(ge=0, le=1 << 31, description="The place of the page's first entry, from 0.")]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=1000, description="How many entries a page has at most.")]
+NAMED = "The fields that are wanted, with commas between, and dots for those of lists: "
+PaperFields: TypeAlias = Annotated[
+    str | None, Query(description=f"{NAMED}title,authors.name.", json_schema_extra={"pattern": pattern_of(PAPER)})
+]
+LinkFields: TypeAlias = Annotated[
+    str | None, Query(description=f"{NAMED}contexts,title,authors.name.", json_schema_extra={"pattern": pattern_of(CITATION | PAPER)})
+]
+AuthorFields: TypeAlias = Annotated[
+    str | None, Query(description=f"{NAMED}name,papers.title.", json_schema_extra={"pattern": pattern_of(AUTHOR)})
+]
+
+
+async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: bool = False) -> Response:
+    """The response with the value that `make` makes of the records of all of the service's indexes, see `Desk.do`."""
+    service = service_of(http)
+    records = Records(service.library.index(), address_of(http))
+    value = await service.do(http, lambda: make(records), heavy=heavy)
+    return Response(as_json(value), media_type="application/json")
+
+
+def paged(data: list[Any], offset: int, limit: int, total: int) -> dict[str, Any]:
+    """A page of a list that has `total` entries in all; `next` stands there only where there is a page that will be served."""
+    following = offset + limit
+    return {"total": total, "offset": offset, **({"next": following} if following < total else {}), "data": data}
