@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
 
 from ..answers.answering import Answer, Request
 from ..base.errors import CorruptData
+from ..base.wording import as_json
 from ..protocols import Reranker
 from ..query.index import Index
 from .desk import Desk, Wait
@@ -81,6 +83,11 @@ def service_of(http: HTTPConnection) -> Service:
 def address_of(http: HTTPConnection) -> str:
     """The address by which a request reached the service, without a slash at its end."""
     return str(http.base_url).rstrip("/")
+
+
+def as_response(value: Any) -> Response:
+    """A value as JSON, with every text as it is."""
+    return Response(as_json(value), media_type="application/json")
 
 
 async def _gone(http: HttpRequest) -> None:

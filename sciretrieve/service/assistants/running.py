@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import socket
@@ -21,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...base.errors import InvalidRequest, SciretrieveError, WordsAlone
+from ...base.errors import InvalidRequest, WordsAlone
 from ..access import AccessTokens, reread_at_hangup, token_of
 from ..discretion import be_discreet
 from ..library import Library
@@ -29,7 +28,6 @@ from ..listening import listen
 from ..settings import ServiceSettings
 from .server import Server, make_server
 
-LOG = logging.getLogger(__name__)
 PATH = "/mcp"
 """Where the server is over HTTP."""
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -107,15 +105,8 @@ def _opened(paths: Sequence[Path], settings: ServiceSettings, encoder: str | Non
     be_discreet()
     warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
     library = Library(paths, encoder=encoder)
-    Thread(target=_warm, args=[library], daemon=True).start()
+    Thread(target=library.warm, daemon=True).start()
     return make_server(library, settings)
-
-
-def _warm(library: Library) -> None:
-    try:
-        library.warm()
-    except SciretrieveError as error:  # whoever asks is told again
-        LOG.warning("%s", error)
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from ...base.errors import InvalidRequest, NotFound, SciretrieveError
 from ...base.wording import counted
 from ..library import Library
 from ..settings import ServiceSettings
-from .messages import invalid, reworded, unknown_parameter
-from .tools import Tools, tools_of
+from .messages import reworded
+from .tools import TOOLS, Tools
 
 READING = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 """What every tool does: it reads, and what it reads is here."""
@@ -40,14 +40,16 @@ class Server(MCPServer[None]):
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Raises ToolError with what is wrong and what to do; UnexpectedToolError, without its text, for a bug."""
-        if name in self._parameters and (strange := unknown_parameter(name, arguments, self._parameters[name])):
-            raise ToolError(strange)
+        known = self._parameters.get(name, arguments)
+        if strange := next((given for given in arguments if given not in known), None):
+            raise ToolError(f"{name} has no parameter {strange!r}; it has {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             cause = error.__cause__
             if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
-                raise ToolError(invalid(name, cause)) from cause
+                wrong = dict.fromkeys(f"`{detail['loc'][0]}`: {detail['msg'][:1].lower()}{detail['msg'][1:]}" for detail in cause.errors())
+                raise ToolError(f"{name} cannot be called like this: {'; '.join(wrong)}") from cause
             if isinstance(cause, SciretrieveError):
                 raise ToolError(self._library.public(reworded(str(cause)))) from cause
             raise
@@ -63,7 +65,7 @@ def make_server(library: Library, settings: ServiceSettings) -> Server:
     tools = Tools(library, settings)
     server = Server(
         library,
-        [_tool(run) for run in tools_of(tools)],
+        [_tool(getattr(tools, name)) for name in TOOLS],
         title="sciretrieve",
         version=version("sciretrieve"),
         instructions=_instructions(library),

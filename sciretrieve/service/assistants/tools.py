@@ -4,9 +4,9 @@ how much of the answer is shown at a time."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from textwrap import shorten
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, TypeVar
 
 from mcp_types import CallToolResult, TextContent
 
@@ -23,14 +23,8 @@ from .paging import Ask
 from .shelf import Shelf
 
 Value = TypeVar("Value")
-FoundPapers: TypeAlias = Annotated[CallToolResult, results.FoundPapers]
-DetailedPapers: TypeAlias = Annotated[CallToolResult, results.DetailedPapers]
-Entries: TypeAlias = Annotated[CallToolResult, results.Entries]
-Works: TypeAlias = Annotated[CallToolResult, results.Works]
-Absent: TypeAlias = Annotated[CallToolResult, results.Absent]
-Counts: TypeAlias = Annotated[CallToolResult, results.Counts]
-IndexList: TypeAlias = Annotated[CallToolResult, results.IndexList]
-
+TOOLS = ("search", "similar", "get_papers", "cite", "citations", "why_not", "facets", "indexes")
+"""The methods of `Tools` that are tools, in the order in which they are listed."""
 ASKED = 120
 """Characters of a query that its answer repeats."""
 LARGE = 5 * parameters.BUDGET
@@ -59,7 +53,7 @@ class Tools:
         index: parameters.InIndex = "",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
-    ) -> FoundPapers:
+    ) -> Annotated[CallToolResult, results.FoundPapers]:
         """Find papers by meaning and by words, the best first.
 
         Each comes with the sentence that is nearest to the query, and why it was found: #2 is its place by meaning alone or by words alone.
@@ -73,7 +67,7 @@ class Tools:
             request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort=sort)
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
 
-        return await self._told(work, index, budget)
+        return await self._told(work, ask, index)
 
     async def similar(
         self,
@@ -86,7 +80,7 @@ class Tools:
         index: parameters.InIndex = "",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
-    ) -> FoundPapers:
+    ) -> Annotated[CallToolResult, results.FoundPapers]:
         """Find papers like given ones, by what they say and, where the index has references, by whom they cite and who cites them.
 
         Give papers of the index, or the text of one that is not in it, or both. Several papers are taken together.
@@ -108,18 +102,17 @@ class Tools:
             more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
             return finding.found(shelf, request, f"like {', '.join(named[:NAMED])}{more}", ask)
 
-        return await self._told(work, index, budget)
+        return await self._told(work, ask, index)
 
     async def get_papers(
         self, papers: parameters.Names, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
-    ) -> DetailedPapers:
+    ) -> Annotated[CallToolResult, results.DetailedPapers]:
         """Get all that is known of papers: abstract, authors, year, venue, web address and further columns.
 
         Names that are none of a paper are reported, with what may be meant.
         """
-        return await self._told(
-            lambda shelf: looking.records(shelf, papers, Ask(("get_papers", tuple(papers)), budget, cursor)), budget=budget
-        )
+        ask = Ask(("get_papers", tuple(papers)), budget, cursor)
+        return await self._told(lambda shelf: looking.records(shelf, papers, ask), ask)
 
     async def cite(
         self,
@@ -127,13 +120,13 @@ class Tools:
         format: parameters.EntryFormat = "bibtex",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
-    ) -> Entries:
+    ) -> Annotated[CallToolResult, results.Entries]:
         """Get entries for a bibliography, one for each paper. Copy them unchanged instead of writing references yourself.
 
         All entries of one call have different citation keys. Names that are none of a paper are reported.
         """
         ask = Ask(("cite", tuple(papers), format), budget, cursor)
-        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask), budget=budget)
+        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask), ask)
 
     async def citations(
         self,
@@ -141,13 +134,13 @@ class Tools:
         direction: parameters.Directions = "both",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
-    ) -> Works:
+    ) -> Annotated[CallToolResult, results.Works]:
         """List what a paper cites, and which papers of the index cite it, the latest first.
 
         Only for indexes that say what their papers cite: see `indexes`. Works that are not in the index come as the paper names them.
         """
         ask = Ask(("citations", paper, direction), budget, cursor)
-        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask), budget=budget)
+        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask), ask)
 
     async def why_not(
         self,
@@ -157,12 +150,12 @@ class Tools:
         filter: parameters.Filter = (),
         mode: parameters.SearchMode = None,
         index: parameters.InIndex = "",
-    ) -> Absent:
+    ) -> Annotated[CallToolResult, results.Absent]:
         """Find out why a paper is not among the first papers of a search: its ranks, what it fails, and what would bring it in.
 
         Give the search's own query, limit, filter and mode. If get_papers does not find the paper, it is in no index.
         """
-        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, mode), index)
+        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, mode), name=index)
 
     async def facets(
         self,
@@ -172,26 +165,31 @@ class Tools:
         index: parameters.InIndex = "",
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
-    ) -> Counts:
+    ) -> Annotated[CallToolResult, results.Counts]:
         """Count papers by year, venue, author or any other column, among all papers or those that match a query and a filter.
 
         For overviews: how a subject grew, who writes about it, where. Next: search with a filter on a value.
         """
         ask = Ask(("facets", tuple(columns), query, tuple(filter), index), budget, cursor)
-        return await self._told(lambda shelf: finding.counts(shelf, columns, query, filter, ask), index)
+        return await self._told(lambda shelf: finding.counts(shelf, columns, query, filter, ask), ask, index)
 
-    async def indexes(self, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = "") -> IndexList:
+    async def indexes(
+        self, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
+    ) -> Annotated[CallToolResult, results.IndexList]:
         """List the indexes: how many papers they have, of which years, and the columns that filters and facets may name."""
-        return await self._told(lambda shelf: looking.indexes(shelf, Ask(("indexes",), budget, cursor)))
+        ask = Ask(("indexes",), budget, cursor)
+        return await self._told(lambda shelf: looking.indexes(shelf, ask), ask)
 
     async def paper(self, id: str) -> str:
         """A paper with all that its index has of it, uncut, as JSON."""
         return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
 
-    async def _told(self, work: Callable[[Shelf], results.ToolResult], name: str = "", budget: int = parameters.BUDGET) -> CallToolResult:
+    async def _told(self, work: Callable[[Shelf], results.ToolResult], ask: Ask | None = None, name: str = "") -> CallToolResult:
         """What a tool finds in the index of that name, or in all; where much is asked for, beside what others ask."""
         prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
-        result = await self._do(lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=budget > LARGE)
+        result = await self._do(
+            lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=ask is not None and ask.budget > LARGE
+        )
         return CallToolResult(
             content=[TextContent(type="text", text=result.text())],
             structured_content=result.model_dump(mode="json", exclude_defaults=True),
@@ -208,17 +206,3 @@ class Tools:
             self._looked = now
             self._library.follow()
         return self._library.index(name or None)
-
-
-def tools_of(tools: Tools) -> Sequence[Callable[..., object]]:
-    """The functions that are tools, in the order in which they are listed."""
-    return (
-        tools.search,
-        tools.similar,
-        tools.get_papers,
-        tools.cite,
-        tools.citations,
-        tools.why_not,
-        tools.facets,
-        tools.indexes,
-    )

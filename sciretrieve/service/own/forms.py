@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import Response
 
 from ...answers.answering import Request
 from ...base.choices import FusionMethod, Mode, Order, SimilarBy
 from ...base.errors import InvalidRequest
-from ...base.wording import as_json
 from ...options import SearchOptions
 from ..parameters import check_count, check_query, described, option, taken
 from ..service import Service
@@ -109,13 +107,3 @@ class WhyNot(Narrowed):
     q: Text = Field(description="The query.")
     k: int = option("k")
     mode: Mode | None = option("mode")
-
-
-class Json(Response):
-    """A value as JSON, with every text as it is."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """The value's bytes."""
-        return as_json(content).encode()

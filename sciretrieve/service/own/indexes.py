@@ -14,8 +14,7 @@ from ...answers.health import health
 from ...base.errors import UnknownName
 from ..facts import IndexFacts, facts_of
 from ..parameters import KnownParameters
-from ..service import Service, service_of
-from .forms import Json
+from ..service import Service, as_response, service_of
 from .schemas import returns
 
 router = APIRouter(prefix="/v1", tags=["indexes"], dependencies=[Depends(KnownParameters())])
@@ -83,7 +82,7 @@ async def health_of(http: HttpRequest, name: str) -> Response:
     service = service_of(http)
     index = service.library.index(name)
     value = await service.do(http, lambda: health(index, progress=False).to_dict(), heavy=True)
-    return Json(value | {"index": name})
+    return as_response(value | {"index": name})
 
 
 @router.post("/strategies")

@@ -17,8 +17,8 @@ from ...query.index import Index
 from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
 from ..parameters import KnownParameters, option
-from ..service import service_of
-from .forms import IndexName, Json, Names, Text
+from ..service import as_response, service_of
+from .forms import IndexName, Names, Text
 from .schemas import returns
 
 ITEMS = {"type": "array", "items": {"type": "object"}}
@@ -46,7 +46,7 @@ async def paper(http: HttpRequest, name: str, index: Annotated[str | None, Query
     papers, what it cites and what cites it."""
     service = service_of(http)
     opened = service.library.index(index)
-    return Json(outputs.profiled(await service.do(http, lambda: profile(opened, name))))
+    return as_response(outputs.profiled(await service.do(http, lambda: profile(opened, name))))
 
 
 @router.get("/export", response_class=Response, responses=TEXT)

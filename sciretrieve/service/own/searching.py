@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers import outputs, overview
-from ...answers.answering import Request
 from ...answers.explaining import why_not
 from ..parameters import KnownParameters, check_count, check_query
-from ..service import service_of
-from .forms import Counted, CountedValues, Json, Search, Similar, WhyNot
+from ..service import as_response, service_of
+from .forms import Counted, CountedValues, Search, Similar, WhyNot
 from .schemas import returns
 
 router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())])
@@ -52,7 +51,7 @@ async def count(http: HttpRequest, asked: Annotated[Counted, Query()]) -> Respon
     check_query(asked.q, service)
     index, conditions = service.library.index(asked.index), asked.options(service).filters
     lines = await service.do(http, lambda: index.count_lines(asked.q, conditions))
-    return Json(outputs.count_value(asked.q, conditions, lines))
+    return as_response(outputs.count_value(asked.q, conditions, lines))
 
 
 @router.get("/facets", responses=returns("facet", listed=True))
@@ -62,7 +61,7 @@ async def facets(http: HttpRequest, asked: Annotated[CountedValues, Query()]) ->
     check_query(asked.q, service)
     index, conditions = service.library.index(asked.index), asked.options(service).filters
     value = await service.do(http, lambda: overview.facets_at(index, index.matching(asked.q, conditions), asked.column))
-    return Json([asdict(facet) | {"papers_are": "meets demands"} for facet in value])
+    return as_response([asdict(facet) | {"papers_are": "meets demands"} for facet in value])
 
 
 @router.get("/why-not", responses=returns("absence"))
@@ -73,12 +72,10 @@ async def why(http: HttpRequest, asked: Annotated[WhyNot, Query()]) -> Response:
     check_count(asked.k, service)
     index, conditions = service.library.index(asked.index), asked.options(service).filters
     absence = await service.do(http, lambda: why_not(index, asked.id, asked.q, k=asked.k, mode=asked.mode, filter=conditions))
-    return Json(asdict(absence))
+    return as_response(asdict(absence))
 
 
 async def _answered(http: HttpRequest, asked: Search | Similar) -> Response:
     service = service_of(http)
-    request: Request = asked.request(service)
-    answer = await service.answer(http, service.library.index(asked.index), request)
-    value: Any = answer.to_dict()
-    return Json(value)
+    answer = await service.answer(http, service.library.index(asked.index), asked.request(service))
+    return as_response(answer.to_dict())

@@ -43,8 +43,16 @@ from ..service import service_of
 
 router = APIRouter(include_in_schema=False)
 
-GENRES: Mapping[Kind, str] = {ARTICLE: "article", PAPER: "proceeding", PREPRINT: "preprint"}
-"""Kinds of papers as OpenURL names them in its format for journals; there every other one is unknown."""
+OPENURL: Mapping[Kind, tuple[str, str, str, str]] = {
+    ARTICLE: ("journal", "article", "atitle", "jtitle"),
+    PAPER: ("journal", "proceeding", "atitle", "jtitle"),
+    PREPRINT: ("journal", "preprint", "atitle", "jtitle"),
+    BOOK: ("book", "book", "btitle", "series"),
+    CHAPTER: ("book", "bookitem", "atitle", "btitle"),
+    PHD_THESIS: ("dissertation", "", "title", "inst"),
+    MASTERS_THESIS: ("dissertation", "", "title", "inst"),
+}
+"""Kinds of papers in OpenURL: the format, the genre, and what title and venue are called."""
 VENUES: Mapping[Kind, str] = {
     PAPER: "citation_conference_title",
     CHAPTER: "citation_book_title",
@@ -64,21 +72,16 @@ FORMATS: Mapping[str, tuple[str, str]] = {
 
 def coins(paper: Paper) -> str:
     """A paper as an OpenURL context object, the title of a `span.Z3988`."""
-    kind, details = kind_of(paper), details_of(paper)
-    title, venue = _line(paper.title or paper.abstract), _line(paper.venue or "")
+    details = details_of(paper)
     first, last = _pages(details)
-    pairs = [("ctx_ver", "Z39.88-2004")]
-    if kind in (PHD_THESIS, MASTERS_THESIS):
-        pairs += [("rft_val_fmt", "info:ofi/fmt:kev:mtx:dissertation"), ("rft.title", title), ("rft.inst", venue)]
-    elif kind == BOOK:
-        pairs += [("rft_val_fmt", "info:ofi/fmt:kev:mtx:book"), ("rft.genre", "book"), ("rft.btitle", title), ("rft.series", venue)]
-    elif kind == CHAPTER:
-        pairs += [("rft_val_fmt", "info:ofi/fmt:kev:mtx:book"), ("rft.genre", "bookitem"), ("rft.atitle", title), ("rft.btitle", venue)]
-    else:
-        genre = GENRES.get(kind, "unknown")
-        pairs += [("rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"), ("rft.genre", genre), ("rft.atitle", title), ("rft.jtitle", venue)]
+    form, genre, title_name, venue_name = OPENURL.get(kind_of(paper), ("journal", "unknown", "atitle", "jtitle"))
     doi = identifiers.doi(doi_of(paper) or "")
-    pairs += [
+    pairs = [
+        ("ctx_ver", "Z39.88-2004"),
+        ("rft_val_fmt", f"info:ofi/fmt:kev:mtx:{form}"),
+        ("rft.genre", genre),
+        (f"rft.{title_name}", _line(paper.title or paper.abstract)),
+        (f"rft.{venue_name}", _line(paper.venue or "")),
         ("rft.date", str(paper.year or "")),
         ("rft.volume", details.get("volume", "")),
         ("rft.issue", details.get("number", "")),

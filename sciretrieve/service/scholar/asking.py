@@ -13,9 +13,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from ...base.wording import as_json
 from ..parameters import KnownParameters
-from ..service import address_of, service_of
+from ..service import address_of, as_response, service_of
 from .fields import AUTHOR, CITATION, PAPER, pattern_of
 from .records import Records
 
@@ -53,7 +52,7 @@ async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: 
     service = service_of(http)
     records = Records(service.library.index(), address_of(http))
     value = await service.do(http, lambda: make(records), heavy=heavy)
-    return Response(as_json(value), media_type="application/json")
+    return as_response(value)
 
 
 def paged(data: list[Any], offset: int, limit: int, total: int) -> dict[str, Any]:
