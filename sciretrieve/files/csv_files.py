@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
@@ -13,19 +14,24 @@ FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-def csv_rows(rows: Iterable[Sequence[Any]], separator: str = ",") -> str:
-    """Rows as CSV, whose texts are `guarded`."""
-    return _written(([guarded(value) if isinstance(value, str) else value for value in row] for row in rows), separator, "\r\n")
-
-
 def csv_lines(rows: Iterable[Sequence[Any]], separator: str = ",") -> Iterator[str]:
-    """The same, row after row, without the ends of lines."""
-    return (csv_rows([row], separator).removesuffix("\r\n") for row in rows)
+    """Rows as lines of CSV without their ends, whose texts are `guarded`."""
+    writer = csv.writer(SimpleNamespace(write=str), delimiter=separator, lineterminator="\r\n")  # whose characters it puts in quotes
+    for row in rows:
+        line: str = writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
+        yield line.removesuffix("\r\n")
+
+
+def csv_rows(rows: Iterable[Sequence[Any]]) -> str:
+    """The same as a text, whose lines end as those that are printed do."""
+    return "".join(f"{line}\n" for line in csv_lines(rows))
 
 
 def tsv_rows(rows: Iterable[Sequence[Any]]) -> str:
     """Rows as lines with tabs, for programs: quoted as BEIR's reader, and ours, take for quoted."""
-    return _written(rows, "\t", "\n")
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def guarded(text: str) -> str:
@@ -39,9 +45,3 @@ def guarded(text: str) -> str:
 def unguarded(cell: str) -> str:
     """The text of which `guarded` made a cell."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
-
-
-def _written(rows: Iterable[Sequence[Any]], separator: str, end: str) -> str:
-    text = io.StringIO()
-    csv.writer(text, delimiter=separator, lineterminator=end).writerows(rows)  # which quotes the characters of its line terminator
-    return text.getvalue()
