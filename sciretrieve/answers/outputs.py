@@ -1,4 +1,4 @@
-"""Printing hits: a table for people, and formats for other programs. One function per format."""
+"""Hits as text: a table for people, and formats for other programs. One function per format."""
 
 from __future__ import annotations
 
