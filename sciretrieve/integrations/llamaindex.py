@@ -11,8 +11,7 @@ from ..base.errors import InvalidRequest
 from ..options import SearchOptions
 from ..options.keywords import SearchKeywords
 from ..query.index import Index
-from .calls import narrowed
-from .texts import about, text_of
+from .calls import about, narrowed, text_of
 
 
 class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package need not be installed

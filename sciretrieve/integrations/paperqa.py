@@ -11,7 +11,7 @@ from ..base.errors import InvalidRequest
 from ..base.types import Paper
 from ..papers.bibliographies.keys import keys_of, own_key
 from ..papers.bibliographies.reference_lists import reference
-from .texts import text_of
+from .calls import text_of
 
 
 async def add_papers(docs: Docs, papers: Sequence[Paper], settings: Settings | None = None) -> int:

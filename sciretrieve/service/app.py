@@ -84,8 +84,7 @@ def make_app(
 
 async def _failed(http: HttpRequest, error: Exception) -> Response:
     """The response to a request that failed."""
-    failure, public = told(error), http.app.state.service.library.public
-    failure = replace(failure, error=public(failure.error), hint=public(failure.hint))
+    failure = told(error, http.app.state.service.library.public)
     if failure.status == HTTPStatus.METHOD_NOT_ALLOWED:
         failure = replace(failure, headers={"Allow": _methods(http.url.path)})
     return pages.failed(http, failure) if pages.wants_page(http) else failure.response()

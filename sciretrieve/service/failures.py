@@ -8,7 +8,7 @@ see and a method that an address does not have, and both fields are always there
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -27,12 +27,7 @@ GONE = 499
 RETRY_AFTER = "5"
 """Seconds after which a client that was refused may ask again."""
 INSIDE = Exception, "something went wrong here, and the service's log says what", "ask again; if it stays so, tell whoever runs the service"
-KINDS: tuple[tuple[type[Exception], int], ...] = (
-    (NotFound, 404),
-    (InvalidRequest, 400),
-    (TimedOut, 504),
-    (TooBusy, 429),
-)
+KINDS: tuple[tuple[type[Exception], int], ...] = ((NotFound, 404), (InvalidRequest, 400), (TimedOut, 504), (TooBusy, 429))
 """Errors that are the client's to know, with their statuses. All others are ours, and stay in the log."""
 COMMAND = "`sciretrieve "
 """How a hint names a command, which is no use to those who have no more than an address."""
@@ -83,8 +78,8 @@ class ToldError:
         return JSONResponse(value.model_dump(), self.status, {**(self.headers or {}), **headers})
 
 
-def told(error: Exception) -> ToldError:
-    """What a client is told of an error; one that is ours is written to the log, and told without its text."""
+def told(error: Exception, public: Callable[[str], str] = str) -> ToldError:
+    """What a client is told of an error, in words that others may read; one that is ours is in the log, and told without its text."""
     if isinstance(error, Refused):
         return ToldError(error.status, error.error, error.hint)
     if isinstance(error, ClientGone):
@@ -95,7 +90,7 @@ def told(error: Exception) -> ToldError:
         return told(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
     for kind, status in KINDS:
         if isinstance(error, kind):
-            what, _, hint = str(error).partition("; ")
+            what, _, hint = public(str(error)).partition("; ")
             return ToldError(status, what, "" if COMMAND in hint else hint)
     is_ours = isinstance(error, SciretrieveError)
     LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)

@@ -38,7 +38,8 @@ class Rates:
         first = int.from_bytes(name) % PLACES
         with self._locked():
             now = time.monotonic()
-            places = {place * PLACE.size: PLACE.unpack_from(self._table, place * PLACE.size) for place in _near(first)}
+            offsets = [(first + step) % PLACES * PLACE.size for step in range(NEAR)]
+            places = {at: PLACE.unpack_from(self._table, at) for at in offsets}
             at = next((at for at, (known, _, _) in places.items() if known == name), min(places, key=lambda at: places[at][2]))
             known, left, then = places[at]
             left = min(float(self._rate), left + (now - then) * self._rate / 60) if known == name else float(self._rate)
@@ -62,7 +63,3 @@ def make_table(path: Path) -> Path:
     """Make a file in which several processes count; all of its bytes are written, so that a full disk shows now."""
     path.write_bytes(bytes(PLACES * PLACE.size))
     return path
-
-
-def _near(first: int) -> list[int]:
-    return [(first + step) % PLACES for step in range(NEAR)]

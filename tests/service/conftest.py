@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.service.app import make_app
-from sciretrieve.service.library import Library
-from sciretrieve.service.settings import ServiceSettings
-from tests.service.served import served
+from tests.service.served import app_of, served
 
 Serve = Callable[..., str]
 
@@ -21,7 +18,6 @@ def serve() -> Iterator[Serve]:
     with ExitStack() as services:
 
         def start(*paths: Path, **settings: Any) -> str:
-            app = make_app(Library(paths), ServiceSettings(**settings), log=lambda _: None)
-            return services.enter_context(served(app))
+            return services.enter_context(served(app_of(*paths, **settings)))
 
         yield start

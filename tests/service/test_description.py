@@ -14,18 +14,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 import sciretrieve as sr
-from sciretrieve.service.app import make_app
-from sciretrieve.service.library import Library
-from sciretrieve.service.settings import ServiceSettings
 from tests.conftest import Effort
+from tests.service.served import app_of
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance]
 """Not that whatever fits the description is accepted: a query or a filter is a text, and not every text is one."""
 
 
@@ -35,7 +27,7 @@ def description(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathF
     cited = [paper | {"references": [papers[place - 1]["id"]], "doi": f"10.1000/x.{place}"} for place, paper in enumerate(papers)]
     path = tmp_path_factory.mktemp("described") / "papers"
     sr.build(cited, path, encoder=None, progress=False).close()
-    return schemathesis.openapi.from_asgi("/openapi.json", make_app(Library([path]), ServiceSettings(), log=lambda line: None))
+    return schemathesis.openapi.from_asgi("/openapi.json", app_of(path))
 
 
 def test_what_is_answered_is_what_is_described(description: Any, effort: Effort) -> None:

@@ -13,11 +13,9 @@ from starlette.testclient import TestClient
 
 import sciretrieve as sr
 from sciretrieve.service.access import new_token
-from sciretrieve.service.app import make_app
 from sciretrieve.service.discretion import Discreet
-from sciretrieve.service.library import Library
 from sciretrieve.service.pages.rendering import STATIC
-from sciretrieve.service.settings import ServiceSettings
+from tests.service.served import app_of
 
 Made = Callable[..., tuple[TestClient, list[dict[str, Any]]]]
 
@@ -35,7 +33,7 @@ def made(words: sr.Index) -> Iterator[Made]:
 
     def make(**settings: Any) -> tuple[TestClient, list[dict[str, Any]]]:
         lines = list[dict[str, Any]]()
-        app = make_app(Library([words.path]), ServiceSettings(**settings), log=lambda line: lines.append(json.loads(line)))
+        app = app_of(words.path, lines=lines, **settings)
         clients.append(TestClient(app, raise_server_exceptions=False).__enter__())
         while not app.state.service.library.is_ready:
             clients[-1].get("/readyz")
@@ -157,14 +155,6 @@ def test_whoever_asks_too_often_is_told_when_to_come_back(made: Made) -> None:
     assert responses[2].headers["retry-after"] == "5"
     assert responses[2].json()["error"] == "more than 2 requests in a minute"
     assert client.get("/healthz").status_code == 200
-
-
-def test_what_is_too_long_is_refused_before_it_is_read(made: Made) -> None:
-    client, _ = made(body=1000)
-    for content in (b"x" * 1001, (b"x" * 500 for _ in range(10))):
-        response = client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
-        assert (response.status_code, response.json()["error"]) == (400, "the request is longer than 1,000 bytes")
-    assert client.post("/v1/search", content=b"{}", headers={"Content-Length": "many"}).status_code == 400
 
 
 def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(

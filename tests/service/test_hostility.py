@@ -1,7 +1,6 @@
 """What slow, broken and greedy clients do is their own affair: they are cut off, and nobody else waits."""
 
 import http.client
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -15,10 +14,7 @@ import sciretrieve as sr
 from sciretrieve.base.errors import TimedOut
 from sciretrieve.base.waiting import raise_if_abandoned
 from sciretrieve.service import running
-from sciretrieve.service.app import make_app
-from sciretrieve.service.library import Library
-from sciretrieve.service.settings import ServiceSettings
-from tests.service.served import served
+from tests.service.served import app_of, served
 
 ASKED = b"GET /v1/search?q=graph HTTP/1.1\r\nHost: x\r\n"
 
@@ -40,9 +36,7 @@ def lines() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def address(built: Callable[..., sr.Index], patience: None, lines: list[dict[str, Any]]) -> Iterator[tuple[str, int]]:
     """Host and port of a service that gives requests a second and a half."""
-    settings = ServiceSettings(seconds=1.5, threads=2, body=1 << 20)
-    app = make_app(Library([built(encoder=None).path]), settings, log=lambda line: lines.append(json.loads(line)))
-    with served(app) as base:
+    with served(app_of(built(encoder=None).path, lines=lines, seconds=1.5, threads=2, body=1 << 20)) as base:
         parts = urlsplit(base)
         assert parts.hostname is not None
         assert parts.port is not None

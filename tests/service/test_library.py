@@ -107,20 +107,6 @@ def test_several_are_followed_together_and_named_alone(tmp_path: Path) -> None:
     library.close()
 
 
-def test_what_cannot_be_opened_now_is_left_until_it_can_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    library = Library([build(tmp_path / "one", "a comet")])
-    library.warm()
-    shutil.move(tmp_path / "one", tmp_path / "moved")
-    assert not library.follow()
-    assert "the indexes stay as they are" in caplog.text
-    assert ids(library.index()) == {"a"}
-    shutil.move(tmp_path / "moved", tmp_path / "one")
-    sr.add([{"id": "b", "title": "another comet"}], tmp_path / "one", progress=False)
-    assert library.follow()
-    assert ids(library.index()) == {"a", "b"}
-    library.close()
-
-
 def test_requests_go_on_while_the_index_changes_under_them(tmp_path: Path) -> None:
     path = build(tmp_path / "one", "a comet")
     library = Library([path])

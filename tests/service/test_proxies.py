@@ -1,6 +1,5 @@
 """Whom a request is said to come for is believed of the proxies that were named, and of nobody else."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +8,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest
-from sciretrieve.service.app import make_app
-from sciretrieve.service.library import Library
 from sciretrieve.service.running import trusted
-from sciretrieve.service.settings import ServiceSettings
-from tests.service.served import served
+from tests.service.served import app_of, served
 
 
 @pytest.mark.parametrize(
@@ -30,8 +26,7 @@ def test_the_client_is_who_a_known_proxy_asks_for(
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own way to name them, which would be a way round
     lines = list[dict[str, Any]]()
-    app = make_app(Library([built(encoder=None).path]), ServiceSettings(rate=1), log=lambda line: lines.append(json.loads(line)))
-    with served(app, proxies) as address:
+    with served(app_of(built(encoder=None).path, lines=lines, rate=1), proxies) as address:
         addresses = (said, said.replace("203.0.113.7", "203.0.113.8"))
         assert [httpx.get(f"{address}/v1/indexes", headers={"X-Forwarded-For": each}).status_code for each in addresses] == statuses
     assert lines[0]["client"] == client

@@ -51,11 +51,7 @@ class Ask:
 
 
 def page(
-    ask: Ask,
-    state: str,
-    names: Sequence[str],
-    make: Callable[[range], Sequence[AnyItem]],
-    result: Callable[[Sequence[AnyItem]], AnyResult],
+    ask: Ask, state: str, names: Sequence[str], make: Callable[[range], Sequence[AnyItem]], result: Callable[[Sequence[AnyItem]], AnyResult]
 ) -> AnyResult:
     """As much of an answer as its budget holds, and one item at least.
 

@@ -119,10 +119,7 @@ def _streams() -> Iterator[tuple[TextIO, TextIO]]:
     os.dup2(2, 1)
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    with (
-        os.fdopen(stdin, encoding="utf-8", errors="replace") as reading,
-        os.fdopen(stdout, "w", encoding="utf-8", newline="\n") as writing,
-    ):
+    with os.fdopen(stdin, encoding="utf-8", errors="replace") as reading, os.fdopen(stdout, "w", encoding="utf-8", newline="\n") as writing:
         yield reading, writing
 
 

@@ -91,12 +91,7 @@ class Tools:
         def work(shelf: Shelf) -> results.ToolResult:
             like = shelf.own(papers)
             request = Request(
-                like=like,
-                unlike=shelf.own(unlike),
-                text=text or None,
-                by=by,
-                k=limit,
-                options=SearchOptions(filter=tuple(filter)),
+                like=like, unlike=shelf.own(unlike), text=text or None, by=by, k=limit, options=SearchOptions(filter=tuple(filter))
             )
             named = [*(f"“{paper.headline()}”" for paper in shelf.index.papers(like)), *["the given text"] * bool(text)]
             more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
@@ -191,8 +186,7 @@ class Tools:
             lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=ask is not None and ask.budget > LARGE
         )
         return CallToolResult(
-            content=[TextContent(type="text", text=result.text())],
-            structured_content=result.model_dump(mode="json", exclude_defaults=True),
+            content=[TextContent(type="text", text=result.text())], structured_content=result.model_dump(mode="json", exclude_defaults=True)
         )
 
     async def _do(self, work: Callable[[], Value], *, heavy: bool = False) -> Value:

@@ -25,25 +25,6 @@ Pieces = Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reasons:
-    """Why a paper is among the answers.
-
-    Attributes:
-        named: by what the query names it, such as "DOI"; "" if it does not.
-        words: how many of the query's words it has, and how many these are; None if none.
-        nearness: how near it is in meaning, from 0 to 1; None if it is not near.
-        is_linked: whether citations link it with the papers that it is like.
-        lines: its ranks, words and nearest sentence, if these were asked for.
-    """
-
-    named: str = ""
-    words: tuple[int, int] | None = None
-    nearness: float | None = None
-    is_linked: bool = False
-    lines: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Card:
     """A paper in a list.
 
@@ -56,7 +37,11 @@ class Card:
         words: the words of the query, which are marked; None in lists without one.
         snippet: the sentence of its abstract that is nearest to the query, or its first.
         cited: how many papers of the index cite it; None if that is not known.
-        reasons: why it is among the answers; None in other lists.
+        named: by what the query names it, such as "DOI"; "" if it does not.
+        shared: how many of the query's words it has, and how many these are; None if none.
+        nearness: how near it is in meaning, from 0 to 1; None if it is not near.
+        is_linked: whether citations link it with the papers that it is like.
+        lines: its ranks, words and nearest sentence, if these were asked for.
     """
 
     paper: Paper
@@ -67,7 +52,11 @@ class Card:
     words: QueryWords | None = None
     snippet: str = ""
     cited: int | None = None
-    reasons: Reasons | None = None
+    named: str = ""
+    shared: tuple[int, int] | None = None
+    nearness: float | None = None
+    is_linked: bool = False
+    lines: Sequence[str] = ()
 
     @property
     def title(self) -> Pieces:
@@ -105,16 +94,22 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
     flags, cited, nearness = _retracted(index, [hit.paper for hit in hits]), _cited(index, answer, first), _nearness(index, hits)
     cards = []
     for hit, why, flag, count, near in zip(hits, whys, flags, cited, nearness, strict=True):
-        reason = Reasons(
+        card = Card(
+            hit.paper,
+            state.name_of(hit.name),
+            hit.index or state.index or None,
+            [state.name_of(other) for other in hit.also_names],
+            flag,
+            words=words,
+            snippet=(why.sentence if why is not None else "") or words.snippet(hit.paper.abstract),
+            cited=count,
             named=answer.ranking.known.get(hit.id, ""),
-            words=_shared(words, hit.paper),
+            shared=_shared(words, hit.paper),
             nearness=near,
             is_linked=hit.scores.get("citations") is not None,
             lines=reasons(hit, why) if why is not None else (),
         )
-        sentence = (why.sentence if why is not None else "") or words.snippet(hit.paper.abstract)
-        name, others = state.name_of(hit.name), [state.name_of(other) for other in hit.also_names]
-        cards.append(Card(hit.paper, name, hit.index or state.index or None, others, flag, words, sentence, count, reason))
+        cards.append(card)
     return cards
 
 

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response
 
+from ...base.errors import InvalidRequest
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.author_names import byline
 from ..failures import Refused, ToldError
@@ -62,10 +63,13 @@ def wants_page(http: HttpRequest) -> bool:
     return "text/html" in http.headers.get("accept", "") and not http.url.path.startswith(APIS)
 
 
-def failed(http: HttpRequest, failure: ToldError, state: State | None = None) -> Response:
+def failed(http: HttpRequest, failure: ToldError) -> Response:
     """A failure as a page, with what was asked in its box."""
-    asked = state or State(http.query_params.get("q", ""))
-    response = page(http, "refused.html", state=asked, status=failure.status, error=failure.error, hint=failure.hint)
+    try:
+        state = State.of(http.query_params)
+    except InvalidRequest:
+        state = State(http.query_params.get("q", ""))
+    response = page(http, "refused.html", state=state, status=failure.status, error=failure.error, hint=failure.hint)
     plain = failure.response()
     for name in KEPT:
         if name in plain.headers:

@@ -13,16 +13,14 @@ from ...answers import outputs
 from ...answers.answering import Answer, answer
 from ...answers.mapping import MAPPED, answer_map
 from ...answers.suggesting import suggest
-from ...base.errors import InvalidRequest, SciretrieveError
-from ...base.types import Paper
+from ...base.errors import InvalidRequest
 from ...base.wording import counted
 from ...papers.bibliographies.author_names import byline
 from ...query.index import Index
-from ..failures import told
-from ..service import Service, address_of, service_of
+from ..service import Service, service_of
 from .cards import cards_of_answer
 from .charts import MAP_HEIGHT, MAP_WIDTH, bars, histogram, map_groups
-from .rendering import ANEW, failed, page
+from .rendering import ANEW, page
 from .state import SHOWN, State, author_path, index_of, paper_path, state_of
 
 router = APIRouter(include_in_schema=False)
@@ -39,10 +37,7 @@ async def start(http: HttpRequest) -> Response:
     state = state_of(http)
     if state.is_empty:
         return page(http, "start.html", state=state)
-    try:
-        return page(http, "answers.html", state=state, **await _answers(http, service_of(http), state))
-    except SciretrieveError as error:
-        return _refused(http, state, error)
+    return page(http, "answers.html", state=state, **await _answers(http, service_of(http), state))
 
 
 @router.get("/map")
@@ -58,32 +53,27 @@ async def mapped(http: HttpRequest) -> Response:
         found = answer_map(index, request)
         return {"groups": map_groups(found), "count": len(found.answer.hits), "examples": _examples(index, state)}
 
-    try:
-        values = await service.do(http, drawn)
-    except SciretrieveError as error:
-        return _refused(http, state, error)
-    return page(http, "map.html", state=state, width=MAP_WIDTH, height=MAP_HEIGHT, **values)
+    return page(http, "map.html", state=state, width=MAP_WIDTH, height=MAP_HEIGHT, **await service.do(http, drawn))
 
 
 @router.get("/suggest")
-async def suggested(http: HttpRequest, format: str = "") -> Response:
-    """Papers and authors that one may mean by what one has typed; with format=opensearch as browsers read it for their own box."""
+async def suggested(http: HttpRequest) -> Response:
+    """Papers and authors that one may mean by what one has typed."""
     service = service_of(http)
     state = state_of(http)
     found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
-    base = address_of(http)
     papers = [
-        {"title": paper.title, "about": _about(paper), "address": paper_path(state.name_of(name))}
+        {
+            "title": paper.title,
+            "about": " · ".join(filter(None, (byline(paper), str(paper.year or "")))),
+            "address": paper_path(state.name_of(name)),
+        }
         for paper, name in zip(found.papers, found.names, strict=True)
     ]
     authors = [
         {"title": author.name, "about": counted(len(author), "paper"), "address": author_path(author.name)} for author in found.authors
     ]
-    if format != "opensearch":
-        return JSONResponse({"papers": papers, "authors": authors}, headers={"Cache-Control": ANEW})
-    every = [*papers, *authors]
-    columns = [[each["title"] for each in every], [each["about"] for each in every], [base + each["address"] for each in every]]
-    return JSONResponse([state.q, *columns], media_type="application/x-suggestions+json", headers={"Cache-Control": ANEW})
+    return JSONResponse({"papers": papers, "authors": authors}, headers={"Cache-Control": ANEW})
 
 
 async def _answers(http: HttpRequest, service: Service, state: State) -> dict[str, Any]:
@@ -117,17 +107,6 @@ def _is_mapped(index: Index) -> bool:
     except InvalidRequest:
         return False
     return bool(index.snapshot.vectors) and index.snapshot.bm25 is not None
-
-
-def _refused(http: HttpRequest, state: State, error: SciretrieveError) -> Response:
-    """The page with what was asked, and why it cannot be answered."""
-    failure, public = told(error), service_of(http).library.public
-    return failed(http, replace(failure, error=public(failure.error), hint=public(failure.hint)), state)
-
-
-def _about(paper: Paper) -> str:
-    """Who wrote a paper, and when."""
-    return " · ".join(filter(None, (byline(paper), str(paper.year or ""))))
 
 
 def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:

@@ -70,11 +70,7 @@ async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields =
     return await answered(http, make)
 
 
-@router.get(
-    "/{paper_id:path}/citations",
-    operation_id="get_graph_get_paper_citations",
-    responses={200: {"model": models.CitationPage}},
-)
+@router.get("/{paper_id:path}/citations", operation_id="get_graph_get_paper_citations", responses={200: {"model": models.CitationPage}})
 async def citations(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:
@@ -88,11 +84,7 @@ async def citations(
     return await answered(http, make)
 
 
-@router.get(
-    "/{paper_id:path}/references",
-    operation_id="get_graph_get_paper_references",
-    responses={200: {"model": models.ReferencePage}},
-)
+@router.get("/{paper_id:path}/references", operation_id="get_graph_get_paper_references", responses={200: {"model": models.ReferencePage}})
 async def references(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:

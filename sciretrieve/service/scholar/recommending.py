@@ -21,19 +21,12 @@ router = APIRouter(prefix="/recommendations/v1", tags=["Semantic Scholar: recomm
 
 Count = Annotated[int, Query(ge=1, le=500, description="How many papers are recommended at most.")]
 Pool = Annotated[
-    Literal["recent", "all-cs"],
-    Query(alias="from", description="What is recommended: here papers of the index, whatever their date."),
+    Literal["recent", "all-cs"], Query(alias="from", description="What is recommended: here papers of the index, whatever their date.")
 ]
 
 
 @router.get("/papers/forpaper/{paper_id:path}", operation_id="get_papers_for_paper", responses={200: {"model": models.RecommendedList}})
-async def for_paper(
-    http: HttpRequest,
-    paper_id: str,
-    pool: Pool = "recent",
-    fields: PaperFields = None,
-    limit: Count = 100,
-) -> Response:
+async def for_paper(http: HttpRequest, paper_id: str, pool: Pool = "recent", fields: PaperFields = None, limit: Count = 100) -> Response:
     """Papers like one."""
     if pool != "recent":
         raise InvalidRequest(f"`from={pool}` is a pool of Semantic Scholar's; here papers of the index are recommended, so leave it out")

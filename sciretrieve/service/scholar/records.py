@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from ...answers.authors import Author, Authors, authors_in, authors_of
+from ...answers.authors import Author, authors_in, authors_of
 from ...answers.citation_counts import citation_counts
 from ...base.errors import InvalidRequest
 from ...base.once import once
@@ -129,19 +129,12 @@ class Records:
         """The authors of a paper."""
         named = list(authors_in(paper.authors))
         if NAMED.issuperset(wanted.names):
-            return [self._named(id, name, wanted) for id, name in named]
-        every = self._authors
+            values = ({"authorId": id, "name": name, "url": self.author_address(id)} for id, name in named)
+            return [{field: known[field] for field in wanted.names} for known in values]
+        every = authors_of(self.index)
         return [
             record | {"name": name} for record, (_, name) in zip(self.authors([every[id] for id, _ in named], wanted), named, strict=True)
         ]
-
-    def _named(self, id: str, name: str, wanted: Fields) -> Record:
-        values = {"authorId": id, "name": name, "url": self.author_address(id)}
-        return {field: values[field] for field in wanted.names}
-
-    @once
-    def _authors(self) -> Authors:
-        return authors_of(self.index)
 
     def author_address(self, id: str) -> str:
         """The address of the page of an author's papers."""

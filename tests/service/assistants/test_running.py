@@ -57,10 +57,7 @@ def message(number: int, method: str, **parameters: Any) -> bytes:
 
 def test_stdout_has_the_protocol_alone(path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", STRAY, "mcp", "-i", str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-c", STRAY, "mcp", "-i", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

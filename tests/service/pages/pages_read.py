@@ -18,14 +18,15 @@ class Element:
     attributes: dict[str, str]
     parent: Element | None = None
     children: list[Element] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
     own: str = ""
     """The text that stands in it itself."""
+    texts: str = ""
+    """All text within it."""
 
     @property
     def text(self) -> str:
-        """All text within it, with single blanks."""
-        return " ".join("".join(self.texts).split())
+        """That with single blanks."""
+        return " ".join(self.texts.split())
 
     @property
     def classes(self) -> list[str]:
@@ -66,10 +67,9 @@ class _Reader(HTMLParser):
         self.root = self.here = Element("", {})
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {name: value or "" for name, value in attrs}, self.here)
-        self.here.children.append(element)
+        self.handle_startendtag(tag, attrs)
         if tag not in EMPTY:
-            self.here = element
+            self.here = self.here.children[-1]
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.here.children.append(Element(tag, {name: value or "" for name, value in attrs}, self.here))
@@ -83,7 +83,7 @@ class _Reader(HTMLParser):
         self.here.own += data
         place: Element | None = self.here
         while place is not None:
-            place.texts.append(data)
+            place.texts += data
             place = place.parent
 
 

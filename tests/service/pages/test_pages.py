@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
@@ -13,11 +12,9 @@ from starlette.testclient import TestClient
 
 import sciretrieve as sr
 from sciretrieve.answers import outputs
-from sciretrieve.service.app import make_app
-from sciretrieve.service.library import Library
 from sciretrieve.service.pages.state import shelf_path
-from sciretrieve.service.settings import ServiceSettings
 from tests.service.pages.pages_read import Element, read
+from tests.service.served import client_of
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml"}
 HOSTILE: list[dict[str, Any]] = [
@@ -45,20 +42,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     return sr.build(papers, tmp_path_factory.mktemp("hostile") / "hostile", progress=False)
 
 
-def client_of(*paths: Path, **settings: Any) -> TestClient:
-    """A client of a service over some indexes, which begins when it is entered."""
-    return TestClient(make_app(Library(list(paths)), ServiceSettings(**settings), log=lambda line: None), headers=BROWSER)
-
-
 @pytest.fixture(scope="module")
 def client(index: sr.Index) -> Iterator[TestClient]:
-    with client_of(index.path, most=60, query=500) as client:
+    with client_of(index.path, headers=BROWSER, most=60, query=500) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def harmed(hostile: sr.Index) -> Iterator[TestClient]:
-    with client_of(hostile.path) as client:
+    with client_of(hostile.path, headers=BROWSER) as client:
         yield client
 
 
@@ -183,7 +175,7 @@ def test_a_map_has_a_point_for_each_of_the_first_papers(client: TestClient, inde
 
 
 def test_words_alone_have_no_map(built: Any) -> None:
-    with client_of(built(encoder=None).path) as client:
+    with client_of(built(encoder=None).path, headers=BROWSER) as client:
         assert all(link.text != "Map" for link in page(client, "/?q=graph").all("a"))
         assert "vectors" in page(client, "/map?q=graph", 400).one("h1").text
 
@@ -294,14 +286,10 @@ def test_news_are_the_papers_that_match(client: TestClient, index: sr.Index) -> 
     assert client.get("/news").status_code == 400
 
 
-def test_suggestions_for_the_box_and_for_browsers(client: TestClient) -> None:
+def test_suggestions_for_the_box(client: TestClient) -> None:
     value = client.get("/suggest?q=lovel").json()
     assert value["authors"][0]["title"] == "Ada Lovelace"
     assert names(page(client, value["authors"][0]["address"]))
-    typed, titles, about, addresses = client.get("/suggest?q=lovel&format=opensearch").json()
-    assert typed == "lovel"
-    assert len(titles) == len(about) == len(addresses) > 0
-    assert addresses[0].startswith("http://testserver/")
     papers = client.get("/suggest?q=graph").json()["papers"]
     assert all("graph" in paper["title"] for paper in papers)
     assert page(client, papers[0]["address"]).one("h1").text == papers[0]["title"]
@@ -318,7 +306,6 @@ def test_browsers_can_add_it(client: TestClient) -> None:
     addresses = {url.attrib["type"]: url.attrib["template"] for url in described.findall("os:Url", space)}
     assert addresses["text/html"] == "http://testserver/?q={searchTerms}"
     assert page(client, addresses["text/html"].replace("http://testserver", "").replace("{searchTerms}", "graph"))
-    assert "opensearch" in addresses["application/x-suggestions+json"]
 
 
 def test_files_are_kept_until_they_change(client: TestClient) -> None:
@@ -388,7 +375,7 @@ def test_failures_are_pages_for_browsers_and_json_for_programs(client: TestClien
 
 
 def test_several_indexes_are_searched_as_one_or_by_name(index: sr.Index, hostile: sr.Index) -> None:
-    with client_of(index.path, hostile.path) as client:
+    with client_of(index.path, hostile.path, headers=BROWSER) as client:
         first, second = index.names[0], hostile.names[0]
         every = page(client, "/?q=graph+networks")
         assert [option.attributes["value"] for option in every.one("select", name="index").all("option")] == ["", first, second]

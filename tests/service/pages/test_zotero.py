@@ -18,7 +18,8 @@ from sciretrieve.papers.bibliographies.author_names import people
 from sciretrieve.service.pages.zotero import coins, named_by, tags, unapi_id
 from tests.made_up import read_corpus
 from tests.service.pages.pages_read import Element, read
-from tests.service.pages.test_pages import client_of, page
+from tests.service.pages.test_pages import BROWSER, page
+from tests.service.served import client_of
 
 PAPERS: list[dict[str, Any]] = [
     {
@@ -68,7 +69,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 @pytest.fixture(scope="module")
 def client(library: sr.Index) -> Iterator[TestClient]:
-    with client_of(library.path) as client:
+    with client_of(library.path, headers=BROWSER) as client:
         yield client
 
 

@@ -1,42 +1,20 @@
-"""The client of Semantic Scholar in other ways: asynchronous, with tokens, refused, over several indexes, over other corpora."""
+"""The client of Semantic Scholar in other ways: with tokens, over several indexes, over other corpora."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from semanticscholar import AsyncSemanticScholar, SemanticScholar
-from semanticscholar.SemanticScholarException import BadQueryParametersException, ObjectNotFoundException
-from tenacity import RetryError
+from semanticscholar import SemanticScholar
+from semanticscholar.SemanticScholarException import BadQueryParametersException
 
 import sciretrieve as sr
 from sciretrieve.service.access import new_token
 from sciretrieve.service.scholar.records import EMBEDDINGS
 from tests.service.conftest import Serve
-
-
-def test_many_questions_at_once(address: str) -> None:
-    client = AsyncSemanticScholar(api_url=address, retry=False)
-
-    async def ask() -> None:
-        tides, salt, found, citations, author = await asyncio.gather(
-            client.get_paper("tides"),
-            client.get_paper("DOI:10.1000/salt"),
-            client.search_paper("gauges", limit=100, fields=["title"]),
-            client.get_paper_citations("salt", limit=1),
-            client.get_author("ada-lovelace"),
-        )
-        assert (tides.title, salt.title, author.name) == ("Tides of the deep sea", "Salt in the sea", "Ada Lovelace")
-        assert len([paper async for paper in found]) == 1000
-        assert [citation.paper.paperId async for citation in citations] == ["waves", "tides", "winds"]
-        with pytest.raises(ObjectNotFoundException):
-            await client.get_paper("nothing")
-
-    asyncio.run(ask())
 
 
 def test_tokens(serve: Serve, library: Path, tmp_path: Path) -> None:
@@ -55,24 +33,6 @@ def test_tokens(serve: Serve, library: Path, tmp_path: Path) -> None:
     assert len(list(in_address.get_paper_authors("tides"))) == 2
     assert len(list(in_address.get_author_papers("ada-lovelace"))) == 2
     assert in_address.get_papers(["tides"], fields=["title"])[0].title == "Tides of the deep sea"
-
-
-def test_too_many_requests_are_told(serve: Serve, library: Path) -> None:
-    client = SemanticScholar(api_url=serve(library, rate=1), retry=False)
-    assert client.get_autocomplete("tides")
-    with pytest.raises(RetryError) as raised:
-        client.get_autocomplete("tides")
-    assert isinstance(raised.value.last_attempt.exception(), ConnectionRefusedError)
-
-
-def test_errors_are_those_that_the_client_knows(address: str) -> None:
-    """It takes every other status for an empty answer."""
-    for path in ("paper/nothing", "author/nobody", "paper/nothing/citations", "author/nobody/papers", "nowhere"):
-        assert httpx.get(f"{address}/graph/v1/{path}").status_code == 404
-    for path in ("paper/search", "paper/search?query=sea&limit=x", "author/search", "paper/tides?fields=x", "snippet/search?query="):
-        response = httpx.get(f"{address}/graph/v1/{path}")
-        assert response.status_code == 400
-        assert all(isinstance(response.json()[name], str) for name in ("error", "message", "hint"))
 
 
 def test_the_address_is_the_one_that_was_asked(address: str) -> None:
