@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from starlette.responses import Response
 
 from ..answers import outputs
-from ..base.types import Hit
+from ..base.types import Hit, Rows
+from ..query.index import Index
 
 ExportFormat: TypeAlias = Literal["bibtex", "ris", "csl-json", "markdown", "csv", "tsv", "jsonl"]
 FILES: Mapping[str, tuple[str, str]] = {
@@ -23,8 +24,11 @@ FILES: Mapping[str, tuple[str, str]] = {
 """Formats, each with its type and ending."""
 
 
-def text_of(hits: Sequence[Hit], format: str) -> str:
-    """Papers in a format."""
+def text_of(index: Index, rows: Rows, format: str) -> str:
+    """The papers at some rows of an index in a format."""
+    names = index.snapshot.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
+    pairs = zip(index.snapshot.papers_at(rows), names, strict=True)
+    hits = [Hit(place, 1.0, paper, {}, index=name) for place, (paper, name) in enumerate(pairs, 1)]
     lines = outputs.TABULAR[format](hits, ()) if format in outputs.TABULAR else outputs.FORMATS[format](hits)
     return "".join(f"{line}\n" for line in lines)
 

@@ -26,7 +26,6 @@ GONE = 499
 """The status in the log where nobody waited for the answer, as nginx has it."""
 RETRY_AFTER = "5"
 """Seconds after which a client that was refused may ask again."""
-INSIDE = Exception, "something went wrong here, and the service's log says what", "ask again; if it stays so, tell whoever runs the service"
 KINDS: tuple[tuple[type[Exception], int], ...] = ((NotFound, 404), (InvalidRequest, 400), (TimedOut, 504), (TooBusy, 429))
 """Errors that are the client's to know, with their statuses. All others are ours, and stay in the log."""
 COMMAND = "`sciretrieve "
@@ -94,8 +93,8 @@ def told(error: Exception, public: Callable[[str], str] = str) -> ToldError:
             return ToldError(status, what, "" if COMMAND in hint else hint)
     is_ours = isinstance(error, SciretrieveError)
     LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)
-    _, what, hint = INSIDE
-    return ToldError(500, what, hint)
+    hint = "ask again; if it stays so, tell whoever runs the service"
+    return ToldError(500, "something went wrong here, and the service's log says what", hint)
 
 
 def _http(error: HTTPException) -> ToldError:

@@ -43,10 +43,8 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
             for place, hit, why in zip(places, hits, explanations, strict=True)
         ]
 
-    def result(papers: Sequence[ListedPaper]) -> FoundPapers:
-        return FoundPapers(asked=asked, count=len(whole.hits), matching=matching, papers=list(papers), notes=notes)
-
-    return page(ask, shelf.state, [shelf.name(hit) for hit in whole.hits], papers, result)
+    frame = FoundPapers(asked=asked, count=len(whole.hits), matching=matching, papers=[], notes=notes)
+    return page(ask, shelf.state, [shelf.name(hit) for hit in whole.hits], papers, frame)
 
 
 def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> ListedPaper:
@@ -112,10 +110,8 @@ def counts(shelf: Shelf, columns: Sequence[str], query: str, filter: Sequence[st
             for column, value, papers in values[places.start : places.stop]
         ]
 
-    def result(shown: Sequence[Value]) -> Counts:
-        return Counts(columns=[_column(facet, bool(query or filter)) for facet in facets], values=list(shown), notes=notes)
-
-    return page(ask, shelf.state, [repr(value) for value in values], items, result)
+    frame = Counts(columns=[_column(facet, bool(query or filter)) for facet in facets], values=[], notes=notes)
+    return page(ask, shelf.state, [repr(value) for value in values], items, frame)
 
 
 def _column(facet: Facet, is_narrowed: bool) -> CountedColumn:

@@ -15,8 +15,22 @@ from ...papers.bibliographies.addresses import address_of
 from ...papers.bibliographies.author_names import byline, people
 from ...papers.bibliographies.reference_lists import markdown, reference
 from ..facts import facts_of
-from .paging import AnyItem, AnyResult, Ask, page
-from .results import DetailedPapers, Direction, Entries, Entry, Format, IndexList, ListedIndex, Missing, PaperDetails, Work, Works, cut
+from .paging import AnyResult, Ask, page
+from .results import (
+    DetailedPapers,
+    Direction,
+    Entries,
+    Entry,
+    Format,
+    IndexList,
+    Item,
+    ListedIndex,
+    Missing,
+    PaperDetails,
+    Work,
+    Works,
+    cut,
+)
 from .shelf import Shelf
 
 LONGEST_TITLE = 300
@@ -37,31 +51,19 @@ def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> DetailedPapers:
     def make(part: slice) -> list[PaperDetails]:
         return list(map(_record, shelf.names(rows[part]), shelf.index.snapshot.papers_at(rows[part])))
 
-    def result(papers: list[PaperDetails], missing: list[Missing], count: int) -> DetailedPapers:
-        return DetailedPapers(count=count, papers=papers, missing=missing)
-
-    return _named(shelf, rows, missing, ask, make, result)
+    return _named(shelf, rows, missing, ask, make, DetailedPapers(count=len(rows) + len(missing), papers=[], missing=[]))
 
 
 def _named(
-    shelf: Shelf,
-    rows: Rows,
-    missing: Sequence[Missing],
-    ask: Ask,
-    make: Callable[[slice], list[AnyItem]],
-    result: Callable[[list[AnyItem], list[Missing], int], AnyResult],
+    shelf: Shelf, rows: Rows, missing: Sequence[Missing], ask: Ask, make: Callable[[slice], Sequence[Item]], frame: AnyResult
 ) -> AnyResult:
     """A page of what is made of some papers, and then of the names that are none."""
 
-    def items(places: range) -> list[AnyItem | Missing]:
+    def items(places: range) -> list[Item]:
         start, stop = (max(place - len(rows), 0) for place in (places.start, places.stop))
         return [*make(slice(places.start, places.stop)), *missing[start:stop]]
 
-    def parted(shown: Sequence[AnyItem | Missing]) -> AnyResult:
-        known: list[Any] = [item for item in shown if not isinstance(item, Missing)]
-        return result(known, [item for item in shown if isinstance(item, Missing)], len(rows) + len(missing))
-
-    return page(ask, shelf.state, [*shelf.names(rows), *(item.name for item in missing)], items, parted)
+    return page(ask, shelf.state, [*shelf.names(rows), *(item.name for item in missing)], items, frame)
 
 
 def _record(name: str, paper: Paper) -> PaperDetails:
@@ -97,10 +99,8 @@ def entries(shelf: Shelf, names: Sequence[str], format: Format, ask: Ask) -> Ent
     def make(part: slice) -> list[Entry]:
         return [Entry(id=name, key=key, entry=text) for name, (key, text) in zip(shelf.names(rows[part]), made[part], strict=True)]
 
-    def result(entries: list[Entry], missing: list[Missing], count: int) -> Entries:
-        return Entries(format=format, count=count, entries=entries, missing=missing)
-
-    return _named(shelf, rows, missing, ask, make, result)
+    frame = Entries(format=format, count=len(rows) + len(missing), entries=[], missing=[])
+    return _named(shelf, rows, missing, ask, make, frame)
 
 
 def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
@@ -126,18 +126,16 @@ def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by
     cited_by = [_work("cited_by", *pair) for pair in zip(found.cited_by_names, found.cited_by, strict=True)]
     shown = [work for work in (*cites, *cited_by) if direction in ("both", work.direction)]
 
-    def result(part: Sequence[Work]) -> Works:
-        return Works(
-            id=own_name,
-            title=cut(paper.title, LONGEST_TITLE) or "(no title)",
-            cites=len(cites),
-            cites_indexed=sum(bool(work.id) for work in cites),
-            cited_by=len(cited_by),
-            works=list(part),
-        )
-
+    frame = Works(
+        id=own_name,
+        title=cut(paper.title, LONGEST_TITLE) or "(no title)",
+        cites=len(cites),
+        cites_indexed=sum(bool(work.id) for work in cites),
+        cited_by=len(cited_by),
+        works=[],
+    )
     names = [f"{work.direction} {work.id or work.title}" for work in shown]
-    return page(ask, shelf.state, names, lambda places: shown[places.start : places.stop], result)
+    return page(ask, shelf.state, names, lambda places: shown[places.start : places.stop], frame)
 
 
 def _work(direction: Direction, name: str, work: object) -> Work:
@@ -155,4 +153,4 @@ def indexes(shelf: Shelf, ask: Ask) -> IndexList:
     def items(places: range) -> list[ListedIndex]:
         return [ListedIndex(**facts_of(names[place], members[place])) for place in places]
 
-    return page(ask, shelf.state, names, items, lambda shown: IndexList(count=len(names), indexes=list(shown)))
+    return page(ask, shelf.state, names, items, IndexList(count=len(names), indexes=[]))

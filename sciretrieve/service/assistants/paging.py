@@ -31,7 +31,6 @@ LONGEST = "0" * 24
 """A cursor that takes more room than any: digits count twice."""
 CHANGED = "the indexes changed since the page before, so papers may be missing or come twice"
 
-AnyItem = TypeVar("AnyItem", bound=Item)
 AnyResult = TypeVar("AnyResult", bound=ToolResult)
 
 
@@ -50,9 +49,7 @@ class Ask:
     cursor: str
 
 
-def page(
-    ask: Ask, state: str, names: Sequence[str], make: Callable[[range], Sequence[AnyItem]], result: Callable[[Sequence[AnyItem]], AnyResult]
-) -> AnyResult:
+def page(ask: Ask, state: str, names: Sequence[str], make: Callable[[range], Sequence[Item]], frame: AnyResult) -> AnyResult:
     """As much of an answer as its budget holds, and one item at least.
 
     Neither the text nor the JSON is over the budget: clients give the one or the other to their model.
@@ -61,15 +58,14 @@ def page(
         state: what identifies the indexes as they are now.
         names: what names each item of the whole answer.
         make: the items at some places.
-        result: the answer with some items.
+        frame: the answer without items.
 
     Raises InvalidRequest for a cursor of another call.
     """
     start, is_changed = _start(ask, state, names)
-    frame = result([])
-    notes = [*frame.notes, *[CHANGED] * is_changed]
-    left = [ask.budget * UNITS - size for size in _sizes(frame.model_copy(update={"notes": notes, "cursor": LONGEST}))]
-    taken: list[AnyItem] = []
+    frame = frame.model_copy(update={"notes": [*frame.notes, *[CHANGED] * is_changed]})
+    left = [ask.budget * UNITS - size for size in _sizes(frame.model_copy(update={"cursor": LONGEST}))]
+    taken: list[Item] = []
     is_cut = False
     while not is_cut and start + len(taken) < len(names):
         first = start + len(taken)
@@ -80,7 +76,7 @@ def page(
             taken.append(item)
     end = start + len(taken)
     cursor = _cursor(ask, state, end, names[end - 1]) if end < len(names) else ""
-    return result(taken).model_copy(update={"notes": notes, "cursor": cursor})
+    return frame.model_copy(update={"cursor": cursor, **frame.lists_of(taken)})
 
 
 def _sizes(value: Item | ToolResult) -> tuple[int, int]:

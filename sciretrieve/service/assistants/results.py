@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from inspect import isclass
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,6 +41,12 @@ class ToolResult(ToolModel):
     def head(self) -> Iterator[str]:
         """Lines before the items."""
         return iter(())
+
+    def lists_of(self, items: Sequence[Item]) -> dict[str, list[Item]]:
+        """Its lists, by name, of some items: each is in the list of its kind."""
+        kinds = {name: get_args(field.annotation)[:1] for name, field in type(self).model_fields.items()}
+        listed = {name: kind for name, found in kinds.items() for kind in found if isclass(kind) and issubclass(kind, Item)}
+        return {name: [item for item in items if isinstance(item, kind)] for name, kind in listed.items()}
 
     def text(self) -> str:
         """All of it, as a language model reads it."""

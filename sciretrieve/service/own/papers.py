@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ...answers import outputs
 from ...answers.profiles import profile
 from ...base.errors import InvalidRequest
-from ...base.types import Hit
+from ...base.types import Rows
 from ...query.index import Index
 from ..desk import HEAVY
 from ..exports import FILES, ExportFormat, as_file, text_of
@@ -70,15 +70,13 @@ async def exported(http: HttpRequest, asked: Export) -> Response:
     if asked.id and (asked.q or asked.filter):
         raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
     is_heavy = not 0 < len(asked.id) <= HEAVY  # a query may match any number
-    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format), heavy=is_heavy)
+    text = await service.do(http, lambda: text_of(index, _rows(index, asked, most), asked.format), heavy=is_heavy)
     return as_file(text, asked.format)
 
 
-def _hits(index: Index, asked: Export, most: int) -> list[Hit]:
+def _rows(index: Index, asked: Export, most: int) -> Rows:
     """The papers to export. Raises InvalidRequest where they are too many."""
     rows = index.named_rows(asked.id) if asked.id else index.matching(asked.q, tuple(asked.filter))
     if len(rows) > most:
         raise InvalidRequest(f"{len(rows):,} papers meet this, and {most:,} are exported at once; narrow it, for example by years")
-    names = index.snapshot.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
-    pairs = zip(index.snapshot.papers_at(rows), names, strict=True)
-    return [Hit(place, 1.0, paper, {}, index=name) for place, (paper, name) in enumerate(pairs, 1)]
+    return rows

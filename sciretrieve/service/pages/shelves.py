@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
+import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
@@ -16,7 +17,7 @@ from ...answers.answering import searched
 from ...answers.outputs import FORMATS
 from ...answers.saved import LEAST_SEEN
 from ...base.errors import InvalidRequest, NotFound
-from ...base.types import Hit
+from ...base.types import Rows
 from ...query.index import Index
 from ..desk import HEAVY
 from ..exports import as_file, text_of
@@ -66,7 +67,7 @@ async def export(http: HttpRequest) -> Response:
     if not names:
         raise InvalidRequest("no paper was chosen; put some on the shelf, and export that")
     index = service.library.index()
-    text = await service.do(http, lambda: _exported(index, names, form), heavy=len(names) > HEAVY)
+    text = await service.do(http, lambda: text_of(index, _rows(index, names), form), heavy=len(names) > HEAVY)
     response = as_file(text, form)
     response.headers["Cache-Control"] = ANEW
     return response
@@ -97,14 +98,12 @@ async def news(http: HttpRequest) -> Response:
     return JSONResponse(await service.do(http, found), headers={"Cache-Control": ANEW})
 
 
-def _exported(index: Index, names: list[str], form: str) -> str:
-    """Papers as the text of a file. Raises NotFound."""
+def _rows(index: Index, names: list[str]) -> Rows:
+    """The papers of some names, in their order. Raises NotFound where there is none."""
     rows = index.snapshot.find(names)
     if not rows:
         raise NotFound("none of these papers is here any more; look at the shelf for which they are")
-    ordered = [name for name in names if name in rows]
-    hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(index.papers(ordered), 1)]
-    return text_of(hits, form)
+    return np.array([rows[name] for name in names if name in rows], np.int64)
 
 
 async def _names(http: HttpRequest) -> list[str]:
