@@ -31,8 +31,7 @@ from sciretrieve.matching.dense.measuring import EFS, Questions, efforts, held_o
 from sciretrieve.matching.dense.vectors import score_rows
 from sciretrieve.matching.effort import EXACT, Effort, Knob, knob
 from sciretrieve.matching.scope import Scope
-from sciretrieve.studies.dense_plot import plot
-from sciretrieve.studies.dense_types import Bench, TypeMeasured
+from sciretrieve.studies.dense_types import Bench, TypeMeasured, plot
 
 PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")
 FLAT_FACTORIES = ("Flat", "HNSW32,Flat")

@@ -80,7 +80,7 @@ def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
         answers["diverse"] = rankings(index.search(PLAIN, 5, diversify=True))
         space = IndexSpace(index)
         placed = [vector.tobytes() for matrix in space.matrices() for vector in matrix]
-        answers["space"] = sorted(zip(space.ids(), placed, strict=True))
+        answers["space"] = sorted(zip(space.ids, placed, strict=True))
         answers["space's papers"] = space.papers([*ids, "no such paper"])[1].tobytes()
         vectors, names = export(index, folder / "exported.npy")
         answers["npy"] = sorted(names.read_text().splitlines()), vectors.stat().st_size

@@ -39,8 +39,7 @@ def bench(
     from ..files.figures import check_plot
     from ..matching.dense.ann import NAMED
     from ..query.opening import open_index
-    from ..studies.dense_plot import plot
-    from ..studies.dense_types import benches
+    from ..studies.dense_types import benches, plot
 
     for target in output or ():
         check_plot(target)

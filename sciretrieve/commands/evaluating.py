@@ -200,7 +200,7 @@ def compare(
     split: Split = None,
     measures: Measures = (),
     changed: Annotated[int, Help("Show the N queries that changed most.", "N", least=0, advanced=True)] = 5,
-    format: Annotated[Literal["table", "json", "latex", "markdown"], Help("How to print it.", short="-f")] = "table",
+    format: PlainFormatOption = "table",
 ) -> None:
     """Say whether runs differ by more than chance.
 
@@ -213,7 +213,7 @@ def compare(
     from ..evaluation import comparing
 
     comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
-    say(comparing.FORMATS[format](comparison, changed))
+    say([json.dumps(comparison.as_json(), indent=1)] if format == "json" else comparison.lines(changed))
     if comparison.unequal:
         typer.echo(f"sciretrieve: {comparison.unequal}", err=True)
         raise typer.Exit(1)

@@ -54,7 +54,8 @@ def pool(
     on disk at once, and the same command goes on. Runs that are named later add what they have first; the last lines say what share of
     each run's first papers is judged.
     """
-    from ..evaluation.pooling import DEPTH, Pool, read_runs
+    from ..evaluation.pooling import DEPTH, Pool
+    from ..metrics.judgements import read_runs
     from ..papers.corpora import read_queries
 
     console = Console()

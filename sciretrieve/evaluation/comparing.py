@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..base.errors import InvalidRequest
 from ..base.wording import counted
-from ..metrics.judgements import Qrels, check_ids, read_qrels, read_scores
+from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
 from .benchmark_catalogue import find_benchmark
@@ -52,6 +51,52 @@ class RunComparison:
         """One measure's mean of each run."""
         return [row[measure] for row in self.means]
 
+    def lines(self, shown_queries: int) -> list[str]:
+        """For people: means, differences, p-values, and the queries that changed most."""
+        out = []
+        width = max(map(len, self.names))
+        first, *others = self.per_query
+        for name in self.measures:
+            low, high = interval(np.array([row[name] for row in first.values()]))
+            out.append(f"{name} over {counted(len(first), 'query', 'queries')}")
+            out.append(f"  {self.names[0]:<{width}}  {100 * self.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
+            for run, mean, tests in zip(self.names[1:], self.means[1:], self.comparisons, strict=True):
+                pair, randomised, student = tests[name]
+                difference = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
+                counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
+                chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
+                out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
+            if len(self.names) > 2:
+                out.append("  p-values are corrected by Holm's method")
+            if name in self.variances:
+                out += variance_lines("runs x queries", self.variances[name], self.names, self.means_of(name))
+            for run, values in zip(self.names[1:], others, strict=True):
+                changes = {query: row[name] - first[query][name] for query, row in values.items()}
+                changed_queries = sorted(filter(changes.get, changes), key=lambda query: (-abs(changes[query]), query))[:shown_queries]
+                out += [f"  changed most in {run}:"] if changed_queries else []
+                for query in changed_queries:
+                    before, after = 100 * first[query][name], 100 * values[query][name]
+                    out.append(f"    {before:5.1f} → {after:5.1f}  {query}  {self.words.get(query, '')[:90]}".rstrip())
+            out.append("")
+        return out[:-1]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values: schema 1."""
+        rows: list[dict[str, Any]] = [{"run": self.names[0], "measures": self.means[0]}]
+        for run, mean, row in zip(self.names[1:], self.means[1:], self.comparisons, strict=True):
+            tests = {}
+            for name, (pair, randomised, student) in row.items():
+                facts = asdict(pair)
+                ends = {"interval": [facts.pop("low"), facts.pop("high")]}
+                tests[name] = facts | ends | {"p_randomisation_holm": randomised, "p_t_holm": student}
+            rows.append({"run": run, "measures": mean, "against_first": tests})
+        value: dict[str, Any] = {"schema": 1, "queries": len(self.per_query[0]), "runs": rows, "unequal": bool(self.unequal)}
+        if self.variances:
+            value["variance"] = {
+                name: variance_facts(analysis, self.names, self.means_of(name), "runs") for name, analysis in self.variances.items()
+            }
+        return value
+
 
 def compare_runs(
     paths: Sequence[Path], qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None, measures: Sequence[str]
@@ -67,10 +112,10 @@ def compare_runs(
     parsed_measures = [parse_measure(name) for name in measures]
     names = [str(measure) for measure in parsed_measures]
     evaluator = Evaluator(judgements, parsed_measures)
-    runs = [read_scores(path / "run.trec" if path.is_dir() else path) for path in paths]
-    for path, run in zip(paths, runs, strict=True):
+    runs = read_runs(paths)
+    for path, run in zip(paths, runs.values(), strict=True):
         check_ids(run, path, judgements, qrels or benchmark)
-    run_values = [evaluator.per_query(run) for run in runs]
+    run_values = [evaluator.per_query(run) for run in runs.values()]
     common = set.intersection(*(set(values) for values in run_values))
     if not common:
         raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")
@@ -90,8 +135,7 @@ def compare_runs(
     variances = {}
     if len(paths) > 2 and len(common) > 1:
         variances = {name: variance(np.array([[row[name] for row in values.values()] for values in common_values])) for name in names}
-    labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
-    return RunComparison(labels, names, means, comparisons, common_values, query_texts, variances, unequal)
+    return RunComparison(list(runs), names, means, comparisons, common_values, query_texts, variances, unequal)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
@@ -105,38 +149,6 @@ def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, sp
     if len(tasks) > 1:
         raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with `qrels`")
     return tasks[0].qrels, dict(texts(materials))
-
-
-def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
-    """For people: means, differences, p-values, and the queries that changed most."""
-    out = []
-    for name in comparison.measures:
-        width = max(len(run) for run in comparison.names)
-        low, high = interval(np.array([row[name] for row in comparison.per_query[0].values()]))
-        out.append(f"{name} over {counted(len(comparison.per_query[0]), 'query', 'queries')}")
-        out.append(f"  {comparison.names[0]:<{width}}  {100 * comparison.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
-        for run, mean, tests in zip(comparison.names[1:], comparison.means[1:], comparison.comparisons, strict=True):
-            pair, randomised, student = tests[name]
-            difference = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
-            counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
-            chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
-            out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
-        if len(comparison.names) > 2:
-            out.append("  p-values are corrected by Holm's method")
-        if name in comparison.variances:
-            out += variance_lines("runs x queries", comparison.variances[name], comparison.names, comparison.means_of(name))
-        for run, values in zip(comparison.names[1:], comparison.per_query[1:], strict=True):
-            changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - comparison.per_query[0][query][name]), query))[
-                :shown_queries
-            ]
-            changed_queries = [query for query in changed_queries if values[query][name] != comparison.per_query[0][query][name]]
-            if changed_queries:
-                out.append(f"  changed most in {run}:")
-            for query in changed_queries:
-                before, after = comparison.per_query[0][query][name], values[query][name]
-                out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {comparison.words.get(query, '')[:90]}".rstrip())
-        out.append("")
-    return out[:-1]
 
 
 def as_good_as_the_best(analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:
@@ -168,35 +180,6 @@ def variance_lines(over: str, analysis: Variance, names: Sequence[str], means: S
     return out
 
 
-def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
-    """Schema 1."""
-    del shown_queries
-    rows: list[dict[str, Any]] = [{"run": comparison.names[0], "measures": comparison.means[0]}]
-    for run, mean, row in zip(comparison.names[1:], comparison.means[1:], comparison.comparisons, strict=True):
-        tests = {
-            name: {
-                "difference": pair.difference,
-                "interval": [pair.low, pair.high],
-                "wins": pair.wins,
-                "ties": pair.ties,
-                "losses": pair.losses,
-                "p_randomisation": pair.p_randomisation,
-                "p_t": pair.p_t,
-                "p_randomisation_holm": randomised,
-                "p_t_holm": student,
-            }
-            for name, (pair, randomised, student) in row.items()
-        }
-        rows.append({"run": run, "measures": mean, "against_first": tests})
-    value: dict[str, Any] = {"schema": 1, "queries": len(comparison.per_query[0]), "runs": rows, "unequal": bool(comparison.unequal)}
-    if comparison.variances:
-        value["variance"] = {
-            name: variance_facts(analysis, comparison.names, comparison.means_of(name), "runs")
-            for name, analysis in comparison.variances.items()
-        }
-    return [json.dumps(value, indent=1)]
-
-
 def variance_facts(analysis: Variance, names: Sequence[str], means: Sequence[float], what: str) -> dict[str, Any]:
     """An analysis of variance as plain values; `what` is compared, as "runs"."""
     return {
@@ -209,35 +192,3 @@ def variance_facts(analysis: Variance, names: Sequence[str], means: Sequence[flo
         ],
         "as_good_as_the_best": as_good_as_the_best(analysis, names, means),
     }
-
-
-def as_markdown(comparison: RunComparison, shown_queries: int) -> list[str]:
-    """A table; a dagger marks p < 0.05 after correction."""
-    del shown_queries
-    out = ["| run | " + " | ".join(comparison.measures) + " |", "| --- |" + " ---: |" * len(comparison.measures)]
-    return out + ["| " + " | ".join(cells) + " |" for cells in _cells(comparison, "†")]
-
-
-def as_latex(comparison: RunComparison, shown_queries: int) -> list[str]:
-    """A tabular; a dagger marks p < 0.05 after correction."""
-    del shown_queries
-    body = [" & ".join(cell.replace("_", r"\_") for cell in cells) + r" \\" for cells in _cells(comparison, r"$^\dagger$")]
-    header = " & ".join(["run", *(name.replace("_", r"\_") for name in comparison.measures)]) + r" \\"
-    columns = "l" + "r" * len(comparison.measures)
-    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *body, r"\hline", r"\end{tabular}"]
-
-
-def _cells(comparison: RunComparison, mark: str) -> list[list[str]]:
-    rows = []
-    for number, (run, mean) in enumerate(zip(comparison.names, comparison.means, strict=True)):
-        marks = {name: mark if number and comparison.comparisons[number - 1][name][1] < 0.05 else "" for name in comparison.measures}
-        rows.append([run, *(f"{100 * mean[name]:.2f}{marks[name]}" for name in comparison.measures)])
-    return rows
-
-
-FORMATS: dict[str, Callable[[RunComparison, int], list[str]]] = {
-    "table": as_table,
-    "json": as_json,
-    "markdown": as_markdown,
-    "latex": as_latex,
-}

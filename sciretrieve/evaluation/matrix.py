@@ -20,7 +20,6 @@ from ..metrics.measures import Evaluator, Measure
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_for
-from .correlations import correlations
 from .evaluation_options import EvaluationRequest, make_request
 from .modes import ALL, requests_in_modes, sensible_modes
 from .page import page
@@ -28,7 +27,7 @@ from .plots import plot
 from .reports import all_measures
 from .requests import measure
 from .shared_work import SharedWork
-from .standings import Cell, Standings
+from .standings import Cell, Standings, correlations
 from .suites import done, evaluate_suite_request
 from .sweeps import Sweep, SweepPoint, combinations, name_of
 from .systems import settings_of

@@ -11,9 +11,8 @@ from urllib.parse import quote
 
 from ..base.errors import MissingExtra
 from ..files.figures import drawn
-from .correlations import Correlations
-from .plots import bars, correlation_map, curves, scatter
-from .standings import Cell, Standings
+from .plots import correlation_map, curves
+from .standings import Cell, Correlations, Standings
 from .sweeps import Sweep
 
 STYLE = """
@@ -62,15 +61,6 @@ def page(
         if all(cell.recall for cell in benchmark_cells):
             recall_lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in benchmark_cells}
             draw(title := "Recall at depth, %", partial(curves, title, recall_lines))
-        if fields := _fields(benchmark_cells):
-            measure = _first_measure(benchmark_cells[0])
-            draw(title := f"{measure} of each task, %", partial(bars, title, fields))
-        if len(benchmark_cells) > 1:
-            first, second = benchmark_cells[:2]
-            measure = next((name for row in first.per_query.values() for name in row), "")
-            points = [(100 * a, 100 * b) for a, b in _pairs(first, second)]
-            title = f"{measure} of each query, %"
-            draw(title, partial(scatter, title, (first.system, second.system), points))
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
@@ -110,26 +100,6 @@ def _figures(cell: Cell) -> dict[str, dict[str, float]]:
     """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, if its authors define an average."""
     overall = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
     return overall | {task: row["rounded"] for task, row in cell.tasks.items()}
-
-
-def _first_measure(cell: Cell) -> str:
-    """The measure that plots of tasks show."""
-    return next(iter(list(_figures(cell).values())[-1]))
-
-
-def _pairs(first: Cell, second: Cell) -> list[tuple[float, float]]:
-    """The first measure of the queries that two systems answer; of a suite, each figure."""
-    values = [{key: next(iter(row.values())) for key, row in cell.per_query.items() if row} for cell in (first, second)]
-    return [(value, values[1][key]) for key, value in values[0].items() if key in values[1]]
-
-
-def _fields(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
-    """Task -> system -> the first measure in per cent, if there are several tasks."""
-    fields: dict[str, dict[str, float]] = {}
-    for cell in cells:
-        for task, row in cell.tasks.items():
-            fields.setdefault(task, {})[cell.system] = next(iter(row["rounded"].values()))
-    return fields
 
 
 def _text(value: Any) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..base.errors import InvalidRequest
 from ..files.figures import COLOURS, draw
-from .correlations import Correlations
 from .reports import column_name
+from .standings import Correlations
 from .sweeps import Sweep
 
 PLOTTED = 2
@@ -41,20 +41,6 @@ def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> An
     return figure
 
 
-def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> Any:
-    """Values in per cent: a group of bars a task, and in it a bar a system."""
-    systems = list(dict.fromkeys(system for row in groups.values() for system in row))
-    figure, axes = _figure(max(7, 0.2 * len(groups) * len(systems)), 4.2, title)
-    for number, system in enumerate(systems):
-        places = [place + (number + 0.5) * 0.8 / len(systems) - 0.4 for place in range(len(groups))]
-        values = [row.get(system, 0.0) for row in groups.values()]
-        axes.bar(places, values, 0.74 / len(systems), color=COLOURS[number % len(COLOURS)])
-    axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
-    axes.set_ylim(0, 100)
-    axes.legend(axes.containers, systems, frameon=False)
-    return figure
-
-
 def correlation_map(correlated: Correlations) -> Any:
     """A square for each two tasks: red for a correlation of 1, white for 0, blue for -1."""
     count = len(correlated.names)
@@ -66,16 +52,6 @@ def correlation_map(correlated: Correlations) -> Any:
             axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=9)
     axes.set_xticks(range(count), [str(place + 1) for place in range(count)])
     axes.set_yticks(range(count), [f"{place + 1} {name}" for place, name in enumerate(correlated.names)])
-    return figure
-
-
-def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, float]]) -> Any:
-    """Each query as a point, one system's value over the other's, in per cent."""
-    figure, axes = _figure(5, 4.5, title)
-    axes.plot([0, 100], [0, 100], color="#bbbbbb", linewidth=1)
-    axes.scatter([x for x, _ in points], [y for _, y in points], s=14, alpha=0.4, linewidths=0, color=COLOURS[0])
-    axes.set_xlabel(names[0])
-    axes.set_ylabel(names[1])
     return figure
 
 

@@ -25,7 +25,8 @@ from ..base.types import Paper, Query
 from ..files.appending import AppendedFile
 from ..files.csv_files import csv_rows, tsv_rows, unguarded
 from ..files.writing import write_whole
-from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels, read_scores
+from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels
+from ..metrics.measures import trec_order
 from ..metrics.trec import qrels_line
 from ..papers.corpora import delimited
 
@@ -112,7 +113,7 @@ class Pool:
             text = query.words
             if self._texts.get(query.id, text) != text:
                 raise InvalidRequest(f"query {query.id!r} has another text in {self.path}; a pool is of one set of queries")
-            first = [id for run in runs.values() for id in ranked(run.get(query.id, {}))[:depth]]
+            first = [id for run in runs.values() for id in trec_order(run.get(query.id, {}))[:depth]]
             known = self._papers.get(query.id, {})
             if new := [id for id in dict.fromkeys(first) if id not in known]:
                 papers[query.id], texts[query.id] = sorted(new, key=lambda id: _blind(query.id, id)), text
@@ -218,7 +219,7 @@ class Pool:
         judged = self.judgements
         shares: dict[str, dict[int, float]] = {}
         for name, run in runs.items():
-            rankings = {query: ranked(run[query]) for query in self._papers if run.get(query)}
+            rankings = {query: trec_order(run[query]) for query in self._papers if run.get(query)}
             shares[name] = {
                 depth: float(np.mean([np.mean([id in judged.get(query, {}) for id in ids[:depth]]) for query, ids in rankings.items()]))
                 for depth in depths
@@ -254,25 +255,6 @@ class Pool:
                 raise InvalidRequest(
                     f"{self.path}, line {number}: no papers to judge and no judgement of one; correct the line, or remove it"
                 )
-
-
-def read_runs(paths: Sequence[Path]) -> dict[str, RunScores]:
-    """Runs by their names: files (TREC or JSON), or folders of `evaluate -o`. Raises NotFound, InvalidRequest."""
-    runs = {}
-    for path in paths:
-        file = next((place for name in ("run.json", "run.trec") if (place := path / name).is_file()), path)
-        if path.is_dir() and file == path:
-            raise NotFound(f"there is no run in {path}; name a file, or a folder of `evaluate -o` for a benchmark of one task")
-        name = path.name if path.is_dir() else path.parent.name if path.stem == "run" else path.stem
-        while name in runs:
-            name += "'"
-        runs[name] = read_scores(file)
-    return runs
-
-
-def ranked(scores: Mapping[str, float]) -> list[str]:
-    """A query's papers in trec_eval's order: by falling score, as float32, and equal ones by falling id."""
-    return sorted(scores, key=lambda id: (float(np.float32(scores[id])), id.encode("utf-8", "surrogatepass")), reverse=True)
 
 
 def _blind(query: str, id: str) -> str:

@@ -114,7 +114,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         left_out=len(labelled_ids) - len(y_train) - len(y_test),
         unconverged=unconverged,
         wanted=prediction.runs,
-        zeros=sum(not space.has_paper(id) for id in labelled_ids) if prediction.solver == "scidocs" else 0,
+        zeros=sum(id not in space.rows for id in labelled_ids) if prediction.solver == "scidocs" else 0,
         interval=_interval(prediction, y_test, predicted) if prediction.few_shot is None else None,
     )
 
@@ -125,7 +125,7 @@ def with_vectors(labelled: LabelledPapers, space: Space) -> tuple[Array, Array] 
     Raises:
         InvalidRequest: a vector has numbers that are not finite.
     """
-    flags = np.array([space.has_paper(id) for id in labelled.ids])
+    flags = np.array([id in space.rows for id in labelled.ids])
     ids = [id for id, known in zip(labelled.ids, flags.tolist(), strict=True) if known]
     if not ids:
         return None
@@ -147,7 +147,7 @@ def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tu
         return known
     vectors, _ = known
     every = np.zeros((len(labelled.ids), vectors.shape[1]), vectors.dtype)
-    every[[space.has_paper(id) for id in labelled.ids]] = vectors
+    every[[id in space.rows for id in labelled.ids]] = vectors
     return every, labelled.labels
 
 

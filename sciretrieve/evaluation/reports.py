@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 
 from ..files.writing import replaced, write_json, write_lines
 from ..storage.manifest import library_versions
-from . import sides, timing
+from . import sides
 from .benchmark_specs import Benchmark
-from .costs import training_line
+from .costs import times_line, training_line
 from .predicting import Predicted
 from .published import Row, rows
 from .scoring import Result
@@ -41,7 +41,7 @@ class Report:
     result: Result
     notes: Sequence[str]
     times: Mapping[str, float]
-    """What was measured of run times, see `timing.Times.as_json`."""
+    """What was measured of run times, see `costs.Times.as_json`."""
     lacks: Sequence[str] = ()
     """What of the benchmark is not there, see `wholeness.lacking`: then nothing compares with published figures."""
 
@@ -122,7 +122,7 @@ class Report:
         else:
             out += self._ranking_lines()
         if self.times:
-            out.append(timing.line(self.times, self.facts.get("mode")))
+            out.append(times_line(self.times, self.facts.get("mode")))
         out += map(training_line, self.facts.get("training", []))
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged_share for task in result.tasks):

@@ -38,7 +38,7 @@ from ..storage.manifest import MANIFEST
 from . import scoring, sides
 from .benchmark_reading import read_for
 from .benchmark_specs import Benchmark
-from .costs import trainings_of
+from .costs import TimedBuild, Times, trainings_of
 from .evaluation_options import EvaluationRequest, make_request
 from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
@@ -47,7 +47,6 @@ from .scoring import Result
 from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
-from .timing import TimedBuild, Times
 from .wholeness import lacking
 
 LEARNERS = {
@@ -98,7 +97,7 @@ def evaluate(
     request = make_request(benchmark, data, options)
     with shown(progress) as listener:
         target = Path(output) if output is not None else None
-        return evaluate_request(request, target, listener, workers, opened if isinstance(opened, Index) else None)
+        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None)
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
@@ -113,7 +112,7 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
     with shown(progress) as listener:
-        report = evaluate_request(request, None, listener, workers)
+        report = _evaluated(request, None, listener, workers)
     measures_now = all_measures(report.as_json())
     differences = [
         f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
@@ -136,8 +135,8 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
     return report, differences
 
 
-def evaluate_request(
-    request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None = None, opened: Index | None = None
+def _evaluated(
+    request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None, opened: Index | None = None
 ) -> Report:
     """Carry out a request; see `evaluate`. `opened` is its index, if that is open."""
     if workers is not None and request.index is None:
@@ -261,7 +260,7 @@ def _measured(
     encoders = {id(one): one for one in (system.index.reader.query_encoder for system in read_systems if system.index is not None)}
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
-    facts = {**system.facts(), "reads": sides_read}
+    facts = {**system.facts, "reads": sides_read}
     asked = encoder.get("asked", {}) if encoder is not None else {}
     if training := trainings_of(*map(asked.get, ("encoder", "adapter", "query_adapter"))):
         facts["training"] = training
@@ -341,7 +340,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     notes, has_text = [], {}
     if any(task.candidates is None for task in material.tasks):
         has_text = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
-        missing_papers = [id for id in has_text if not system.has_paper(id)]
+        missing_papers = [id for id in has_text if system.known is not None and id not in system.known]
         if missing_with_text := [id for id in missing_papers if has_text[id] or not system.reads_texts]:
             raise InvalidRequest(
                 f"{system.name} lacks {len(missing_with_text):,} of the {len(has_text):,} papers of {material.name}, "
@@ -362,7 +361,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
         candidate_ids = {id for row in (task.candidates or {}).values() for id in row}
         if task.groups is not None:
             candidate_ids = {id for name in candidate_ids for id in task.groups[name]}
-        if missing_candidates := sorted(id for id in candidate_ids if not system.has_paper(id)):
+        if missing_candidates := sorted(id for id in candidate_ids if system.known is not None and id not in system.known):
             raise InvalidRequest(
                 f"{system.name} lacks {len(missing_candidates):,} candidates of {task.name}, {missing_candidates[0]!r} first; "
                 "the protocol wants all"

@@ -26,34 +26,25 @@ class Space(ABC):
 
     Attributes:
         metric: how they are compared unless a protocol says otherwise.
+        rows: the row of each paper that has a vector.
+        ids: all papers, in the order of `matrices`.
         index: the index that holds them, if any.
         empty: papers whose vector is empty in the file.
     """
 
     metric: Metric
+    rows: Mapping[str, int]
+    ids: Sequence[str]
     index: Index | None = None
     empty: Set[str] = frozenset()
-
-    @property
-    @abstractmethod
-    def rows(self) -> Mapping[str, int]:
-        """The row of each paper that has a vector."""
 
     @abstractmethod
     def has_query(self, query: Query) -> bool:
         """Whether a query has a vector, or one can be computed."""
 
     @abstractmethod
-    def ids(self) -> Sequence[str]:
-        """All papers, in the order of `matrices`."""
-
-    @abstractmethod
     def matrices(self) -> Sequence[Vectors]:
         """All papers' vectors, (n, dim) each."""
-
-    @abstractmethod
-    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
-        """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are counted as in `ids`."""
 
     @abstractmethod
     def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
@@ -63,9 +54,9 @@ class Space(ABC):
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """A task's queries that have a vector, and the vectors."""
 
-    def has_paper(self, id: str) -> bool:
-        """Whether a paper has a vector."""
-        return id in self.rows
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
+        """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are counted as in `ids`."""
+        return full_corpus.top(vectors, self.matrices(), k, metric, device)
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """The papers among these that have a vector, and the vectors."""
@@ -93,36 +84,23 @@ class StoredSpace(Space):
     """Vectors made elsewhere, of papers and of queries."""
 
     def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
-        self._papers, self._queries = papers, queries or papers
-        self._material = material
-        self.metric, self.empty = papers.metric, papers.empty
+        self._papers, self._queries, self._material = papers, queries or papers, material
+        self.metric, self.rows, self.empty = papers.metric, papers.rows, papers.empty
         if self._queries.dim != papers.dim:
             raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim} dimensions, and {papers.path} of {papers.dim}")
 
-    @property
-    def rows(self) -> Mapping[str, int]:
+    @cached_property
+    def ids(self) -> list[str]:  # type: ignore[override]
         """See `Space`."""
-        return self._papers.rows
+        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in self.rows]
 
     def has_query(self, query: Query) -> bool:
         """See `Space`."""
         return query.id in self._queries.rows
 
-    @cached_property
-    def _pool(self) -> list[str]:
-        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in self.rows]
-
-    def ids(self) -> Sequence[str]:
-        """See `Space`."""
-        return self._pool
-
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        return [_MatrixRows(self._papers.matrix, np.array([self.rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
-
-    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
-        """See `Space`."""
-        return full_corpus.top(vectors, self.matrices(), k, metric, device)
+        return [_MatrixRows(self._papers.matrix, np.array([self.rows[id] for id in self.ids], np.int64))]  # type: ignore[list-item]
 
     def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
         """See `Space`."""
@@ -143,31 +121,23 @@ class IndexSpace(Space):
         self.index = index
         if index.snapshot.metric is None:
             raise InvalidRequest(f"{index.path} has no vectors; evaluate it with `mode='bm25'`")
-        self.metric = index.snapshot.metric
+        self.metric, self.ids = index.snapshot.metric, index.snapshot.live_ids()
+
+    @cached_property
+    def rows(self) -> dict[str, int]:  # type: ignore[override]
+        """See `Space`."""
+        return dict(zip(self.ids, self.index.snapshot.scope.places.tolist(), strict=True))
 
     def has_query(self, query: Query) -> bool:
         """See `Space`: the encoder can encode any query text, and any paper, even one without text."""
         return query.paper is not None or bool(query.text.strip())
-
-    @cached_property
-    def _all(self) -> list[str]:
-        return self.index.snapshot.live_ids()
-
-    @cached_property
-    def rows(self) -> Mapping[str, int]:
-        """See `Space`."""
-        return dict(zip(self._all, self.index.snapshot.scope.places.tolist(), strict=True))
-
-    def ids(self) -> Sequence[str]:
-        """See `Space`."""
-        return self._all
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
         return self.index.snapshot.live_vectors(self.index.snapshot.vectors)
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
-        """See `Space`."""
+        """See `Space`: a cluster's nodes may search."""
         self.index.snapshot.check_files()
         return self.index.searcher.top(vectors, k, metric, device)
 
@@ -177,16 +147,17 @@ class IndexSpace(Space):
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper of the index is not encoded again if that would make no difference."""
+        query_encoder = self.index.reader.query_encoder
         queries = [query for query in task.queries.values() if self.has_query(query)]
         ids = [query.id for query in queries]
         others = [
             place
             for place, query in enumerate(queries)
-            if query.paper is None or query.id not in self.rows or not self.index.reader.query_encoder.encoder.symmetric
+            if query.paper is None or query.id not in self.rows or not query_encoder.encoder.symmetric
         ]
         if len(others) == len(queries):
-            return ids, self.index.reader.query_encoder.encode(queries, remember=True)
+            return ids, query_encoder.encode(queries, remember=True)
         vectors = vectors_at(self.index.snapshot.vectors, np.array([self.rows.get(id, 0) for id in ids], np.int64))
         if others:
-            vectors[others] = self.index.reader.query_encoder.encode([queries[place] for place in others], remember=True)
+            vectors[others] = query_encoder.encode([queries[place] for place in others], remember=True)
         return ids, vectors

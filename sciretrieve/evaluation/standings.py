@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.significance import holm, randomisation
+from ..metrics.significance import Values, holm, randomisation
 from .reports import Column, aligned, column_name
 
 FEW = 3
 """Up to so many measures of a benchmark, or of each of its tasks, are main figures; of more, the first alone is."""
 LEVEL = 0.05
+ENOUGH = 5
+"""A correlation over fewer systems says next to nothing."""
 MOST_PATTERNS, FEWEST_PATTERNS, SIGNS = 10_000, 1_000, 200_000_000
 """The most and the fewest sign patterns of a test, and how many signs are drawn in all in between."""
 CAPTION = (
@@ -260,6 +262,43 @@ class Standings:
         text = self.figure(system, place)
         form = best if system in self.marks[place].best else below if system in self.marks[place].below else other
         return form.format(text) if text else ""
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """How alike tasks rank systems: Pearson's correlations of their figures over systems (Singh et al. 2023, SciRepEval, App. G).
+
+    Attributes:
+        names: the tasks' figures.
+        pearson: (n, n), from -1 to 1; NaN where fewer than five systems have both, or all have the same figure.
+    """
+
+    names: Sequence[str]
+    pearson: Values
+
+
+def correlations(cells: Sequence[Cell]) -> Correlations | None:
+    """Correlations of the benchmarks' main figures, and of each figure of a suite; None where no two have enough systems in common."""
+    figures: dict[tuple[str, Column], dict[str, float]] = {}
+    for cell in cells:
+        columns = cell.main_columns()
+        if cell.is_suite:  # its averages would be correlated with what they are averages of
+            columns = [(task, measure) for task, row in cell.tasks.items() for measure in row["rounded"]]
+        for column in columns:
+            if (value := cell.value(column)) is not None:
+                figures.setdefault((cell.benchmark, column), {})[cell.system] = value
+    pearson = np.full((len(figures), len(figures)), np.nan)
+    rows = list(figures.values())
+    for place, row in enumerate(rows):
+        for other_place, other in enumerate(rows[: place + 1]):
+            systems = [system for system in row if system in other]
+            a, b = (np.array([one[system] for system in systems]) for one in (row, other))
+            if len(systems) >= ENOUGH and np.ptp(a) > 0 and np.ptp(b) > 0:
+                pearson[place, other_place] = pearson[other_place, place] = np.corrcoef(a, b)[0, 1]
+    known = ~np.isnan(pearson)
+    if not known[~np.eye(len(rows), dtype=bool)].any():
+        return None
+    return Correlations([f"{benchmark} {column_name(column)}" for benchmark, column in figures], pearson)
 
 
 def _latex(text: str) -> str:

@@ -6,7 +6,7 @@ Every system answers a task in the same way: for each query, documents and their
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,9 +25,9 @@ from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, EvaluationOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import scores_of, stacked_scores
+from .costs import Times
 from .material import Material, Task
 from .spaces import IndexSpace, Space
-from .timing import Times
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; best first if a whole corpus is ranked."""
@@ -44,23 +44,19 @@ class System(ABC):
 
     Attributes:
         name: what a report calls it.
+        facts: what it is, for a report and a receipt.
+        known: the papers that it can answer with; None for any, as a file of scores does not say what it left out.
         times: where its times are counted; None if they would say nothing.
         index: the index behind it, if any.
         reads_texts: whether it reads papers itself, so that it may lack papers without text.
     """
 
     name: str
+    facts: Mapping[str, Any]
+    known: Container[str] | None = None
     times: Times | None = None
     index: Index | None = None
     reads_texts = True
-
-    @abstractmethod
-    def facts(self) -> dict[str, Any]:
-        """What it is, for a report and a receipt."""
-
-    @abstractmethod
-    def has_paper(self, id: str) -> bool:
-        """Whether it can answer with a paper."""
 
     @abstractmethod
     def has_query(self, query: Query) -> bool:
@@ -77,18 +73,9 @@ class Dense(System):
 
     times: Times
 
-    def __init__(self, name: str, space: Space, about: Mapping[str, Any], device: str | None, times: Times) -> None:
-        self.name, self.space, self.times = name, space, times
-        self.index, self.reads_texts = space.index, space.index is not None
-        self._about, self._device = about, device
-
-    def facts(self) -> dict[str, Any]:
-        """See `System`."""
-        return dict(self._about)
-
-    def has_paper(self, id: str) -> bool:
-        """See `System`."""
-        return self.space.has_paper(id)
+    def __init__(self, name: str, space: Space, facts: Mapping[str, Any], device: str | None, times: Times) -> None:
+        self.name, self.space, self.facts, self.times, self._device = name, space, facts, times, device
+        self.known, self.index, self.reads_texts = space.rows, space.index, space.index is not None
 
     def has_query(self, query: Query) -> bool:
         """See `System`."""
@@ -100,7 +87,7 @@ class Dense(System):
         with self.times.prepared():
             query_ids, vectors = self.space.queries(task)
         if task.candidates is None:
-            ids = self.space.ids()
+            ids = self.space.ids
             if task.among is not None or task.standardise:
                 papers, vectors = _prepared(self.space.matrices(), vectors, task.among, task.standardise)
                 answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self._device)
@@ -112,7 +99,8 @@ class Dense(System):
         for query, vector in zip(query_ids, vectors, strict=True):
             candidate_ids = task.candidates.get(query, ())
             if task.groups is not None:
-                yield self._groups(query, vector, candidate_ids, task.groups)
+                group_ids, matrix = self.space.papers(_papers_of(candidate_ids, task.groups))
+                yield _best_groups(query, candidate_ids, task.groups, group_ids, score(vector, matrix, "cosine"))
                 continue
             paper_ids, matrix = self.space.papers(candidate_ids)
             scores = score(vector, matrix, used_metric) if paper_ids else np.empty(0)
@@ -122,15 +110,10 @@ class Dense(System):
             empty_ids = [id for id in candidate_ids if id in self.space.empty]
             yield query, [*paper_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
 
-    def _groups(self, query: str, vector: npt.NDArray[Any], group_names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
-        """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""
-        names, scores = [], []
-        for name in group_names:
-            _, matrix = self.space.papers(groups.get(name, ()))
-            if len(matrix):
-                names.append(name)
-                scores.append(np.sort(score(vector, matrix, "cosine"))[::-1][:REVIEWER_PAPERS].mean())
-        return query, names, np.array(scores)
+
+def _papers_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The papers of some sets, each once."""
+    return list(dict.fromkeys(id for name in names for id in groups.get(name, ())))
 
 
 def _best_groups(
@@ -174,39 +157,26 @@ class IndexSearch(System):
 
     index: Index
     times: Times
+    known: Container[str]
 
     def __init__(self, name: str, index: Index, options: SearchOptions, settings: Mapping[str, Any], times: Times) -> None:
-        self.name, self.index, self.options, self.settings, self.times = name, index, options, settings, times
-
-    @cached_property
-    def _known(self) -> set[str]:
-        return set(self.index.snapshot.live_ids())
-
-    @cached_property
-    def _space(self) -> IndexSpace:
-        return IndexSpace(self.index)
-
-    def has_paper(self, id: str) -> bool:
-        """See `System`."""
-        return id in self._known
+        self.name, self.index, self.options, self.times = name, index, options, times
+        self.known = set(index.snapshot.live_ids())
+        self._space = IndexSpace(index) if options.mode != "bm25" else None
+        effort = {knob: value for knob in KNOBS if (value := getattr(options, knob)) is not None}
+        self.facts = {"index": str(index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
+        self.facts |= ({"effort": effort} if effort else {}) | ({"settings": settings} if settings else {})
 
     def has_query(self, query: Query) -> bool:
         """See `System`. A paper without any text is a query that nothing is found for, as its vector says nothing in mode dense."""
         return query.paper is not None or bool(query.words.strip())
-
-    def facts(self) -> dict[str, Any]:
-        """See `System`."""
-        options = self.options
-        effort = {name: value for name in KNOBS if (value := getattr(options, name)) is not None}
-        facts = {"index": str(self.index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
-        return facts | ({"effort": effort} if effort else {}) | ({"settings": self.settings} if self.settings else {})
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
         queries = [query for query in task.queries.values() if self.has_query(query)]
         # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
         with self.times.prepared():
-            vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
+            vectors = self._space.queries(task)[1] if self._space is not None else None
         if task.candidates is None:
             last_row = self.index.snapshot.scope.rows if task.among is None else task.among
             k = depth + 1 + self.index.snapshot.scope.rows - last_row  # papers outside the candidates may come first
@@ -225,8 +195,8 @@ class IndexSearch(System):
             return
         for place, query in enumerate(queries):
             names = task.candidates.get(query.id, ())
-            papers = names if task.groups is None else dict.fromkeys(id for name in names for id in task.groups.get(name, ()))
-            ids = [id for id in papers if id in self._known]
+            papers = names if task.groups is None else _papers_of(names, task.groups)
+            ids = [id for id in papers if id in self.known]
             vector = vectors[place] if vectors is not None else None
             scores = self.index.score(query, ids, self.options, vector=vector)
             yield (query.id, ids, scores) if task.groups is None else _best_groups(query.id, names, task.groups, ids, scores)
@@ -243,15 +213,8 @@ class RerankedSystem(System):
 
     def __init__(self, system: System, reranker: Reranker, depth: int, material: Material) -> None:
         self.name, self.times = f"{system.name}, first {depth} by {reranker.name}", system.times
+        self.facts = {**system.facts, "rerank": reranker.name, "rerank_depth": depth}
         self._system, self._reranker, self._depth, self._material = system, reranker, depth, material
-
-    def facts(self) -> dict[str, Any]:
-        """See `System`."""
-        return {**self._system.facts(), "rerank": self._reranker.name, "rerank_depth": self._depth}
-
-    def has_paper(self, id: str) -> bool:
-        """See `System`."""
-        return self._system.has_paper(id)
 
     def has_query(self, query: Query) -> bool:
         """See `System`."""
@@ -283,18 +246,10 @@ class StoredScores(System):
 
     def __init__(self, path: Path, pairs: bool) -> None:
         """`pairs` is whether the file has MDCR's form, one number per `query_candidate`."""
-        self.name, self.path, self.pairs = path.name, path, pairs
-
-    def facts(self) -> dict[str, Any]:
-        """See `System`."""
-        return {"scores": str(self.path)}
-
-    def has_paper(self, id: str) -> bool:
-        """See `System`: a file of scores does not say what it left out; what it must have is checked when it is read."""
-        return True
+        self.name, self.facts, self.path, self.pairs = path.name, {"scores": str(path)}, path, pairs
 
     def has_query(self, query: Query) -> bool:
-        """See `System`: a query missing from the file counts as unanswered."""
+        """See `System`: a query that is missing from the file counts as unanswered."""
         return True
 
     @cached_property
@@ -307,18 +262,15 @@ class StoredScores(System):
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. In MDCR's form every pair must be there; in the others a missing query counts as unanswered."""
+        pairs = self._pairs if self.pairs else {}
         if not self.pairs and not self._scores.keys().isdisjoint(task.qrels):
             check_ids(self._scores, self.path, task.qrels, task.name)
         for query in task.queries:
+            candidates = (task.candidates or {}).get(query, ())
             if self.pairs:
-                ids = list((task.candidates or {}).get(query, ()))
-                missing_id = next((id for id in ids if f"{query}_{id}" not in self._pairs), None)
-                if missing_id is not None:
+                if (missing_id := next((id for id in candidates if f"{query}_{id}" not in pairs), None)) is not None:
                     raise InvalidRequest(f"{self.path} has no score {query}_{missing_id}; the protocol needs every pair")
-                yield query, ids, np.array([self._pairs[f"{query}_{id}"] for id in ids])
-                continue
-            row = self._scores.get(query)
-            if row is None:
-                continue
-            candidate_scores = row if task.candidates is None else {id: row[id] for id in task.candidates.get(query, ()) if id in row}
-            yield query, list(candidate_scores), np.array(list(candidate_scores.values()))
+                yield query, list(candidates), np.array([pairs[f"{query}_{id}"] for id in candidates])
+            elif (row := self._scores.get(query)) is not None:
+                scores = row if task.candidates is None else {id: row[id] for id in candidates if id in row}
+                yield query, list(scores), np.array(list(scores.values()))

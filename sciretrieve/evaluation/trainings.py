@@ -20,11 +20,10 @@ from ..base.wording import counted
 from ..metrics.judgements import json_of
 from ..metrics.significance import Variance, one_way
 from .comparing import LEVEL, as_good_as_the_best, variance_facts, variance_lines
-from .costs import cost_table
+from .costs import cost_table, repeated_lines
 from .published import rows
 from .reports import WIDEST, Column, aligned, column_name
 from .standings import Cell
-from .timing import repeated_lines
 
 OF_A_SYSTEM = ("score", "overridden")
 """What of a protocol may differ between systems, since each has scores of its own; not between the trainings of one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -70,6 +70,20 @@ def read_scores(path: Path) -> RunScores:
     if not scores:
         raise InvalidRequest(f"{path} holds no run")
     return scores
+
+
+def read_runs(paths: Sequence[Path]) -> dict[str, RunScores]:
+    """Runs by their names: files (TREC or JSON), or folders of `evaluate -o`. Raises NotFound, InvalidRequest."""
+    runs = {}
+    for path in paths:
+        file = next((place for name in ("run.json", "run.trec") if (place := path / name).is_file()), path)
+        if path.is_dir() and file == path:
+            raise NotFound(f"there is no run in {path}; name a file, or a folder of `evaluate -o` for a benchmark of one task")
+        name = path.name if path.is_dir() else path.parent.name if path.stem == "run" else path.stem
+        while name in runs:
+            name += "'"
+        runs[name] = read_scores(file)
+    return runs
 
 
 def read_pair_scores(path: Path) -> dict[str, float]:

@@ -176,7 +176,7 @@ def trec_order(row: Mapping[str, float]) -> list[str]:
     """Document ids as trec_eval ranks them: by score as float32, falling, then by id, falling (bytewise)."""
     ids = list(row)
     scores = np.fromiter(row.values(), np.float32, len(ids)).tolist()
-    order = sorted(range(len(ids)), key=lambda place: (scores[place], ids[place].encode()), reverse=True)
+    order = sorted(range(len(ids)), key=lambda place: (scores[place], ids[place].encode("utf-8", "surrogatepass")), reverse=True)
     return [ids[place] for place in order]
 
 

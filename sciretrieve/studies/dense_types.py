@@ -13,10 +13,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
 from ..base.types import Rows
+from ..files.figures import COLOURS, draw
 from ..files.writing import write_vectors
 from ..matching.dense import VectorShard, build_ann, factory_string
 from ..matching.dense.ann import ADDED_ROWS, NAMED, check_factory
@@ -31,6 +33,7 @@ from ..query.index import Index
 
 FEWEST = 100
 """Papers that are enough to measure anything."""
+MARKERS = "osD^vP*X"
 CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256,PQ48x4fsr"
 
 
@@ -188,3 +191,52 @@ def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questio
         progress.advance(len(questions.vectors))
     papers = sum(shard.papers for shard in shards)
     return [TypeMeasured(dense, knob(dense), step.value, step.recall, step.milliseconds, size / papers, seconds) for step in steps]
+
+
+def plot(bench: Bench, target: Path) -> None:
+    """Draw recall against time, a line for each type, the Pareto front marked, into an .svg or .png file.
+
+    Raises:
+        as `sciretrieve.files.figures.check_plot`.
+    """
+    draw(lambda: _figure(bench), target)
+
+
+def _figure(bench: Bench) -> Any:
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    axes = figure.add_subplot()
+    front = bench.front
+    axes.plot(
+        [row.milliseconds for row in front],
+        [row.recall for row in front],
+        **{"color": "#999999", "linewidth": 7, "alpha": 0.35, "solid_capstyle": "round", "marker": "o", "markersize": 13},
+        markeredgewidth=0,
+        label="Pareto front",
+        zorder=1,
+    )
+    for number, dense in enumerate(dict.fromkeys(row.dense for row in bench.rows)):
+        rows = [row for row in bench.rows if row.dense == dense]
+        axes.plot(
+            [row.milliseconds for row in rows],
+            [row.recall for row in rows],
+            color=COLOURS[number % len(COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=5,
+            linewidth=1.5,
+            label=f"{dense}, {rows[0].bytes:,.0f} bytes a paper",
+            zorder=2,
+        )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("milliseconds a query, one at a time")
+    axes.set_ylabel(f"recall@{bench.k} against exact search")
+    axes.set_title(f"{bench.measured:,} papers, {bench.queries} others as queries, {bench.dim} dimensions, {bench.metric}", fontsize=10)
+    figure.legend(loc="outside right upper", frameon=False)
+    return figure

@@ -98,14 +98,7 @@ def tune(
         refit(index.path, best_setting.bm25, best_setting.fusion)
     difference = compare(values[0], chosen)
     return TuningResult(
-        measure,
-        len(judged_queries),
-        current,
-        float(values[0].mean()),
-        best_setting,
-        float(chosen.mean()),
-        difference,
-        is_better and write,
+        measure, len(judged_queries), current, float(values[0].mean()), best_setting, float(chosen.mean()), difference, is_better and write
     )
 
 
@@ -160,9 +153,4 @@ def _within(candidates: Candidates, depth: int) -> Candidates:
     for scores in (candidates.dense, candidates.bm25):
         edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
         in_depth |= (scores >= edge) & np.isfinite(scores)
-    return replace(
-        candidates,
-        rows=candidates.rows[in_depth],
-        dense=candidates.dense[in_depth],
-        bm25=candidates.bm25[in_depth],
-    )
+    return replace(candidates, rows=candidates.rows[in_depth], dense=candidates.dense[in_depth], bm25=candidates.bm25[in_depth])

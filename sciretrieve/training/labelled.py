@@ -13,11 +13,11 @@ from ..base.errors import InvalidRequest, UnknownName
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.folders import new_folder
 from ..options import CiteSettings
-from ..papers.corpora import ColumnMap, Corpus, Sources
+from ..papers.corpora import FIELDS, Attribute, ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
 from .set_folder import Doc, write_facts, write_papers, write_table
-from .training_papers import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, SetRequest, TrainingPapers
+from .training_papers import CITATIONS, KEYWORDS, NUMBER, VENUE, YEAR, SetRequest, TrainingPapers
 from .triplets import without_papers
 
 
@@ -31,7 +31,7 @@ class LabelRecipe:
 
 
 LABEL_RECIPES: Mapping[str, LabelRecipe] = {
-    "fields": LabelRecipe("Singh et al. 2023, appendix A.3, fields of study", FIELD),
+    "fields": LabelRecipe("Singh et al. 2023, appendix A.3, fields of study", FIELDS),
     "keywords": LabelRecipe("Singh et al. 2023, appendix A.3, MeSH descriptors", KEYWORDS, 30),
     "venue": LabelRecipe("the 30 most frequent, as Singh et al. 2023, appendix A.3, have of MeSH descriptors", VENUE, 30),
 }

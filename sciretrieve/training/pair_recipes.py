@@ -23,13 +23,13 @@ from ..evaluation.builders.negatives import shuffled
 from ..evaluation.readers import beir
 from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
-from ..papers.corpora import Corpus
+from ..papers.corpora import Attribute, Corpus
 from ..query.citations import Graph, reference_columns
 from .forms import LABEL
 from .held_out import TRAIN, folded
 from .scirepeval_files import read_searches
 from .set_folder import WITHOUT, Doc
-from .training_papers import KEYWORDS, LABELS, Attribute, SetRequest
+from .training_papers import KEYWORDS, LABELS, SetRequest
 
 FEWEST_WORDS = 5
 """Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from ..base.errors import InvalidRequest, NotFound, UnknownName
 from ..base.once import once
 from ..base.types import Mask
-from ..evaluation.builders.cited_corpus import FIELDS, fields_in
-from ..files.schema import letters
+from ..files.schema import texts_of
 from ..options import CiteSettings
 from ..papers.bibliographies import keywords
-from ..papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
+from ..papers.corpora import FIELDS, Attribute, ColumnMap, Corpus, Sources, fields_in, open_corpus, read_attributed
 from ..protocols import Progress
 from .held_out import HeldOut
 
 CITATION_COUNTS = ("citations", "ncitations", "citationcount", "citedbycount", "timescited", "numcitedby", "incitationscount")
 """Columns with the number of a paper's citations, by their letters, best first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """What a column may say of a paper.
-
-    Attributes:
-        about: what it is called in messages.
-        names: the columns that it is recognised by, by their letters, best first.
-        read: what is made of a column's value; something empty where it says nothing.
-    """
-
-    about: str
-    names: tuple[str, ...]
-    read: Callable[[Any], Any]
 
 
 def _keywords(value: Any) -> tuple[str, ...]:
@@ -65,9 +50,8 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-FIELD = Attribute("fields", FIELDS, fields_in)
 KEYWORDS = Attribute("keywords", keywords.COLUMNS, _keywords)
-LABELS = Attribute("keywords or fields", (*keywords.COLUMNS, *FIELDS), _keywords)
+LABELS = Attribute("keywords or fields", (*keywords.COLUMNS, *FIELDS.names), _keywords)
 VENUE = Attribute("a venue", ("venue",), _venue)
 YEAR = Attribute("a year", ("year",), _number)
 CITATIONS = Attribute("a number of citations", CITATION_COUNTS, _number)
@@ -158,8 +142,8 @@ class TrainingPapers:
         """Row, id, title and abstract of each paper; the corpus is read."""
         row = 0
         for batch in self.corpus.batches():
-            for id, title, abstract in zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
-                yield row, id, title, abstract
+            for paper in texts_of(batch.papers):
+                yield row, paper.id, paper.title, paper.abstract
                 row += 1
 
 
@@ -176,43 +160,18 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
         UnknownName: there is no such column.
         InvalidRequest: there are no papers, or no column says anything of the kind.
     """
-    ids: list[str] = []
-    full: list[bool] = []
     tested: list[bool] = []
-    found: dict[str, list[Any]] = {}
-    columns: dict[str, None] = {}
-    rejections = Tally()
-    for batch in corpus.batches():
-        rejections(batch.rejected)
-        table = batch.papers
-        columns |= dict.fromkeys(table.column_names if len(table) else ())
-        first = len(ids)
-        ids += table["id"].to_pylist()
-        for id, title, abstract in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
-            full.append(bool(title.strip() and abstract.strip()))
-            tested.append(held_out.has_paper(id, title))
-        for name in table.column_names if attribute else ():
-            if name == column or (attribute and column is None and letters(name) in attribute.names):
-                values = found.setdefault(name, [])
-                values += [None] * (first - len(values))
-                values += [attribute.read(value) for value in table[name].to_pylist()] if attribute else []
-    warn_of(rejections.count, rejections.first, corpus.name)
-    if not ids:
-        raise InvalidRequest(f"{corpus.name} holds no papers")
-    values, name = _best(found, attribute, column, list(columns)) if attribute else ([], "")
-    values += [None] * (len(ids) - len(values) if attribute else 0)
-    is_tested = np.array(tested)
-    return TrainingPapers(corpus, ids, np.array(full) & ~is_tested, is_tested, values, name)
 
+    def see(table: pa.Table) -> None:
+        tested.extend(map(held_out.has_paper, table["id"].to_pylist(), table["title"].to_pylist()))
 
-def _best(found: Mapping[str, list[Any]], attribute: Attribute, column: str | None, columns: Sequence[str]) -> tuple[list[Any], str]:
-    """The values of the named column, or of the best that says anything."""
-    if column is not None and column not in columns:
-        raise UnknownName("column", column, columns)
-    ranked = sorted(found, key=lambda name: attribute.names.index(letters(name)) if letters(name) in attribute.names else -1)
-    for name in ranked:
-        if any(value not in (None, ()) for value in found[name]):
-            return found[name], name
-    if column is not None:
+    papers = read_attributed(corpus, attribute, column, see)
+    if attribute is not None and not papers.column:
+        if column is None:
+            among = ", ".join(papers.columns[:16])
+            raise InvalidRequest(f"no column says {attribute.about} of papers, among {among}; name it with `column`")
+        if column not in papers.columns:
+            raise UnknownName("column", column, papers.columns)
         raise InvalidRequest(f"the column {column!r} says of no paper {attribute.about}")
-    raise InvalidRequest(f"no column says {attribute.about} of papers, among {', '.join(columns[:16])}; name it with `column`")
+    is_tested = np.array(tested)
+    return TrainingPapers(corpus, papers.ids, papers.full & ~is_tested, is_tested, papers.values, papers.column)

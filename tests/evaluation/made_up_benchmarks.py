@@ -43,13 +43,13 @@ def write_beir(folder: Path, papers: Iterable[Any], queries: Mapping[str, str], 
 
 
 def write_scidocs(
-    folder: Path, qrels: Mapping[str, Mapping[str, Mapping[str, int]]], papers: Iterable[str], metadata: str = METADATA
+    folder: Path, qrels: Mapping[str, Mapping[str, Mapping[str, int]]], papers: Iterable[str] | Mapping[str, Any], metadata: str = METADATA
 ) -> Path:
-    """SciDocs' tasks, by their folders, and its metadata."""
+    """SciDocs' tasks, by their folders, and its metadata: papers by their ids, or ids of made-up ones."""
     for task, judged in qrels.items():
         lines = (f"{query} 0 {other} {grade}\n" for query, row in judged.items() for other, grade in row.items())
         write_text(folder / task / "test.qrel", "".join(lines))
-    write_text(folder / metadata, json.dumps({id: paper(id) for id in papers}))
+    write_text(folder / metadata, json.dumps(dict(papers) if isinstance(papers, Mapping) else {id: paper(id) for id in papers}))
     return folder
 
 

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import sciretrieve as sr
 from sciretrieve.base.errors import CorruptData, InvalidRequest, ResultAwaited
-from sciretrieve.commands.app import app
-from sciretrieve.commands.command import CommandFailure
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from sciretrieve.evaluation.readers.s2and import DATASETS
 from tests.evaluation.made_up_benchmarks import write_text, write_vectors
@@ -49,6 +46,7 @@ def awaited(data: Path) -> str:
     """The name of the run that is asked for."""
     with pytest.raises(ResultAwaited) as caught:
         evaluate("s2and", data, **options(data))
+    assert (caught.value.exit_code, str(caught.value).count("\n")) == (4, 0)
     return name_in(str(caught.value))
 
 
@@ -138,17 +136,6 @@ def test_the_suite_says_what_to_run_and_averages_with_the_figure_afterwards(data
     assert after.averages["out-of-train PRX"][0] == pytest.approx((figures["S2AND"] + figures["RELISH"]) / 2)
     assert "S2AND" not in after.as_json()["missing"]
     assert any(note.startswith("s2and: computed by S2AND's own code") for note in after.notes)
-
-
-def test_as_it_is_typed(data: Path) -> None:
-    result = CliRunner().invoke(app, ["evaluate", "s2and", "--data", str(data), "--embeddings", str(data.parent / "v.jsonl")])
-    assert isinstance(result.exception, CommandFailure)
-    assert result.exception.exit_code == ResultAwaited.exit_code == 4
-    assert "\n" not in str(result.exception)
-    put(data, name_in(str(result.exception)), table())
-    result = CliRunner().invoke(app, ["evaluate", "s2and", "--data", str(data), "--embeddings", str(data.parent / "v.jsonl")])
-    assert result.exit_code == 0, result.output
-    assert "git checkout" in CliRunner().invoke(app, ["benchmarks", "show", "s2and"]).stdout
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.encoders.query_encoder import QueryEncoder
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
 from sciretrieve.evaluation.modes import requests_in_modes
+from sciretrieve.evaluation.reports import all_measures
 from sciretrieve.query.index import Index
-from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.evaluation.made_up_benchmarks import write_beir, write_lines, write_scidocs
 from tests.made_up import made_up_papers
+from tests.toy_encoder import LetterEncoder
 
 COUNT = 40
 ENCODER = "minilm"
@@ -46,12 +48,11 @@ def scidocs_links(folder: Path) -> Path:
 def scidocs_candidates(folder: Path) -> Path:
     """Each of ten papers has eight candidates, of which two are relevant, in four tasks."""
     ids = [row["id"] for row in rows()]
-    for shift, task in enumerate(("cite", "cocite", "coread", "coview")):
-        lines = [f"{ids[at]} 0 {ids[(at + shift + step) % COUNT]} {int(step < 3)}\n" for at in range(10) for step in range(1, 9)]
-        write_text(folder / task / "test.qrel", "".join(lines))
-    metadata = {row["id"]: {"paper_id": row["id"], "title": row["title"], "abstract": row["abstract"]} for row in rows()}
-    write_text(folder / "paper_metadata_view_cite_read.json", json.dumps(metadata))
-    return folder
+    qrels = {
+        task: {ids[at]: {ids[(at + shift + step) % COUNT]: int(step < 3) for step in range(1, 9)} for at in range(10)}
+        for shift, task in enumerate(("cite", "cocite", "coread", "coview"))
+    }
+    return write_scidocs(folder, qrels, {row["id"]: {"paper_id": row["id"], **row} for row in rows()})
 
 
 def answers(folder: Path) -> dict[str, dict[str, float]]:
@@ -179,3 +180,29 @@ def test_bm25_is_one_system_however_an_encoder_reads() -> None:
 def test_what_has_no_modes_is_refused(options: Any) -> None:
     with pytest.raises(InvalidRequest, match=f"leave out `{next(iter(options))}`"):
         evaluate_modes("scidocs-cite", ".", **options)
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> str:
+    """Papers that are sought by their titles."""
+    queries = {f"q{row['id']}": row["title"] for row in rows()[:5]}
+    qrels = {f"q{row['id']}": {row["id"]: 1} for row in rows()[:5]}
+    return f"beir:{write_beir(tmp_path / 'data', rows(), queries, qrels)}"
+
+
+@pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
+def test_an_open_index_is_evaluated(benchmark: str, tmp_path: Path, mode: Any) -> None:
+    index = sr.index(rows(), tmp_path / "index", encoder=LetterEncoder())
+    report = sr.evaluate(benchmark, index=index, mode=mode).as_json()
+    if mode == "bm25":
+        by_name = sr.evaluate(benchmark, index=tmp_path / "index", mode=mode)
+        assert all_measures(report) == all_measures(by_name.as_json())
+    assert len(index.search("graph networks", k=3, mode="bm25").hits) == 3  # it stays open
+    index.close()
+    with pytest.raises(sr.InvalidRequest, match="is closed"):
+        sr.evaluate(benchmark, index=index, mode=mode)
+
+
+def test_what_is_not_taken_says_what_is(benchmark: str) -> None:
+    with pytest.raises(sr.InvalidRequest, match=r"`encoder` is a name here; build an index .* `index=index`"):
+        sr.evaluate(benchmark, encoder=LetterEncoder())  # type: ignore[arg-type]

@@ -20,8 +20,8 @@ from sciretrieve.encoders import torch_runtime
 from sciretrieve.evaluation import CATALOGUE, evaluate, replay, requests
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol
-from sciretrieve.evaluation.readers.label_names import LabelNames
 from sciretrieve.evaluation.readers.mdcr import FIELDS
+from sciretrieve.evaluation.readers.scimult import LabelNames
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
 from tests.encoders.test_layouts import mean_oracle, write_mpnet
@@ -222,12 +222,7 @@ def test_pmc_patients(tmp_path: Path, vectors: str, task: str, names: str) -> No
     # one judged query gets no vector: the mean reciprocal rank counts it, trec_eval's measures do not
     query_vectors = write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in queries[1:]})
     report = evaluate(
-        f"pmc-patients-{task.lower()}",
-        data,
-        embeddings=vectors,
-        query_embeddings=str(query_vectors),
-        metric="ip",
-        output=tmp_path / "out",
+        f"pmc-patients-{task.lower()}", data, embeddings=vectors, query_embeddings=str(query_vectors), metric="ip", output=tmp_path / "out"
     )
     expected: dict[str, list[float]] = {"P@10": [], "nDCG@10": [], "R@1000": []}
     reciprocal = []
@@ -256,10 +251,7 @@ def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path, vectors: str) -
     write_lines(data / "PMCPatientsPPR_queries_test.json", ({"title": "t", "abstract": "a", "patient": row} for row in positives))
     query_vectors = {str(number): VECTORS[IDS[number]] for number in range(1, 11)}
     report = evaluate(
-        "pmc-patients-zeroshot",
-        tmp_path,
-        embeddings=vectors,
-        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
+        "pmc-patients-zeroshot", tmp_path, embeddings=vectors, query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors))
     )
     orders = [ranked({other: ip(query_vectors[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
     expected = mean([recall(order, dict.fromkeys(row, 1), 20) for order, row in zip(orders, positives, strict=True)])
@@ -682,10 +674,7 @@ def test_scimults_search_sets(tmp_path: Path, vectors: str) -> None:
         expected.append(mean(values))
     query_vectors = {f"q{number}": VECTORS[IDS[number]] for number in range(5)}
     report = evaluate(
-        "scimult-search",
-        tmp_path,
-        embeddings=vectors,
-        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
+        "scimult-search", tmp_path, embeddings=vectors, query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors))
     ).as_json()
     assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
     assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))

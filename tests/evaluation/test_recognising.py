@@ -32,10 +32,7 @@ NAMES = {
 """The benchmark of a configuration of SciRepEval, where it is not the same with hyphens."""
 LAYOUTS: dict[tuple[str, ...], list[str]] = {
     ("scidocs-cite", "scidocs-cocite"): ["link_prediction_retrieval/SciDocs_papers_test.json"],
-    ("scidocs-rerank",): [
-        *(f"{task}/test.qrel" for task in ("cite", "cocite", "coread", "coview")),
-        "paper_metadata_view_cite_read.json",
-    ],
+    ("scidocs-rerank",): [*(f"{task}/test.qrel" for task in ("cite", "cocite", "coread", "coview")), "paper_metadata_view_cite_read.json"],
     ("scidocs-classes",): [f"{task}/{part}.csv" for task in ("mag", "mesh") for part in ("train", "test")]
     + ["paper_metadata_mag_mesh.json"],
     ("scidocs-recomm",): [
@@ -66,10 +63,7 @@ LAYOUTS: dict[tuple[str, ...], list[str]] = {
     **{(NAMES.get(name, name.replace("_", "-")),): [f"{name}/evaluation.jsonl", f"{name}/test-00000-of-00001.parquet"] for name in RANKED},
     ("scidocs-mag",): ["scidocs_mag_mesh/evaluation.jsonl", "scidocs_mag/train.csv", "scidocs_mag/test.csv"],
     ("scidocs-mesh",): ["scidocs_mag_mesh/evaluation.jsonl", "scidocs_mesh/train.csv", "scidocs_mesh/test.csv"],
-    ("peer-review-score",): [
-        "peer_review_score_hIndex/evaluation.jsonl",
-        *("peer_review_score/train.csv", "peer_review_score/test.csv"),
-    ],
+    ("peer-review-score",): ["peer_review_score_hIndex/evaluation.jsonl", *("peer_review_score/train.csv", "peer_review_score/test.csv")],
     ("max-h-index",): ["peer_review_score_hIndex/evaluation.jsonl", "hIndex/train.csv", "hIndex/test.csv"],
     ("reviewer-matching",): [
         *(f"paper_reviewer_matching/{name}" for name in ("evaluation.jsonl", "test_hard_qrel.jsonl", "test_soft_qrel.jsonl")),

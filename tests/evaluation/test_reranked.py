@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
 from sciretrieve.evaluation import evaluate
 from sciretrieve.evaluation.requests import replay
-from tests.evaluation.made_up_benchmarks import write_beir, write_lines, write_text
+from tests.evaluation.made_up_benchmarks import SCIDOCS, write_beir, write_lines, write_scidocs
 from tests.made_up import TOPICS, made_up_papers
 
 PAPERS = {
@@ -124,11 +123,8 @@ def test_candidates(tmp_path: Path) -> None:
     for id in query_ids:
         others = [str(other) for other in CHANCE.choice([other for other in IDS if other != id], 12, replace=False)]
         grades[id] = {other: int(CHANCE.random() < 0.3) for other in others}
-    lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in grades.items() for other, grade in row.items())
-    for task in ("coview", "coread", "cite", "cocite"):
-        write_text(data / task / "test.qrel", lines)
     metadata = {id: {"paper_id": id, "title": paper.title, "abstract": paper.abstract} for id, paper in PAPERS.items()}
-    write_text(data / "paper_metadata_view_cite_read.json", json.dumps(metadata))
+    write_scidocs(data, dict.fromkeys(SCIDOCS, grades), metadata)
     options: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "task": "cite", "measures": ("MRR",)}
     evaluate("scidocs-rerank", data, output=tmp_path / "plain", **options)
     report = evaluate("scidocs-rerank", data, output=tmp_path / "ours", rerank="minilm", rerank_depth=7, **options)

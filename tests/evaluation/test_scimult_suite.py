@@ -8,14 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from sciretrieve.base.errors import InvalidRequest
-from sciretrieve.commands.app import app
 from sciretrieve.evaluation import SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED, TABLES
 from sciretrieve.evaluation.suites import SuiteReport
-from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
 from tests.evaluation.test_published import PAPERS
 from tests.made_up import shared
 
@@ -94,14 +91,8 @@ def data(tmp_path: Path) -> Path:
         paper(id) | {"paper": id, "score": {other: at + 1 for at, other in enumerate(one)}} for id, one in zip(IDS, some, strict=True)
     ]
     write_lines(folder / "link_prediction_reranking/Recommendation_papers_test.json", grades)
-    for task in ("cite", "cocite", "coread", "coview"):
-        lines = ""
-        for at, id in enumerate(IDS[:6]):
-            grades_of = dict.fromkeys(some[at] + IDS[10 + at : 14 + at], 0) | dict.fromkeys(some[at][:2], 1)
-            lines += "".join(f"{id} 0 {other} {grade}\n" for other, grade in grades_of.items())
-        write_text(folder / f"scidocs/{task}/test.qrel", lines)
-    metadata = {id: {"paper_id": id, "title": f"title of {id}", "abstract": ""} for id in IDS}
-    write_lines(folder / "scidocs/paper_metadata_view_cite_read.json", [metadata])
+    judged = {id: dict.fromkeys(some[at] + IDS[10 + at : 14 + at], 0) | dict.fromkeys(some[at][:2], 1) for at, id in enumerate(IDS[:6])}
+    write_scidocs(folder / "scidocs", dict.fromkeys(SCIDOCS, judged), IDS)
     return folder
 
 
@@ -136,12 +127,3 @@ def test_a_suite_is_scored_by_cosine_where_the_paper_scores_its_baselines_so(dat
     assert f"against the published SciMult-Vanilla: {RETRIEVAL} {100 * (mean / vanilla - 1):+.2f} %" in whole
     assert f"({mean:.2f})" not in whole
     assert "left out: CSConference, ChemistryMeSH, Geography, Psychology: maple needs" in text
-
-
-def test_a_suite_is_shown_with_what_it_averages() -> None:
-    shown = CliRunner().invoke(app, ["benchmarks", "show", "scimult"]).stdout
-    assert f"the mean of those of each group: {FINE}, {COARSE}" in shown
-    with pytest.raises(
-        InvalidRequest, match="scirepeval averages figures of all its benchmarks' own protocols, so it does not go with `metric`"
-    ):
-        evaluate_suite("scirepeval", ".", metric="cosine")

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sciretrieve.evaluation.correlations import correlations
 from sciretrieve.evaluation.plots import correlation_map
-from sciretrieve.evaluation.standings import Cell, Standings, marks
+from sciretrieve.evaluation.standings import Cell, Standings, correlations, marks
 from sciretrieve.files.figures import drawn
 
 QUERIES = [f"q{number}" for number in range(60)]

@@ -230,6 +230,7 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
         ({"scores": "x"}, "does not go with `scores`"),
         ({"task": "full"}, "does not go with `task`"),
         ({"measures": ("MAP",)}, "does not go with `measures`"),
+        ({"metric": "cosine"}, "averages figures of all its benchmarks' own protocols, so it does not go with `metric`"),
     ],
 )
 def test_what_does_not_go_with_a_suite_is_refused(tmp_path: Path, options: Any, words: str) -> None:

@@ -1,14 +1,19 @@
-"""What types of dense index are worth on an index's papers, against plain FAISS and brute force; times are up to the machine."""
+"""What types of dense index are worth, against plain FAISS and brute force (times are up to the machine); and their plot."""
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import faiss
+import matplotlib as mpl
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -19,7 +24,7 @@ from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import build_ann
 from sciretrieve.matching.dense.measuring import Questions
 from sciretrieve.studies import dense_types as dense_types_module
-from sciretrieve.studies.dense_types import Bench, TypeMeasured, benches
+from sciretrieve.studies.dense_types import Bench, TypeMeasured, benches, plot
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -119,13 +124,9 @@ def test_of_a_large_index_some_papers_are_taken_from_all_over_it(path: Path, mon
     assert len(set(places)) == 150  # no query is among the papers
 
 
-def a_row(recall: float, milliseconds: float) -> TypeMeasured:
-    return TypeMeasured("flat", None, None, recall, milliseconds, 0.0, 0.0)
-
-
 def test_the_front_has_what_nothing_beats() -> None:
     chance = np.random.default_rng(0)
-    rows = tuple(a_row(recall / 10, time) for recall, time in chance.integers(1, 10, (60, 2)).tolist())
+    rows = tuple(TypeMeasured("flat", None, None, recall / 10, time, 0.0, 0.0) for recall, time in chance.integers(1, 10, (60, 2)).tolist())
     front = Bench(1, 1, 1, 10, 1, "ip", rows).front
     unbeaten = {
         (one.recall, one.milliseconds)
@@ -234,3 +235,62 @@ def test_an_index_without_vectors_has_nothing_to_measure(corpus: Path, tmp_path:
 def test_what_is_measured_grows_by_types(path: Path) -> None:
     results: Iterator[Bench] = benches(sr.open(path), ["flat", "SQ8"])
     assert [[row.dense for row in result.rows] for result in results] == [["flat"], ["flat", "SQ8"]]
+
+
+ROWS = (
+    TypeMeasured("flat", None, None, 1.0, 20.0, 1536.0, 0.0),
+    TypeMeasured("hnsw", "ef", 48, 0.95, 0.5, 656.4, 7.0),
+    TypeMeasured("hnsw", "ef", 96, 0.99, 0.9, 656.4, 7.0),
+    TypeMeasured("IVF64,PQ48x4fsr", "nprobe", 8, 0.9, 0.7, 1043.0, 9.0),
+)
+BENCH = Bench(30_000, 29_800, 200, 10, 384, "cosine", ROWS)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_an_svg_says_what_was_measured(tmp_path: Path) -> None:
+    plot(BENCH, tmp_path / "types.svg")
+    root = ElementTree.parse(tmp_path / "types.svg").getroot()
+    texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
+    assert {
+        *("Pareto front", "flat, 1,536 bytes a paper", "hnsw, 656 bytes a paper", "IVF64,PQ48x4fsr, 1,043 bytes a paper"),
+        *("milliseconds a query, one at a time", "recall@10 against exact search"),
+        "29,800 papers, 200 others as queries, 384 dimensions, cosine",
+    } <= set(texts)
+
+
+def test_the_front_goes_through_the_markers_of_its_rows(tmp_path: Path) -> None:
+    plot(BENCH, tmp_path / "types.svg")
+    (axes,) = ElementTree.parse(tmp_path / "types.svg").getroot().findall(f".//{SVG}g[@id='axes_1']")
+    lines = [[(float(use.get("x", 0)), float(use.get("y", 0))) for use in line.findall(f"{SVG}g/{SVG}use")] for line in axes]
+    front, flat, hnsw, ivf = (line for line in lines if line)
+    assert front == [*hnsw, *flat]
+    assert len(front) == 3
+    assert front == sorted(front)  # later is further right
+    assert front == sorted(front, key=lambda place: -place[1])  # more is further up
+    assert ivf[0][1] > max(height for _, height in front)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_the_same_figures_are_the_same_bytes_however_matplotlib_is_set_up(tmp_path: Path, suffix: str) -> None:
+    first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
+    plot(BENCH, first)
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
+        plot(BENCH, second)
+        assert mpl.rcParams["font.size"] == 30
+    assert first.read_bytes() == second.read_bytes()
+    plot(replace(BENCH, rows=ROWS[:2]), second)
+    assert first.read_bytes() != second.read_bytes()
+
+
+def test_a_png_is_an_image_and_no_display_is_asked_for(tmp_path: Path) -> None:
+    plot(BENCH, tmp_path / "types.png")
+    assert matplotlib.image.imread(tmp_path / "types.png").shape == (750, 1500, 4)
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_without_matplotlib_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = sciretrieve("bench", "-i", tmp_path / "no-index-is-looked-for", "-o", tmp_path / "types.svg")
+    assert (result.returncode, result.stdout) == (4, "")
+    assert result.stderr == 'sciretrieve: a plot needs the package matplotlib, which is not installed: pip install "sciretrieve[plots]"\n'
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from ...base.choices import Mode
 from ...base.errors import InvalidRequest
 from ...base.types import Paper, Query
 from ...files.csv_files import tsv_rows
+from ...files.schema import texts_of
 from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
 from ...lifecycle import build
 from ...options import BuildSettings, CiteSettings
@@ -160,11 +161,10 @@ def _write_corpus(corpus: Corpus, folder: Path, wanted: set[str], progress: Prog
 
     def lines() -> Iterator[str]:
         for batch in corpus.batches():
-            columns = [batch.papers[name].to_pylist() for name in ("id", "title", "abstract")]
-            for id, title, abstract in zip(*columns, strict=True):
-                if id in wanted:
-                    papers[id] = Paper(id, title, abstract)
-                yield json.dumps({"_id": id, "title": title, "text": abstract}, ensure_ascii=False)
+            for paper in texts_of(batch.papers):
+                if paper.id in wanted:
+                    papers[paper.id] = paper
+                yield json.dumps({"_id": paper.id, "title": paper.title, "text": paper.abstract}, ensure_ascii=False)
             progress.advance(len(batch.papers))
 
     write_lines(folder / "corpus.jsonl", lines())

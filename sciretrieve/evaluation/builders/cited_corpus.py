@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,16 +18,13 @@ from ...base.types import Rows
 from ...files.schema import letters
 from ...files.streams import bare_name
 from ...options import CiteSettings
-from ...papers.corpora import ColumnMap, Corpus, Sources, Tally, open_corpus, warn_of
+from ...papers.corpora import FIELDS, ColumnMap, Corpus, Sources, open_corpus, read_attributed
 from ...papers.corpora.formats import format_of
 from ...progress import shown
 from ...protocols import Progress
 from ...query.citations import REFERENCES, Graph, WorkNames, identifying_columns, read
 from .folders import new_folder
 
-FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")
-"""Columns with a paper's fields, by their letters, best first; OpenAlex names the field within a topic."""
-FIELD_KEYS = ("display_name", "category", "name", "field")
 TABLES = (".tsv", ".csv", ".parquet")
 
 
@@ -78,46 +74,27 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
         UnknownName: a named column is.
         InvalidRequest: there are no citations between papers of the corpus.
     """
-    ids: list[str] = []
-    full: list[bool] = []
-    field_columns: dict[str, list[tuple[str, ...]]] = {}
-    columns: dict[str, None] = {}
     named: list[tuple[Rows, pa.Table]] = []
-    rejections = Tally()
-    for batch in corpus.batches():
-        rejections(batch.rejected)
-        table = batch.papers
-        columns |= dict.fromkeys(table.column_names if len(table) else ())
-        first = len(ids)
-        ids += table["id"].to_pylist()
-        named.append((np.arange(first, len(ids)), table.select(identifying_columns(table.schema))))
-        texts = zip(table["title"].to_pylist(), table["abstract"].to_pylist(), strict=True)
-        full += [bool(title.strip() and abstract.strip()) for title, abstract in texts]
-        for name in table.column_names:
-            if name == settings.field or (settings.field is None and _rank(name, FIELDS) is not None):
-                values = field_columns.setdefault(name, [])
-                values += [()] * (first - len(values))
-                values += [fields_in(value) for value in table[name].to_pylist()]
-    warn_of(rejections.count, rejections.first, corpus.name)
-    if not ids:
-        raise InvalidRequest(f"{corpus.name} holds no papers")
-    if settings.field is not None and settings.field not in columns:
-        raise UnknownName("column (for `field`)", settings.field, columns)
-    row_of = {id: row for row, id in enumerate(ids)}
-    notes = []
+    count = 0
+
+    def see(table: pa.Table) -> None:
+        nonlocal count
+        named.append((np.arange(count, count + len(table)), table.select(identifying_columns(table.schema))))
+        count += len(table)
+
+    papers = read_attributed(corpus, FIELDS, settings.field, see)
+    if settings.field is not None and settings.field not in papers.columns:
+        raise UnknownName("column (for `field`)", settings.field, papers.columns)
+    row_of = {id: row for row, id in enumerate(papers.ids)}
     if settings.citations is not None:
         pairs, note = _from_table(settings.citations, row_of)
     else:
-        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), WorkNames(named), row_of)
-    notes.append(note)
-    field_sets = None
-    if filled := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
-        field_sets = field_columns[filled[0]]
-        field_sets += [()] * (len(ids) - len(field_sets))
-        notes.append(f"fields are read from {filled[0]!r}")
-    elif settings.field is not None:
+        pairs, note = _from_column(corpus, _references_column(settings, papers.columns), WorkNames(named), row_of)
+    if settings.field is not None and not papers.column:
         raise InvalidRequest(f"the column {settings.field!r} names no field")
-    return Collection(ids, Graph.of(len(ids), pairs), np.array(full), field_sets, notes)
+    notes = [note, *([f"fields are read from {papers.column!r}"] if papers.column else [])]
+    field_sets = [names or () for names in papers.values] if papers.column else None
+    return Collection(papers.ids, Graph.of(len(papers.ids), pairs), papers.full, field_sets, notes)
 
 
 def _references_column(settings: CiteSettings, columns: list[str]) -> str:
@@ -125,13 +102,13 @@ def _references_column(settings: CiteSettings, columns: list[str]) -> str:
         if settings.references not in columns:
             raise UnknownName("column (for `references`)", settings.references, columns)
         return settings.references
-    ranked = sorted((rank, name) for name in columns if (rank := _rank(name, REFERENCES)) is not None)
-    if not ranked:
+    known = [name for name in columns if letters(name) in REFERENCES]
+    if not known:
         raise InvalidRequest(
             f"no column of references among {', '.join(columns[:16])}; name it with `references`, "
             "or a table of citing and cited ids with `citations`"
         )
-    return ranked[0][1]
+    return min(known, key=lambda name: (REFERENCES.index(letters(name)), name))
 
 
 def _from_column(corpus: Corpus, column: str, names: WorkNames, row_of: Mapping[str, int]) -> tuple[Rows, str]:
@@ -201,25 +178,3 @@ def _checked(pairs: array[int], total: int, source: str, strange: str, row_of: M
         raise InvalidRequest(f"{source} has no citation between papers of the corpus: {reason}")
     outside = f"; {total - len(pairs) // 2:,} of its {total:,} citations name papers outside the corpus" if 2 * total > len(pairs) else ""
     return np.array(pairs, np.int64).reshape(-1, 2), f"citations are read from {source}{outside}"
-
-
-def _rank(name: str, known: tuple[str, ...]) -> int | None:
-    """The place of a column's name among known ones; None if it is not."""
-    return known.index(letters(name)) if letters(name) in known else None
-
-
-def fields_in(value: Any) -> tuple[str, ...]:
-    """The fields that a value names, each once: a text, a list, or objects with a name."""
-    if isinstance(value, str):
-        try:
-            parsed = json.loads(value) if value.lstrip()[:1] in ("[", "{") else value.strip()
-        except (ValueError, RecursionError):
-            parsed = value.strip()
-        return tuple(filter(None, (parsed,))) if isinstance(parsed, str) else fields_in(parsed)
-    if isinstance(value, list | tuple):
-        return tuple(dict.fromkeys(name for part in value for name in fields_in(part)))
-    if isinstance(value, Mapping):
-        field = value.get("field")
-        inner = field if isinstance(field, Mapping) else value
-        return tuple(filter(None, [next((str(inner[key]).strip() for key in FIELD_KEYS if isinstance(inner.get(key), str)), "")]))
-    return () if value is None else tuple(filter(None, [str(value).strip()]))

@@ -11,6 +11,7 @@ from random import Random
 import numpy as np
 
 from ...base.errors import InvalidRequest
+from ...files.schema import texts_of
 from ...files.writing import make_folder, write_lines, write_whole
 from ...options import CiteSettings
 from ...papers.corpora import ColumnMap, Corpus, Sources
@@ -103,10 +104,10 @@ def _judged(collection: Collection, row: int, positives: list[int], seed: str) -
 
 
 def _write_metadata(corpus: Corpus, folder: Path, wanted: set[str]) -> None:
-    papers: dict[str, dict[str, str]] = {}
-    for batch in corpus.batches():
-        columns = [batch.papers[name].to_pylist() for name in ("id", "title", "abstract")]
-        papers |= {
-            id: {"paper_id": id, "title": title, "abstract": abstract} for id, title, abstract in zip(*columns, strict=True) if id in wanted
-        }
+    papers = {
+        paper.id: {"paper_id": paper.id, "title": paper.title, "abstract": paper.abstract}
+        for batch in corpus.batches()
+        for paper in texts_of(batch.papers)
+        if paper.id in wanted
+    }
     write_whole(folder / "paper_metadata.json", json.dumps(papers, ensure_ascii=False).encode())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from ...encoders.specs import FIELD_SEPARATOR
 from ...metrics.judgements import Qrels, grade_of
 from ..material import Material, Task
 from .benchmark_files import corpus_of, find, fingerprint, found, paper_of, present, rows, text_of
-from .label_names import LabelNames
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 LINKS, SEARCH = "link_prediction_retrieval", "search"
@@ -28,6 +28,43 @@ MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 DEFINED_SETS = ("CSConference", "ChemistryMeSH")
 """Those of MAPLE whose labels have definitions."""
 COARSE_SETS = ("MAG", "MeSH")
+
+
+WORDS = re.compile(r"\w+")
+
+
+class LabelNames:
+    """Which labels are named in a text, as MAPLE (Zhang et al. 2023) matches them, for sets whose matches are not at hand: all words of one
+    of a label's names, one after the other, whatever their case.
+
+    The authors' code (yuzhimanhua/MAPLE, OAGBERT/match.py and match_mesh.py) looks for the words between spaces, in texts that are in
+    lower case already; here punctuation separates words, too.
+    """
+
+    def __init__(self, labels: Iterable[tuple[str, Sequence[str]]]) -> None:
+        self._labels: dict[tuple[str, ...], list[str]] = {}
+        for label, names in labels:
+            for name in names:
+                self._labels.setdefault(_words(name), []).append(label)
+        self._labels.pop((), None)
+        # only the lengths of names that begin with a word are tried at that word
+        self._lengths: dict[str, set[int]] = {}
+        for words in self._labels:
+            self._lengths.setdefault(words[0], set()).add(len(words))
+
+    def within(self, text: str) -> set[str]:
+        """The labels that a text names."""
+        words = _words(text)
+        return {
+            label
+            for start, word in enumerate(words)
+            for length in self._lengths.get(word, ())
+            for label in self._labels.get(words[start : start + length], ())
+        }
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(WORDS.findall(text.lower()))
 
 
 def load_links(folder: Path, split: str, benchmark: str, *, task: str) -> Material:

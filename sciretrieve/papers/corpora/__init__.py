@@ -6,6 +6,7 @@ memory, except the parsing libraries for BibTeX and RIS (such files are personal
 """
 
 from ...options import ColumnMap
+from .attributes import FIELDS, Attribute, AttributedPapers, fields_in, read_attributed
 from .column_notes import Reading
 from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
 from .papers import Batch
@@ -14,6 +15,9 @@ from .raw import CutOff, Rejected, Withdrawn
 from .rejections import Rejections, Tally, read_rejections, warn_of
 
 __all__ = [
+    "FIELDS",
+    "Attribute",
+    "AttributedPapers",
     "Batch",
     "ColumnMap",
     "Corpus",
@@ -26,7 +30,9 @@ __all__ = [
     "TableCorpus",
     "Tally",
     "Withdrawn",
+    "fields_in",
     "open_corpus",
+    "read_attributed",
     "read_queries",
     "read_rejections",
     "warn_of",

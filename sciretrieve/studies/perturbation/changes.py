@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import TypeAlias
 
-from .antonyms import antonym
 from .tagged_texts import Kind, TaggedText, Token, joined
 
 DELETED_WORDS = 0.3
@@ -22,6 +22,11 @@ STRETCHED = 0.5
 """The share of blanks that become several."""
 BLANKS = (2, 5)
 """How many these become: at least, at most."""
+
+_PAIRS = [line.split() for line in (files(__package__) / "antonyms.txt").read_text(encoding="utf-8").splitlines()][::-1]
+ANTONYMS = {second: first for first, second in _PAIRS} | {pair[0]: pair[1] for pair in _PAIRS}
+"""Antonyms of the adjectives that abstracts have: a list of our own, since WordNet, which paper 003's authors asked, is a download.
+Both directions of each pair; a word's own pair counts before one in which it is the second, and of several the first."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +155,16 @@ def add_nouns_of_abstract(text: TaggedText, draft: Draft) -> str:
 
 
 def replace_adjectives(text: TaggedText, draft: Draft) -> str:
-    """Adjectives replaced by their antonyms, as far as `antonyms` knows one."""
+    """Adjectives replaced by their antonyms, as far as one is known."""
     return joined([replace(token, text=antonym(token.text)) if token.kind == "adjective" else token for token in text.tokens])
+
+
+def antonym(word: str) -> str:
+    """The antonym, with a capital if the word has one; the word itself if none is known."""
+    other = ANTONYMS.get(word.lower())
+    if other is None:
+        return word
+    return other.capitalize() if word.istitle() else other
 
 
 def stretch_blanks(text: TaggedText, draft: Draft) -> str:

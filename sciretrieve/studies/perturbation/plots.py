@@ -1,5 +1,5 @@
-"""The plots of a study: what each class finds, similarities of different papers and of one paper's texts, and the vectors in a plane, by
-their principal components and by t-SNE."""
+"""The plots of a study: what each class finds, similarities of different papers of one paper's texts, and the vectors in a plane by
+t-SNE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...base.types import Scores
 from ...files.figures import COLOURS, check_plot, draw
 from .neighbours import CATEGORIES
 from .report import NAMES
@@ -30,7 +29,7 @@ def plots(study: Study, folder: Path) -> dict[str, str]:
     """Draw a study's plots as .svg files in a folder that exists. Returns their names by what they show. Raises as `files.figures.draw`."""
     figures = {"classes": _classes}
     if study.space is not None:
-        figures |= {"similarities": _similarities, "between": _between, "projection": _projection, "map": _map}
+        figures |= {"similarities": _similarities, "between": _between, "map": _map}
     for name, figure in figures.items():
         draw(partial(figure, study), folder / f"{name}.svg")
     return {name: f"{name}.svg" for name in figures}
@@ -92,31 +91,19 @@ def _between(study: Study) -> Any:
     return figure
 
 
-def _projection(study: Study) -> Any:
-    """Papers and titles on the two principal components of both."""
-    assert study.space is not None
-    return _plane(study.space.projection, "first principal component", "second")
-
-
 def _map(study: Study) -> Any:
     """Papers and titles by t-SNE, of both together."""
     assert study.space is not None
     chosen = np.arange(study.papers)
     if study.papers > MAPPED:
         chosen = np.sort(np.random.default_rng(study.seed).choice(study.papers, MAPPED, replace=False))
-    return _plane(neighbour_map(study.space.vectors[np.concatenate([chosen, study.papers + chosen])], study.seed), "t-SNE", "")
-
-
-def _plane(points: Scores, x_label: str, y_label: str) -> Any:
-    """As many papers, then titles, (2 n, 2), in two colours."""
+    points = neighbour_map(study.space.vectors[np.concatenate([chosen, study.papers + chosen])], study.seed)
     figure, axes = _figure(7, 6)
-    count = len(points) // 2
     for number, name in enumerate((PAPERS, TITLES)):
-        x, y = points[number * count : (number + 1) * count].T
+        x, y = points[number * len(chosen) : (number + 1) * len(chosen)].T
         label = f"{name}: {'title and abstract' if name == PAPERS else 'title alone'}"
         axes.scatter(x, y, s=9, alpha=0.6, linewidths=0, color=COLOURS[number], label=label, rasterized=True)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set_xlabel("t-SNE")
     axes.legend(frameon=False)
     return figure
 

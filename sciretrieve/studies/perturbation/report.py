@@ -15,7 +15,7 @@ PAPER = "Singh and Singh 2022"
 
 
 def markdown(study: Study, plots: Mapping[str, str]) -> str:
-    """The page. `plots` has the files to show, relative to the page: "classes", "similarities", "between", "projection", "map"."""
+    """The page. `plots` has the files to show, relative to the page: "classes", "similarities", "between", "map"."""
     parts = [
         _head(study),
         _tasks(study),
@@ -122,7 +122,6 @@ def _space(study: Study, plots: Mapping[str, str]) -> Iterator[str]:
     for name, title in (
         ("similarities", "Cosines of different papers, by class"),
         ("between", "Mean cosine of the same paper's texts"),
-        ("projection", "Papers and titles on two principal components"),
         ("map", "Papers and titles by t-SNE, as in the paper's Figures 2 and 8"),
     ):
         if name in plots:

@@ -139,16 +139,6 @@ def anisotropy(vectors: Vectors, seed: int = 0) -> Anisotropy:
     )
 
 
-def projected(vectors: Vectors) -> Scores:
-    """The vectors on their two principal components, (n, 2); the sign of each is that of its largest weight."""
-    unit_vectors = unit(vectors).astype(np.float64)
-    centred = unit_vectors - unit_vectors.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    components = axes[:, :-3:-1]
-    signs = np.sign(components[np.abs(components).argmax(axis=0), [0, 1]])
-    return np.asarray(centred @ (components * signs), np.float64)
-
-
 def check_neighbour_map() -> None:
     """Raises MissingExtra where scikit-learn is not installed, whose t-SNE `neighbour_map` is."""
     try:

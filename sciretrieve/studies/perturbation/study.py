@@ -31,18 +31,7 @@ from ...protocols import Encoder, Progress
 from ...query.index import Index
 from .asking import PerturbedTexts, Texts, TextVectors, labelled
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
-from .similarities import (
-    Anisotropy,
-    Retrieval,
-    Similarities,
-    anisotropy,
-    mean_cosine,
-    overlap,
-    own_ranks,
-    projected,
-    similarities,
-    standardised,
-)
+from .similarities import Anisotropy, Retrieval, Similarities, anisotropy, mean_cosine, overlap, own_ranks, similarities, standardised
 from .tagged_texts import check_tagger
 
 LIMIT = 500
@@ -52,8 +41,6 @@ FEWEST = 20
 OVERLAP_QUERIES = 2000
 """Queries of each class for AOP, at most (§6.3)."""
 PAPERS, TITLES = "T+A", "T"
-FORMS = ("as they are", "by the candidates", "each set by itself", "by both together")
-"""Whose means and deviations titles' and papers' vectors are standardised by."""
 OPTIMAL: Mapping[Category, tuple[float, float]] = {
     "LL-HS": (0.75, 1.0),
     "LO-HS": (0.70, 1.0),
@@ -107,7 +94,6 @@ class VectorSpace:
         standardised: Tasks I and II by vectors that are standardised, by form and task.
         between: the mean cosine of the same paper's texts in each two sets: T+A, T, and the classes; (sets, sets). NaN where no paper has
             both.
-        projection: papers, then titles, on the two principal components of both, (2 n, 2).
         vectors: of papers, then titles, (2 n, dim).
     """
 
@@ -116,7 +102,6 @@ class VectorSpace:
     similarities: Mapping[str, Similarities]
     standardised: Mapping[str, Mapping[str, Retrieval]]
     between: Scores
-    projection: Scores
     vectors: Vectors
 
 
@@ -172,8 +157,8 @@ class Study:
         }
         if self.space is not None:
             space = self.space
-            results["space"] = asdict(replace(space, between=np.empty(0), projection=np.empty(0), vectors=np.empty(0, np.float32)))
-            del results["space"]["projection"], results["space"]["vectors"]
+            results["space"] = asdict(replace(space, between=np.empty(0), vectors=np.empty(0, np.float32)))
+            del results["space"]["vectors"]
             results["space"]["between"] = {
                 "sets": self.sets,
                 "cosines": [[None if np.isnan(value) else value for value in row] for row in space.between.tolist()],
@@ -326,10 +311,7 @@ class _Work:
         nearest = self.library.answers(candidates, [texts[number] for number in some], 20, mode)
         originals = self.library.answers(candidates, [self.papers[place] for place in places[some]], 20, mode)
         return NeighbourShares(
-            float(own[:, 0].mean()),
-            float(own.any(axis=1).mean()),
-            overlap(nearest[:, :10], originals[:, :10]),
-            overlap(nearest, originals),
+            float(own[:, 0].mean()), float(own.any(axis=1).mean()), overlap(nearest[:, :10], originals[:, :10]), overlap(nearest, originals)
         )
 
     def space(self) -> VectorSpace | None:
@@ -343,9 +325,8 @@ class _Work:
             papers.shape[1],
             {name: anisotropy(vectors, self.seed) for name, vectors in spaces.items()},
             {PAPERS: similarities(papers), TITLES: similarities(titles)},
-            {form: _standardised_tasks(papers, titles, form) for form in FORMS},
+            _standardised_tasks(papers, titles),
             self._between(),
-            projected(both),
             both,
         )
 
@@ -370,23 +351,19 @@ def _ranks(answers: Rows) -> Rows:
     return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)
 
 
-def _standardised_tasks(papers: Vectors, titles: Vectors, form: str) -> dict[str, Retrieval]:
-    """Tasks I and II by the cosines of vectors that are standardised in one of the `FORMS`."""
-    both = np.concatenate([papers, titles])
-    results = {}
-    for task, candidates in (("Task I", papers), ("Task II", both)):
-        likes = {
+def _standardised_tasks(papers: Vectors, titles: Vectors) -> dict[str, dict[str, Retrieval]]:
+    """Tasks I and II by the cosines of vectors as they are, and standardised by the means and deviations of others; by form and task."""
+    results: dict[str, dict[str, Retrieval]] = {}
+    own, both = np.arange(len(papers)), np.concatenate([papers, titles])
+    for task, candidates, left_out in (("Task I", papers, None), ("Task II", both, own + len(papers))):
+        forms = {
+            "as they are": None,
             "by the candidates": (candidates, candidates),
             "each set by itself": (papers, titles),
             "by both together": (both, both),
         }
-        like_papers, like_titles = likes.get(form, (None, None))
-        new_papers = papers if like_papers is None else standardised(papers, like_papers)
-        new_titles = titles if like_titles is None else standardised(titles, like_titles)
-        own = np.arange(len(papers))
-        if task == "Task I":
-            ranks = own_ranks(new_titles, new_papers, own)
-        else:
-            ranks = own_ranks(new_titles, np.concatenate([new_papers, new_titles]), own, own + len(papers))
-        results[task] = Retrieval.of(ranks)
+        for form, like in forms.items():
+            new = (papers, titles) if like is None else (standardised(papers, like[0]), standardised(titles, like[1]))
+            ranks = own_ranks(new[1], new[0] if left_out is None else np.concatenate(new), own, left_out)
+            results.setdefault(form, {})[task] = Retrieval.of(ranks)
     return results

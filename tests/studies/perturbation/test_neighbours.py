@@ -11,8 +11,7 @@ import pytest
 
 from sciretrieve.base.errors import MissingExtra
 from sciretrieve.base.types import Paper
-from sciretrieve.studies.perturbation.antonyms import ANTONYMS
-from sciretrieve.studies.perturbation.changes import top_phrases
+from sciretrieve.studies.perturbation.changes import ANTONYMS, top_phrases
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, CLASSES, neighbours
 from sciretrieve.studies.perturbation.tagged_texts import TaggedText, joined
 from tests.made_up import made_up_papers
@@ -110,10 +109,7 @@ def test_the_better_half_of_the_phrases_is_deleted() -> None:
     # BM25's idf of a phrase in 5 of 10 papers is log2(1 + 5.5 / 5.5) = 1, times 5; of one in 1 of 10 log2(1 + 9.5 / 1.5) = 2.87
     assert top_phrases(TaggedText(paper.abstract) for paper in papers) == {"dark matter", "large galaxy", "worda model"}
     made = neighbours(papers, 0)["T_ADelTopNNPH"]
-    assert {place: paper.abstract for place, paper in made.items()} == {
-        **dict.fromkeys(range(5), "The of a is here."),
-        5: "A is here.",
-    }
+    assert {place: paper.abstract for place, paper in made.items()} == {**dict.fromkeys(range(5), "The of a is here."), 5: "A is here."}
 
 
 def test_a_class_that_can_do_nothing_makes_no_neighbour() -> None:
