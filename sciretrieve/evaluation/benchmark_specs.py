@@ -47,7 +47,7 @@ class Benchmark:
         whole: task -> how many queries, and candidates, pairs of a query and a candidate, or labelled papers there are; of all tasks
             under "". Where there is nothing, `sizes` says it.
         protocol: how it is scored.
-        files: what the folder holds: patterns with commas between, with remarks in round brackets; see `recognising`.
+        files: what the folder holds: patterns with commas between, with remarks in round brackets; see `benchmark_reading.patterns`.
         source: the paper, and where the data come from.
         licence: as the source states it.
         reader: what reads it, as `module.function` of `readers`, and takes a folder, a split, the benchmark's name and `arguments`.

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from ..base.errors import CorruptData, Unavailable
 from ..protocols import Progress
+from .benchmark_reading import has_files
 from .benchmark_specs import Benchmark, Download, HubFiles
-from .recognising import has_files
 
 BLOCK = 1 << 20
 HUB = "https://huggingface.co"

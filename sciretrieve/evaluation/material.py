@@ -149,22 +149,6 @@ class Prediction(Learning):
 
 
 @dataclass(frozen=True, slots=True)
-class Clustering(Learning):
-    """A task of telling authors of one name apart by their papers' vectors: in each block, mentions with one author are to be one cluster.
-
-    Attributes:
-        name: the task's name.
-        measure: B3 F1.
-        dev: the blocks that the threshold is chosen on: for each mention of an author the paper's id and the true author.
-        test: the blocks that are scored.
-    """
-
-    measure: str
-    dev: tuple[LabelledPapers, ...]
-    test: tuple[LabelledPapers, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Handover(Learning):
     """A task that its authors' own code scores: it is given the papers' vectors as a file, and its figures are read back.
 
@@ -245,5 +229,5 @@ class Material:
     fingerprint: str
     notes: list[str] = field(default_factory=list)
     textless: str = ""
-    predictions: tuple[Prediction | Clustering | Handover | Clicks, ...] = ()
+    predictions: tuple[Prediction | Handover | Clicks, ...] = ()
     missing: tuple[str, ...] = ()

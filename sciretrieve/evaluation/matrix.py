@@ -22,8 +22,7 @@ from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_for
 from .evaluation_options import EvaluationRequest, make_request
 from .modes import ALL, requests_in_modes, sensible_modes
-from .page import page
-from .plots import plot
+from .page import page, plot
 from .reports import all_measures
 from .requests import measure
 from .shared_work import SharedWork

@@ -119,35 +119,25 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     )
 
 
-def with_vectors(labelled: LabelledPapers, space: Space) -> tuple[Array, Array] | None:
-    """Vectors (n, dim) and labels of the papers that have a vector; None if none has.
+def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
+    """Vectors (n, dim) and labels of the papers that have a vector, as some must; the others take zeros, if the task's authors do so.
 
     Raises:
-        InvalidRequest: a vector has numbers that are not finite.
+        InvalidRequest: a vector has numbers that are not finite, or none has one.
     """
     flags = np.array([id in space.rows for id in labelled.ids])
-    ids = [id for id, known in zip(labelled.ids, flags.tolist(), strict=True) if known]
+    ids, vectors = space.papers(labelled.ids)
     if not ids:
-        return None
-    _, vectors = space.papers(ids)
-    if not np.isfinite(vectors).all():
-        bad_id = ids[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])]
-        raise InvalidRequest(f"the vector of {bad_id!r} has numbers that are not finite")
-    return np.asarray(vectors), labelled.labels[flags]
-
-
-def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
-    """The same, of papers of which some must have a vector; those without one take zeros, if the task's authors do so."""
-    known = with_vectors(labelled, space)
-    if known is None:
         raise InvalidRequest(
             f"none of the labelled papers of {prediction.name} has a vector, {labelled.ids[0]!r} first; are these its ids?"
         )
+    if not np.isfinite(vectors).all():
+        bad_id = ids[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])]
+        raise InvalidRequest(f"the vector of {bad_id!r} has numbers that are not finite")
     if prediction.solver == "scirepeval":
-        return known
-    vectors, _ = known
+        return np.asarray(vectors), labelled.labels[flags]
     every = np.zeros((len(labelled.ids), vectors.shape[1]), vectors.dtype)
-    every[[id in space.rows for id in labelled.ids]] = vectors
+    every[flags] = vectors
     return every, labelled.labels
 
 

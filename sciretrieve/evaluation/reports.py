@@ -43,7 +43,7 @@ class Report:
     times: Mapping[str, float]
     """What was measured of run times, see `costs.Times.as_json`."""
     lacks: Sequence[str] = ()
-    """What of the benchmark is not there, see `wholeness.lacking`: then nothing compares with published figures."""
+    """What of the benchmark is not there, see `benchmark_reading.lacking`: then nothing compares with published figures."""
 
     @property
     def published(self) -> Sequence[Row]:

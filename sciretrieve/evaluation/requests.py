@@ -36,22 +36,20 @@ from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..query.relevance_models import Rm3, expanding
 from ..storage.manifest import MANIFEST
 from . import scoring, sides
-from .benchmark_reading import read_for
+from .benchmark_reading import lacking, read_for
 from .benchmark_specs import Benchmark
 from .costs import TimedBuild, Times, trainings_of
 from .evaluation_options import EvaluationRequest, make_request
-from .material import Clicks, Clustering, Handover, Material, Prediction
+from .material import Clicks, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, save, versions
 from .scoring import Result
 from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
-from .wholeness import lacking
 
 LEARNERS = {
     Prediction: "linear support vectors",
-    Clustering: "average linkage by cosine",
     Handover: "S2AND's own code",
     Clicks: "a network that learns clicks from the cosine and metadata",
 }

@@ -21,10 +21,9 @@ from ..metrics.measures import Evaluator, Measure, parse_measure
 from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
 from ..metrics.trec import run_line
 from ..protocols import Progress
-from .author_clustering import cluster
 from .click_prediction import predict_clicks
 from .handover import scored_elsewhere
-from .material import Clicks, Clustering, Handover, Material, Prediction, Protocol, Task
+from .material import Clicks, Handover, Material, Prediction, Protocol, Task
 from .predicting import Predicted, predict
 from .systems import Answer, Dense, System
 
@@ -262,8 +261,6 @@ def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Mater
     for system, prediction in pairs:
         if isinstance(prediction, Prediction):
             came = predict(prediction, system.space, lambda: progress.advance(1))
-        elif isinstance(prediction, Clustering):
-            came = cluster(prediction, system.space, lambda: progress.advance(1))
         elif isinstance(prediction, Clicks):
             came, clicks = predict_clicks(prediction, system.space, lambda: progress.advance(1))
             results.append(TaskResult(prediction.name, clicks, prediction=came))

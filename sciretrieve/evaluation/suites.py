@@ -48,7 +48,7 @@ class SuiteReport:
         notes: what the benchmarks noted, each note once.
         times: the benchmarks' run times together.
         training: what the folder of a trained encoder says of its training, see `costs.trainings_of`.
-        partial: benchmark -> what of it is not there, see `wholeness.lacking`.
+        partial: benchmark -> what of it is not there, see `benchmark_reading.lacking`.
     """
 
     suite: Suite

@@ -81,7 +81,7 @@ class TrainingsReport:
 
     @property
     def partial(self) -> list[str]:
-        """What of the benchmark is not there, see `wholeness.lacking`."""
+        """What of the benchmark is not there, see `benchmark_reading.lacking`."""
         return list(dict.fromkeys(lack for system in self.systems for cell in system.cells for lack in cell.report.get("partial", ())))
 
     @property

@@ -222,20 +222,9 @@ def zipped(path: Path, text: str) -> Path:
 
 
 def written(path: Path, form: str) -> tuple[Path, dict[str, Any]]:
-    """The made-up papers in one of the forms that references have, and what must be said of it."""
+    """The made-up papers with references in one text, or in a table of pairs; and what must be said of it."""
     rows = papers()
     plain = [{name: row[name] for name in ("id", "title", "abstract")} for row in rows]
-    if form == "OpenAlex":
-        at = "https://openalex.org/W"
-        texts = [{**row, "id": at + row["id"]} for row in plain]
-        return write_lines(
-            path / "c.jsonl",
-            [{**text, "referenced_works": [at + id for id in row["references"]]} for text, row in zip(texts, rows, strict=True)],
-        ), {}
-    if form == "Semantic Scholar":
-        objects = [[{"paperId": id, "title": "…"} for id in row["references"]] for row in rows]
-        texts = [{"paperId": row["id"], "title": row["title"], "abstract": row["abstract"]} for row in plain]
-        return write_lines(path / "c.jsonl", [{**text, "references": value} for text, value in zip(texts, objects, strict=True)]), {}
     if form == "one text":
         with (path / "c.csv").open("w", newline="") as file:
             writer = csv.writer(file)
@@ -258,14 +247,12 @@ def written(path: Path, form: str) -> tuple[Path, dict[str, Any]]:
     return corpus, {"citations": path / "e.parquet"}
 
 
-@pytest.mark.parametrize(
-    "form", ["OpenAlex", "Semantic Scholar", "one text", "pairs, named, swapped", "pairs without a header", "pairs in Parquet"]
-)
-def test_references_are_read_in_every_form(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", ["one text", "pairs, named, swapped", "pairs without a header", "pairs in Parquet"])
+def test_references_are_read_from_a_column_and_from_tables(tmp_path: Path, form: str) -> None:
     corpus, settings = written(tmp_path, form)
     collection = read_collection(open_corpus(corpus), CiteSettings(**SETTINGS | settings))
     cites = links(papers())
-    names = [id.removeprefix("https://openalex.org/W") for id in collection.ids]
+    names = collection.ids
     assert names == list(cites)
     assert {id: {names[other] for other in collection.graph.cites(row)} for row, id in enumerate(names)} == cites
     for row, id in enumerate(names):

@@ -13,13 +13,30 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import CorruptData, InvalidRequest, ResultAwaited
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound, ResultAwaited
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from sciretrieve.evaluation.readers.s2and import DATASETS
-from tests.evaluation.made_up_benchmarks import write_text, write_vectors
-from tests.evaluation.test_author_clustering import s2and
+from tests.evaluation.made_up_benchmarks import paper, write_text, write_vectors
 
 ROWS = (*DATASETS, "union", "s2")
+BLOCKS = {"train": ["a"], "dev": ["b", "c"], "test": ["d", "e", "f"]}
+
+
+def s2and(folder: Path, dataset: str, seed: int) -> dict[str, Any]:
+    """One data set in the authors' layout. Returns the papers' vectors."""
+    chance = np.random.default_rng(seed)
+    signatures: dict[str, Any] = {}
+    clusters: dict[str, Any] = {}
+    for author in (f"{block}{number}" for names in BLOCKS.values() for block in names for number in range(int(chance.integers(1, 5)))):
+        mentions = range(len(signatures), len(signatures) + int(chance.integers(1, 7)))
+        clusters[author] = {"cluster_id": author, "signature_ids": [str(id) for id in mentions], "model_version": -1}
+        for id in mentions:
+            signatures[str(id)] = {"signature_id": str(id), "paper_id": 1000 + id, "author_info": {"block": author[0], "first": "A"}}
+    ids = [str(row["paper_id"]) for row in signatures.values()]
+    for name, value in (("signatures", signatures), ("clusters", clusters), ("papers", {id: paper(id) for id in ids})):
+        write_text(folder / dataset / f"{dataset}_{name}.json", json.dumps(value))
+    write_text(folder / f"blocks/block_sigs_{dataset}.json", json.dumps(BLOCKS))
+    return {id: chance.normal(size=5).astype(np.float32) for id in ids}
 
 
 @pytest.fixture
@@ -27,7 +44,7 @@ def data(tmp_path: Path) -> Path:
     """All data sets, and a file of vectors beside them."""
     vectors: dict[str, Any] = {}
     for seed, dataset in enumerate(DATASETS):
-        vectors |= s2and(tmp_path / "data", dataset, seed)[0]
+        vectors |= s2and(tmp_path / "data", dataset, seed)
     write_vectors(tmp_path / "v.jsonl", vectors)
     return tmp_path / "data"
 
@@ -174,3 +191,22 @@ def test_what_does_not_go_with_it_is_one_line(data: Path) -> None:
     (data / "qian").rename(data / "elsewhere/qian")
     with pytest.raises(InvalidRequest, match="from one folder, and these are in several"):
         evaluate("s2and", data, **options(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("arnetminer/arnetminer_signatures.json", '{"0": {"paper_id": 1}}', "signature '0' has no author_info.block or no paper_id"),
+        ("arnetminer/arnetminer_clusters.json", '{"a": {}}', "cluster 'a' has no list of signature_ids"),
+        ("blocks/block_sigs_arnetminer.json", '{"train": [], "test": ["d"]}', "has no list of blocks 'dev'; found test, train"),
+        ("blocks/block_sigs_arnetminer.json", '{"dev": ["z"], "test": ["d"]}', "none of the blocks of 'dev' has a signature with a known"),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path: Path, name: str, content: str, words: str) -> None:
+    s2and(tmp_path, "arnetminer", 1)
+    write_text(tmp_path / name, content)
+    with pytest.raises(InvalidRequest, match=re.escape(words)):
+        evaluate("s2and", tmp_path)
+    (tmp_path / "arnetminer/arnetminer_papers.json").unlink()
+    with pytest.raises(NotFound, match=r"s2and needs arnetminer_papers\.json"):
+        evaluate("s2and", tmp_path)

@@ -147,19 +147,22 @@ def scidocs(folder: Path, tasks: Sequence[str], metadata: str = METADATA) -> dic
     return qrels
 
 
-def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "metadata"), [("scidocs-rerank", METADATA), ("multi-scidocs", "paper_metadata.json")])
+def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_path: Path, name: str, metadata: str) -> None:
     tasks = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
-    qrels = scidocs(tmp_path, list(tasks))
+    qrels = scidocs(tmp_path, list(tasks), metadata)
     vectors = {id: vector for id, vector in VECTORS.items() if id not in ("p005", "p011")}
-    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)))
-    for task, name in tasks.items():
+    per_task = evaluate(name, tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()["per_task"]
+    assert list(per_task) == list(tasks.values())[0 if name == "scidocs-rerank" else 2 :]
+    for task in tasks:
+        if (task_report := per_task.get(tasks[task])) is None:
+            continue
         maps, ndcgs = [], []
         for query, grades in qrels[task].items():
             if query in vectors:
                 order = ranked({other: round(l2(vectors[query], vectors[other]), 5) for other in grades if other in vectors})
                 maps.append(average_precision(order, grades))
                 ndcgs.append(ndcg(order, grades))
-        task_report = report.as_json()["per_task"][name]
         assert task_report["rounded"] == {"MAP": round(100 * mean(maps), 2), "nDCG": round(100 * mean(ndcgs), 2)}
         assert task_report["queries"] == len(maps)
         assert task_report["unanswered_queries"] == len(qrels[task]) - len(maps)
@@ -197,17 +200,6 @@ def test_one_task_of_several(tmp_path: Path, vectors: str) -> None:
     assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == measures
     with pytest.raises(InvalidRequest, match="has no task 'site'; there are: co-view"):
         evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="site")
-
-
-def test_multi_scidocs(tmp_path: Path, vectors: str) -> None:
-    qrels = scidocs(tmp_path, ["cite", "cocite"], "paper_metadata.json")
-    report = evaluate("multi-scidocs", tmp_path, embeddings=vectors)
-    orders = {
-        query: ranked({other: round(l2(VECTORS[query], VECTORS[other]), 5) for other in row if other in VECTORS})
-        for query, row in qrels["cite"].items()
-    }
-    expected = round(100 * mean([average_precision(orders[query], row) for query, row in qrels["cite"].items()]), 2)
-    assert report.as_json()["per_task"]["cite"]["rounded"]["MAP"] == expected
 
 
 @pytest.mark.parametrize("names", ["old", "new"])
@@ -424,36 +416,18 @@ def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path,
     assert (again.as_json()["rounded"], differences) == (kept.as_json()["rounded"], [])
 
 
-def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
-    ids = [f"d{at:04d}" for at in range(1100)]
-    papers = ({"id": id, "title": "", "abstract": "x"} for id in ids)
-    write_beir(tmp_path / "data", papers, {"d0000": "x", "q": "x", "unjudged": ""}, {"d0000": {"d0001": 1}, "q": {"d0001": 1}})
-    vectors = np.random.default_rng(3).normal(size=(1101, 6)).astype(np.float32)
-    path = write_vectors(tmp_path / "v.jsonl", dict(zip([*ids, "q"], vectors, strict=True)))
-    report = evaluate("trec-covid", tmp_path / "data", embeddings=str(path), output=tmp_path / "out")
-    run = json.loads((tmp_path / "out/run.json").read_text())
-    assert {query: len(row) for query, row in run.items()} == {"d0000": 1000, "q": 1000}
-    assert any("neither the protocol nor a file of vectors names a score" in note for note in report.notes)
-
-
-def test_however_many_papers_tie_the_greatest_ids_fill_the_depth(tmp_path: Path) -> None:
+def test_a_ranking_is_as_deep_besides_the_query_itself_and_the_greatest_ids_fill_it(tmp_path: Path) -> None:
     ids = [f"d{at:04d}" for at in range(1500)]
     papers = ({"id": id, "title": "", "abstract": "x"} for id in ids)
-    write_beir(tmp_path / "data", papers, {"d0003": "x", "q": "x"}, {"d0003": {"d0001": 1}, "q": {"d0001": 1}})
-    near = {id: [1.0, 0.0] if id in ("d0000", "d0001") else [0.5, 0.0] for id in ids}
-    rows = [{"paper_id": id, "embedding": vector} for id, vector in {**near, "q": [1.0, 0.0]}.items()]
-    vectors = str(write_lines(tmp_path / "v.jsonl", rows))
+    write_beir(tmp_path / "data", papers, {"d0003": "x", "q": "x", "unjudged": ""}, {"d0003": {"d0001": 1}, "q": {"d0001": 1}})
+    near = {id: np.array([1.0 if id in ("d0000", "d0001", "q") else 0.5, 0.0]) for id in [*ids, "q"]}
+    vectors = str(write_vectors(tmp_path / "v.jsonl", near))
     evaluate("trec-covid", tmp_path / "data", embeddings=vectors, metric="ip", output=tmp_path / "out")
     run = json.loads((tmp_path / "out/run.json").read_text())
     expected = {"d0000", "d0001", *ids[-998:]}
     assert {query: set(row) for query, row in run.items()} == {"d0003": expected, "q": expected}
-
-
-def test_a_run_of_other_queries_is_refused(tmp_path: Path) -> None:
-    beir(tmp_path / "data")
-    scores = write_text(tmp_path / "run.json", '{"another": {"p001": 1}}')
-    with pytest.raises(InvalidRequest, match="answered none of the queries"):
-        evaluate("trec-covid", tmp_path / "data", scores=str(scores))
+    notes = evaluate("trec-covid", tmp_path / "data", embeddings=vectors).notes
+    assert any("neither the protocol nor a file of vectors names a score" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -466,8 +440,19 @@ def test_figures_are_rounded_as_their_authors_do(rounding: Any, value: float, ex
     assert result.rounded["", "MAP"] == expected
 
 
-def test_a_judged_query_without_text_stops_the_evaluation(tmp_path: Path) -> None:
+def test_what_of_a_beir_directory_is_refused(tmp_path: Path, vectors: str) -> None:
+    for name in ("one", "two"):
+        beir(tmp_path / "both" / name)
     beir(tmp_path / "data")
+    narrow = write_vectors(tmp_path / "n.jsonl", {id: vector[:5] for id, vector in VECTORS.items()})
+    scores = write_text(tmp_path / "run.json", '{"another": {"p001": 1}}')
+    for folder, options, words in (
+        ("both", {}, r"has corpus\.jsonl more than once .*name the benchmark's own folder"),
+        ("data", {"embeddings": vectors, "query_embeddings": narrow}, r"n\.jsonl has vectors of 5 dimensions, and .*v\.jsonl of 8"),
+        ("data", {"scores": scores}, "answered none of the queries"),
+    ):
+        with pytest.raises(InvalidRequest, match=words):
+            evaluate("trec-covid", tmp_path / folder, **options)  # type: ignore[arg-type]
     with (tmp_path / "data/qrels/test.tsv").open("a") as file:
         file.write("nobody\tp001\t1\n")
     with pytest.raises(InvalidRequest, match=r"test\.tsv, line 82: query 'nobody' is judged, but .*queries\.jsonl has no text for it"):
@@ -868,28 +853,26 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         evaluate("mdcr", tmp_path)
     with pytest.raises(InvalidRequest, match="name their folder with `data`"):
         evaluate("mdcr")
-    write_text(tmp_path / "mdcr_test.json", '{"Art": {"q1": {"bm25": ["a"')
     write_lines(tmp_path / "mdcr_test_data.jsonl", [paper("a")])
-    with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is no whole JSON"):
-        evaluate("mdcr", tmp_path)
-    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {"bm25": ["gone"], "true": ["a"]}}}))
-    with pytest.raises(InvalidRequest, match=r"Art, query 'a' has no list 'graph'; get the file again"):
-        evaluate("mdcr", tmp_path)
     kinds = {kind: ["a"] for kind in ("bm25", "scincl", "specter", "graph", "most_cited", "random", "true")}
-    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": kinds}}))
-    with pytest.raises(InvalidRequest, match=r"has no field 'Biology'; the benchmark is the mean over all 19"):
-        evaluate("mdcr", tmp_path)
-    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {**kinds, "bm25": ["gone"]}}}))
-    with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which is not in "):
+    for value, words in (
+        ({"bm25": ["gone"], "true": ["a"]}, r"Art, query 'a' has no list 'graph'; get the file again"),
+        (kinds, r"has no field 'Biology'; the benchmark is the mean over all 19"),
+        ({**kinds, "bm25": ["gone"]}, r"query 'a' names paper 'gone', which is not in "),
+    ):
+        write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": value}}))
+        with pytest.raises(InvalidRequest, match=words):
+            evaluate("mdcr", tmp_path)
+    write_text(tmp_path / "mdcr_test.json", '{"Art": {"q1": {"bm25": ["a"')
+    with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is no whole JSON"):
         evaluate("mdcr", tmp_path)
 
 
 def test_a_figure_over_a_part_is_refused(tmp_path: Path) -> None:
     few = str(write_vectors(tmp_path / "few.jsonl", {id: vector for id, vector in VECTORS.items() if id not in ("p007", "p008")}))
-    value = mdcr(tmp_path / "mdcr")
+    mdcr(tmp_path / "mdcr")
     with pytest.raises(InvalidRequest, match=r"few\.jsonl lacks \d+ (queries|candidates) of \w+, 'p00[78]' first; the protocol wants all"):
         evaluate("mdcr", tmp_path / "mdcr", embeddings=few)
-    assert value
     beir(tmp_path / "data")
     with pytest.raises(InvalidRequest, match=r"few\.jsonl lacks 2 of the 60 papers of trec-covid, 'p007' first"):
         evaluate("trec-covid", tmp_path / "data", embeddings=few)
@@ -897,21 +880,6 @@ def test_a_figure_over_a_part_is_refused(tmp_path: Path) -> None:
     paper_file = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
     with pytest.raises(InvalidRequest, match="lacks 1 queries of test, 'p009' first"):
         evaluate("trec-covid", tmp_path / "data", embeddings=paper_file, query_embeddings=query_file)
-
-
-def test_vectors_of_another_width_are_refused(tmp_path: Path) -> None:
-    beir(tmp_path / "data")
-    narrow = str(write_vectors(tmp_path / "n.jsonl", {id: vector[:5] for id, vector in VECTORS.items()}))
-    paper_file = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
-    with pytest.raises(InvalidRequest, match=r"n\.jsonl has vectors of 5 dimensions, and .*v\.jsonl of 8"):
-        evaluate("trec-covid", tmp_path / "data", embeddings=paper_file, query_embeddings=narrow)
-
-
-def test_a_folder_with_several_benchmarks_is_refused(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        beir(tmp_path / name)
-    with pytest.raises(InvalidRequest, match=r"has corpus\.jsonl more than once .*name the benchmark's own folder"):
-        evaluate("trec-covid", tmp_path)
 
 
 @pytest.mark.parametrize("mode", ["bm25", "hybrid", "dense"])

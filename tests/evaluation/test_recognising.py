@@ -9,9 +9,8 @@ import pytest
 
 from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate
-from sciretrieve.evaluation.benchmark_reading import read
+from sciretrieve.evaluation.benchmark_reading import patterns, read
 from sciretrieve.evaluation.readers.s2and import DATASETS
-from sciretrieve.evaluation.recognising import patterns
 from tests.evaluation.made_up_benchmarks import write_text
 
 CLASSES = ("mesh_descriptors", "fos", "biomimicry", "drsm")
@@ -73,7 +72,7 @@ LAYOUTS: dict[tuple[str, ...], list[str]] = {
         "scidocs_view_cite_read/evaluation.jsonl",
         *(f"scidocs_{task}/test_qrel.jsonl" for task in ("view", "read", "cite", "cocite")),
     ],
-    ("s2and", "s2and-vectors"): [
+    ("s2and",): [
         path
         for name in DATASETS
         for path in (*(f"{name}/{name}_{part}.json" for part in ("signatures", "clusters", "papers")), f"blocks/block_sigs_{name}.json")

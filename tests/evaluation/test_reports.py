@@ -17,13 +17,13 @@ import pytest
 from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.base.types import Paper, Query
 from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
+from sciretrieve.evaluation.benchmark_reading import lacking
 from sciretrieve.evaluation.material import Material, Protocol, Task
 from sciretrieve.evaluation.matrix import read_plan, run_matrix
 from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.reports import Report
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.evaluation.standings import Cell, Standings
-from sciretrieve.evaluation.wholeness import lacking
 from sciretrieve.metrics.measures import parse_measure
 from sciretrieve.progress import Silent
 from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
@@ -52,7 +52,6 @@ def test_averages_are_those_that_a_paper_defines() -> None:
         "biomimicry": "tasks",
         "drsm": "tasks",
         "s2and": "tasks",  # SciRepEval's authors: the mean of all values of its table, whose columns are the tasks
-        "s2and-vectors": "tasks",  # a form of ours
     }
 
 
@@ -197,7 +196,7 @@ def test_what_is_published_is_known_of_most() -> None:
     assert sizes["relish"] == {"": {"queries": 3_190, "pairs": 191_245}}
     assert sizes["publication-year"] == {"": {"papers": 30_000}}
     assert {name for name, known in sizes.items() if not any(known.values())} < {
-        *("asr", "mdcr", "mdcr-full", "multi-scidocs", "scidocs-recomm", "s2and", "s2and-vectors", "fields-of-study", "drsm"),
+        *("asr", "mdcr", "mdcr-full", "multi-scidocs", "scidocs-recomm", "s2and", "fields-of-study", "drsm"),
         *("biomimicry", "feeds-1", "feeds-m", "feeds-title"),
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sciretrieve.evaluation.plots import correlation_map
+from sciretrieve.evaluation.page import correlation_map
 from sciretrieve.evaluation.standings import Cell, Standings, correlations, marks
 from sciretrieve.files.figures import drawn
 
