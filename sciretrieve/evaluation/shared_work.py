@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from ..base.choices import Filter, Mode
 from ..base.types import Query, Rows, Vectors
@@ -18,10 +17,8 @@ from .benchmark_specs import Benchmark
 from .evaluation_options import EvaluationRequest
 from .material import Material
 
-ROWS = 5_000_000
-"""Candidates that are remembered, 24 bytes each: those of some 2,500 queries at the usual depth. What comes after them is searched anew."""
-
-Value = TypeVar("Value")
+MOST = 2_500
+"""Queries whose candidates are remembered, at the usual depth some 50 KB each. What comes after them is searched anew."""
 
 
 class SharedWork:
@@ -62,37 +59,12 @@ class SharedWork:
             index.close()
 
 
-@dataclass(slots=True)
-class _Memory:
-    """What was computed, by what it depends on. Objects are told apart by their places in memory, so they are kept."""
-
-    values: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
-    rows: int = 0
-    is_full: bool = False
-
-    def get(self, kept: Any, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The value under a key, in which the objects `kept` stand by their places; computed if it is not here."""
-        if key in self.values:
-            value: Value = self.values[key][1]
-            return value
-        value = compute()
-        self.put(kept, key, value)
-        return value
-
-    def put(self, kept: Any, key: Hashable, value: Any, rows: int = 0) -> None:
-        """Remember a value of so many candidates, as long as there is room."""
-        self.is_full = self.is_full or self.rows + rows > ROWS
-        if not self.is_full:
-            self.rows += rows
-            self.values[key] = kept, value
-
-
 class RememberingReader(Reader):
     """A `Reader` that reads each query once."""
 
-    def __init__(self, reader: Reader, memory: _Memory, searcher: Searcher) -> None:
+    def __init__(self, reader: Reader, searcher: Searcher) -> None:
         super().__init__(reader.snapshot, searcher, lambda: reader.query_encoder)
-        self._memory = memory
+        self._known: dict[Hashable, tuple[Sequence[str | Query], list[Probe]]] = {}
 
     def probes(
         self,
@@ -107,36 +79,36 @@ class RememberingReader(Reader):
         among: Rows | None = None,
     ) -> list[Probe]:
         """See `Reader.probes`; vectors that are given are always the same ones for the same queries."""
-        if filter or like or unlike or among is not None or any(isinstance(query, str) for query in queries):
-            return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike, among=among)
-        key = "probes", mode, late, tuple(map(id, queries))
-        return self._memory.get(queries, key, lambda: Reader.probes(self, queries, mode, filter, vectors, late))
+        key = mode, late, tuple(map(id, queries))  # the queries are kept, so that no others take their places in memory
+        is_plain = not (filter or like or unlike) and among is None
+        if is_plain and key in self._known:
+            return self._known[key][1]
+        probes = super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike, among=among)
+        if is_plain and sum(len(probes) for _, probes in self._known.values()) < MOST:
+            self._known[key] = queries, probes
+        return probes
 
 
 def remembering(index: Index) -> Index:
     """An index of the parts of another one, in whose place it is, that reads each query once, and asks its halves once for what they
     propose, however these are joined."""
-    memory = _Memory()
-    searcher = RememberingSearcher.of(index.snapshot, memory=memory)
-    return Index(index.snapshot, RememberingReader(index.reader, memory, searcher), searcher, index.reopened)
+    searcher = RememberingSearcher.of(index.snapshot)
+    return Index(index.snapshot, RememberingReader(index.reader, searcher), searcher, index.reopened)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RememberingSearcher(Searcher):
-    """A `Searcher` that remembers candidates."""
+    """A `Searcher` that remembers candidates, by what they depend on: probes by their places in memory, as candidates keep them."""
 
-    memory: _Memory = field(compare=False)
+    known: dict[Hashable, Candidates] = field(default_factory=dict, compare=False)
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """See `Searcher.candidates`."""
         assert self.bm25 is not None
-        keys = [("candidates", self.bm25.parameters, self.effort, depth, id(probe)) for probe in probes]
-        known: Mapping[Hashable, tuple[Any, Any]] = self.memory.values
-        found = super().candidates([probe for probe, key in zip(probes, keys, strict=True) if key not in known], depth)
-        for probe, key in zip(probes, keys, strict=True):
-            if key in known:
-                yield known[key][1]
-                continue
-            candidates = next(found)
-            self.memory.put(probe, key, candidates, len(candidates.rows))
+        keys = [(self.bm25.parameters, self.effort, depth, id(probe)) for probe in probes]
+        new = super().candidates([probe for probe, key in zip(probes, keys, strict=True) if key not in self.known], depth)
+        for key in keys:
+            candidates = self.known[key] if key in self.known else next(new)
+            if len(self.known) < MOST:
+                self.known[key] = candidates
             yield candidates

@@ -162,10 +162,13 @@ class IndexSearch(System):
     def __init__(self, name: str, index: Index, options: SearchOptions, settings: Mapping[str, Any], times: Times) -> None:
         self.name, self.index, self.options, self.times = name, index, options, times
         self.known = set(index.snapshot.live_ids())
-        self._space = IndexSpace(index) if options.mode != "bm25" else None
         effort = {knob: value for knob in KNOBS if (value := getattr(options, knob)) is not None}
         self.facts = {"index": str(index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
         self.facts |= ({"effort": effort} if effort else {}) | ({"settings": settings} if settings else {})
+
+    @cached_property
+    def _space(self) -> IndexSpace:
+        return IndexSpace(self.index)
 
     def has_query(self, query: Query) -> bool:
         """See `System`. A paper without any text is a query that nothing is found for, as its vector says nothing in mode dense."""
@@ -176,7 +179,7 @@ class IndexSearch(System):
         queries = [query for query in task.queries.values() if self.has_query(query)]
         # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
         with self.times.prepared():
-            vectors = self._space.queries(task)[1] if self._space is not None else None
+            vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
         if task.candidates is None:
             last_row = self.index.snapshot.scope.rows if task.among is None else task.among
             k = depth + 1 + self.index.snapshot.scope.rows - last_row  # papers outside the candidates may come first

@@ -198,8 +198,8 @@ def test_what_does_not_go_with_it_is_one_line(data: Path) -> None:
     [
         ("arnetminer/arnetminer_signatures.json", '{"0": {"paper_id": 1}}', "signature '0' has no author_info.block or no paper_id"),
         ("arnetminer/arnetminer_clusters.json", '{"a": {}}', "cluster 'a' has no list of signature_ids"),
-        ("blocks/block_sigs_arnetminer.json", '{"train": [], "test": ["d"]}', "has no list of blocks 'dev'; found test, train"),
-        ("blocks/block_sigs_arnetminer.json", '{"dev": ["z"], "test": ["d"]}', "none of the blocks of 'dev' has a signature with a known"),
+        ("blocks/block_sigs_arnetminer.json", '{"train": ["a"], "test": ["d"]}', "has no list of blocks 'dev'; found test, train"),
+        ("blocks/block_sigs_arnetminer.json", '{"train": ["a"], "dev": ["z"], "test": ["d"]}', "of the blocks of 'dev' has a signature"),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path: Path, name: str, content: str, words: str) -> None:

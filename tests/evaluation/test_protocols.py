@@ -452,7 +452,7 @@ def test_what_of_a_beir_directory_is_refused(tmp_path: Path, vectors: str) -> No
         ("data", {"scores": scores}, "answered none of the queries"),
     ):
         with pytest.raises(InvalidRequest, match=words):
-            evaluate("trec-covid", tmp_path / folder, **options)  # type: ignore[arg-type]
+            evaluate("trec-covid", tmp_path / folder, **options)
     with (tmp_path / "data/qrels/test.tsv").open("a") as file:
         file.write("nobody\tp001\t1\n")
     with pytest.raises(InvalidRequest, match=r"test\.tsv, line 82: query 'nobody' is judged, but .*queries\.jsonl has no text for it"):

@@ -6,10 +6,14 @@ Where that paper leaves something open, this is what is done here:
   those of the candidates, those of titles and of papers each by themselves, and those of both together.
 - AOP counts the query itself, which is one of the candidates (§6.3 leaves it in, where §5 leaves a title out).
 - A category's figure is the mean of its classes' figures.
+
+Each set of texts that is searched is an index in a temporary folder, so that all ways to search answer as they do for users. Every text is
+encoded once, all into one file, of which each set takes its vectors; so hybrid search is without late interaction here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,15 +25,17 @@ import numpy as np
 
 from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
 from ...base.errors import InvalidRequest
-from ...base.types import Paper, Rows, Scores, Vectors
+from ...base.types import Paper, Query, Rows, Scores, Vectors
 from ...encoders import load_encoder, reads_texts
+from ...encoders.stored import IDS
 from ...files.schema import texts_of
+from ...files.writing import write_lines, write_vectors
+from ...lifecycle import build
 from ...options import BuildSettings, SearchOptions
-from ...papers.corpora import Corpus, Sources, open_corpus
+from ...papers.corpora import Corpus, PaperCorpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Encoder, Progress
 from ...query.index import Index
-from .asking import PerturbedTexts, Texts, TextVectors, labelled
 from .neighbours import CATEGORIES, CLASSES, Category, neighbours
 from .similarities import Anisotropy, Retrieval, Similarities, anisotropy, mean_cosine, overlap, own_ranks, similarities, standardised
 from .tagged_texts import check_tagger
@@ -50,6 +56,8 @@ OPTIMAL: Mapping[Category, tuple[float, float]] = {
 }
 """Between which AOP-20 a category is represented optimally (Table 5)."""
 MODES: tuple[Mode, ...] = ("dense", "bm25", "hybrid")
+Texts = Sequence[Paper]
+"""Texts that are asked or answered with; their ids tell all texts of a study apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +253,33 @@ def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper],
     return [paper for _, paper in sorted(sample, key=lambda numbered: numbered[0])], count
 
 
+def labelled(label: str, papers: Mapping[int, Paper]) -> list[Paper]:
+    """Papers under ids that name the text used, with their places among the studied papers; places order ties."""
+    return [replace(paper, id=f"{label} {place:09d}") for place, paper in papers.items()]
+
+
+class TextVectors:
+    """The vectors of all texts, in a file."""
+
+    def __init__(self, encoder: Encoder, texts: Texts, folder: Path, progress: Progress) -> None:
+        """Encode the texts, as papers of a corpus."""
+        self.path = folder / "vectors.npy"
+        encoder.expect(len(texts))
+        progress.start(len(texts), unit="texts")
+        matrix = np.empty((len(texts), encoder.dim), np.float32)
+        for start in range(0, len(texts), encoder.window):
+            window = texts[start : start + encoder.window]
+            matrix[start : start + len(window)] = encoder.encode(encoder.tokenise(window), progress.advance)
+        write_vectors(self.path, [matrix], matrix.shape)
+        write_lines(self.path.with_suffix(IDS), (text.id for text in texts))
+        self._rows = {text.id: row for row, text in enumerate(texts)}
+        self._matrix = matrix
+
+    def of(self, texts: Texts) -> Vectors:
+        """The vectors of these texts, (n, dim)."""
+        return self._matrix[[self._rows[text.id] for text in texts]]
+
+
 class _Work:
     """What the parts of a study share: all texts, their vectors, and what makes candidate sets of them."""
 
@@ -260,25 +295,39 @@ class _Work:
         progress: Progress,
     ) -> None:
         self.modes, self.seed, self.progress = modes, seed, progress
+        self.settings, self.options, self.folder = settings, options, folder
         made = neighbours(papers, seed)
         self.places = {code: np.array(list(of_class), np.int64) for code, of_class in made.items()}
         self.papers = labelled(PAPERS, dict(enumerate(papers)))
         self.titles = labelled(TITLES, {place: replace(paper, abstract="") for place, paper in enumerate(papers)})
         self.neighbours = {code: labelled(code, of_class) for code, of_class in made.items() if of_class}
         texts = [*self.papers, *self.titles, *(text for of_class in self.neighbours.values() for text in of_class)]
-        vectors = TextVectors(encoder, texts, folder, progress) if encoder is not None else None
-        self.library = PerturbedTexts(folder, vectors, settings, options)
-        self.vectors = vectors
+        self.vectors = TextVectors(encoder, texts, folder, progress) if encoder is not None else None
         progress.start(len(self.neighbours) + 2, unit="sets of texts")
+
+    def index(self, texts: Texts) -> Index:
+        """An index of these texts, in their order."""
+        digest = hashlib.sha256("\n".join(text.id for text in texts).encode()).hexdigest()
+        encoder = f"vectors:{self.vectors.path}" if self.vectors is not None else None
+        settings = replace(self.settings, encoder=encoder, dense="none" if encoder is None else "flat")
+        return build(PaperCorpus.of("texts", digest, lambda: iter(texts)), self.folder / digest[:16], settings, progress=False)
+
+    def answers(self, index: Index, queries: Texts, k: int, mode: Mode) -> Rows:
+        """The rows of the first k texts for each query, (queries, k), best first; -1 where a search has no more answers."""
+        rows = np.full((len(queries), k), -1, np.int64)
+        asked = [Query(text.id, paper=text) for text in queries]
+        for place, ranking in enumerate(index.search(asked, k, self.options, mode=mode, group=False)):
+            rows[place, : len(ranking)] = ranking.rows
+        return rows
 
     def tasks(self) -> dict[Mode, dict[str, Retrieval]]:
         """Tasks I and II (§5)."""
         count = len(self.papers)
-        alone, with_titles = self.library.index(self.papers), self.library.index([*self.papers, *self.titles])
+        alone, with_titles = self.index(self.papers), self.index([*self.papers, *self.titles])
         results: dict[Mode, dict[str, Retrieval]] = {}
         for mode in self.modes:
-            first = _ranks(self.library.answers(alone, self.titles, count, mode))
-            answers = self.library.answers(with_titles, self.titles, 2 * count, mode)
+            first = _ranks(self.answers(alone, self.titles, count, mode))
+            answers = self.answers(with_titles, self.titles, 2 * count, mode)
             own_title = np.arange(count, 2 * count)[:, None]
             second = _ranks(np.array([[row for row in rows if row != title] for rows, (title,) in zip(answers, own_title, strict=True)]))
             results[mode] = {"Task I": Retrieval.of(first), "Task II": Retrieval.of(second)}
@@ -287,13 +336,13 @@ class _Work:
 
     def classes(self) -> list[ClassResult]:
         """What the neighbours of each class find (§6.2, §6.3), and how similar they are (§6.1)."""
-        papers = self.library.index(self.papers)
+        papers = self.index(self.papers)
         results = []
         for cls in CLASSES:
             texts = self.neighbours.get(cls.code)
             if texts is None:
                 continue
-            candidates = self.library.index([*texts, *self.papers])
+            candidates = self.index([*texts, *self.papers])
             found = {mode: self._found(papers, candidates, cls.code, mode) for mode in self.modes}
             alike = to_original = None
             if self.vectors is not None:
@@ -306,10 +355,10 @@ class _Work:
 
     def _found(self, papers: Index, candidates: Index, code: str, mode: Mode) -> NeighbourShares:
         texts, places = self.neighbours[code], self.places[code]
-        own = self.library.answers(papers, texts, 10, mode) == places[:, None]
+        own = self.answers(papers, texts, 10, mode) == places[:, None]
         some = np.array(sorted(random.Random(f"{self.seed} {code}").sample(range(len(texts)), min(len(texts), OVERLAP_QUERIES))))
-        nearest = self.library.answers(candidates, [texts[number] for number in some], 20, mode)
-        originals = self.library.answers(candidates, [self.papers[place] for place in places[some]], 20, mode)
+        nearest = self.answers(candidates, [texts[number] for number in some], 20, mode)
+        originals = self.answers(candidates, [self.papers[place] for place in places[some]], 20, mode)
         return NeighbourShares(
             float(own[:, 0].mean()), float(own.any(axis=1).mean()), overlap(nearest[:, :10], originals[:, :10]), overlap(nearest, originals)
         )
