@@ -251,7 +251,7 @@ data = "{tmp_path / "scidocs"}"
     result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     html = (tmp_path / "out" / "index.html").read_text()
-    shown = ("made-up", "both &amp; &lt;more&gt;", "Recall at depth", "of each query", "data:image/svg+xml", "SciMult, Table 5", "</html>")
+    shown = ("made-up", "both &amp; &lt;more&gt;", "Recall at depth", "data:image/svg+xml", "SciMult, Table 5", "</html>")
     for words in shown:
         assert words in html
     first_time = (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns
