@@ -192,18 +192,6 @@ def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable
     assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))
 
 
-@pytest.mark.embedded_encoder
-def test_the_sentence_answers_the_query(story_index: Callable[..., sr.Index]) -> None:
-    index = story_index("meaning", metric="cosine")
-    sentence_by_id = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}
-    assert sentence_by_id == {
-        "a": "Graph networks pass messages between nodes.",
-        "b": "Messages passed along the edges of a graph tell what a node is.",
-        "d": "One sentence only",
-        "e": "",
-    }
-
-
 def test_an_index_without_vectors_explains_by_words(story_index: Callable[..., sr.Index]) -> None:
     why = {explanation.id: explanation for explanation in explain(story_index("words", encoder=None), "cold antibodies", list(ABSTRACTS))}
     assert {id: explanation.sentence for id, explanation in why.items() if explanation.bm25} == {

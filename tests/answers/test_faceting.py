@@ -57,7 +57,7 @@ def test_years_are_in_their_order_and_a_name_says_how_many_values() -> None:
     with pytest.raises(InvalidRequest, match="'year:0' shows none; write year:10"):
         facets(table, ["year:0"])
     for name in ("yaer:3", "year:", "year:x", ":3"):
-        with pytest.raises(UnknownName):
+        with pytest.raises(UnknownName, match=r"unknown column in `facets` '.*'; (did you mean '|there are: )year"):
             facets(table, [name])
 
 
@@ -100,11 +100,6 @@ def test_values_keep_their_types() -> None:
 def test_a_column_of_nulls_is_missing() -> None:
     table = pa.table({"x": pa.nulls(3), "lists": pa.array([[None], [], None], pa.list_(pa.null()))})
     assert facets(table, ["x", "lists"]) == [Facet("x", (), 0, 3, 3), Facet("lists", (), 0, 3, 3)]
-
-
-def test_an_unknown_column_says_which_is_near() -> None:
-    with pytest.raises(UnknownName, match="unknown column in `facets` 'venues'; did you mean 'venue'"):
-        facets(pa.table({"venue": ["ACL"]}), ["venues"])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.answers.overview import clusters_of, facets_of
 from sciretrieve.base.choices import Mode
-from sciretrieve.base.errors import InvalidRequest, UnknownName
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.matching.dense.scale import Scale
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import WEAK
@@ -113,11 +113,6 @@ def test_a_listing_counts_all_of_its_papers(index: sr.Index, papers: list[dict[s
 def test_an_answer_without_papers_has_no_values(index: sr.Index) -> None:
     (facet,) = facets_of(index, index.search("graph", filter="year > 3000"), ["topic"])
     assert (facet.values, facet.others, facet.missing) == ((), 0, 0)
-
-
-def test_an_unknown_column_is_answered_with_those_near_to_it(index: sr.Index) -> None:
-    with pytest.raises(UnknownName, match=r"'yaer'.*did you mean 'year'"):
-        facets_of(index, index.search("graph"), ["topic", "yaer"])
 
 
 @pytest.mark.parametrize("k", [1, 5, 120])

@@ -41,10 +41,6 @@ def test_a_paper_like_no_other_is_alone(library: sr.Index) -> None:
     assert (profile(library, "other").also, profile(library, "other").similar) == ((), ())
 
 
-def test_neighbours_are_those_of_similar(index: sr.Index) -> None:
-    assert [hit.id for hit in profile(index, "p0000").similar] == [hit.id for hit in index.similar("p0000", 5, group=True).hits]
-
-
 def test_citations_are_those_of_the_index_that_has_them(library: sr.Index, tmp_path: Path) -> None:
     assert profile(library, "journal").citations is None
     rows = [{"id": "a", "title": "On graphs", "references": ["b", "10.1000/x"]}, {"id": "b", "title": "On more graphs", "references": []}]

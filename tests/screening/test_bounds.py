@@ -66,16 +66,6 @@ def test_the_bounds_hold_at_all_moments_of_nineteen_reviews_in_twenty(papers: in
     assert wrong_below <= 21
 
 
-def test_one_level_for_every_look_would_not_keep_the_promise() -> None:
-    """The bound of a single look, looked at after every paper, is wrong far too often: the levels above are no idle care."""
-    chance = np.random.default_rng(7)
-    papers, relevant, wrong, reviews = 400, 25, 0, 200
-    for _ in range(reviews):
-        places = sorted(chance.choice(papers, relevant, replace=False).tolist())
-        wrong += any(at_most(found, end, relevant, papers) <= 0.05 for found, end in enumerate(places))
-    assert wrong / reviews > 0.1
-
-
 def test_a_sample_of_everything_leaves_no_doubt() -> None:
     assert most_relevant([2, 5], 10, 10, 0.95) == 2
     assert most_relevant([], 10, 10, 0.999) == 0

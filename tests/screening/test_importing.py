@@ -84,14 +84,8 @@ def test_asreviews_ris(library: sr.Index, tmp_path: Path) -> None:
     labels = ("ASReview_relevant", "ASReview_irrelevant", "ASReview_not_seen", "ASReview_relevant")
     records = []
     for label, paper in zip(labels, PAPERS, strict=False):
-        tags = [
-            "TY  - JOUR",
-            f"TI  - {paper['title']}",
-            f"AU  - {paper['authors'][0]}",
-            f"PY  - {paper['year']}",
-            "N1  - mine",
-            f"N1  - {label}",
-        ]
+        tags = ["TY  - JOUR", f"TI  - {paper['title']}", f"AU  - {paper['authors'][0]}", f"PY  - {paper['year']}"]
+        tags += ["N1  - mine", f"N1  - {label}"]
         records.append("\n".join([*tags, "ER  - ", ""]))
     (tmp_path / "export.ris").write_text("\n".join(records))
     assert taken(library, tmp_path / "export.ris")[0] == {"a": "include", "b": "exclude", "d": "include"}
@@ -115,18 +109,8 @@ def test_rayyans_exports(library: sr.Index, tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     if name.endswith("csv"):
         columns = ("key", "title", "year", "authors", "pubmed_id", "abstract", "notes")
-        rows = [
-            (
-                f"rayyan-{place}",
-                papers[id]["title"],
-                papers[id]["year"],
-                " and ".join(papers[id]["authors"]),
-                papers[id].get("pmid"),
-                "",
-                notes,
-            )
-            for place, (id, notes) in enumerate(RAYYAN.items())
-        ]
+        about = [(papers[id], notes) for id, notes in RAYYAN.items()]
+        rows = [("rayyan", row["title"], row["year"], " and ".join(row["authors"]), row.get("pmid"), "", notes) for row, notes in about]
         written(file, [dict(zip(columns, row, strict=True)) for row in rows])
     else:
         records = []

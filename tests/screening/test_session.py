@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import IndexBusy, InvalidRequest
+from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.screening.rules import DRY
 
 QUERY = "vaccine trial"
@@ -76,20 +74,9 @@ def test_the_last_decision_on_a_paper_counts(index: sr.Index, file: Path) -> Non
         session.decide(first, second)
         session.decide(second, first)
         assert (session.relevant, session.irrelevant) == ([second], [first])
+        assert len(file.read_text().splitlines()) == 1 + 4  # all is on disk at once, and nothing is ever rewritten
     with sr.Screening(index, file) as again:
         assert (again.relevant, again.irrelevant, again.status.read) == ([second], [first], 2)
-    assert len(file.read_text().splitlines()) == 1 + 4  # nothing is ever rewritten
-
-
-def test_a_relevant_paper_is_enough_to_begin_with(index: sr.Index, file: Path) -> None:
-    known = next(paper for paper in index.papers(index.snapshot.live_ids()) if is_relevant(paper))
-    with sr.Screening(index, file) as session:
-        with pytest.raises(InvalidRequest, match="nothing to go by"):
-            session.next()
-        session.decide(known.id)
-        found = session.next(20)
-        assert known.id not in [paper.id for paper in found]
-        assert sum("vaccine" in f"{paper.title} {paper.abstract}" for paper in found) >= 15
 
 
 def test_only_the_first_papers_of_a_query_are_screened(index: sr.Index, file: Path) -> None:
@@ -126,19 +113,12 @@ def test_the_sample_is_random(index: sr.Index, file: Path) -> None:
         session.decide(irrelevant=[paper.id for paper in session.next(DRY)])
         drawn = [paper.id for paper in session.next(len(session))]
         assert sorted(drawn) == sorted(id for id in session.units.ids if id not in session.decisions)
+        session.decide(irrelevant=drawn[:-1])
+    with sr.Screening(index, file) as again:  # no paper is of the sample that was read before it began
+        assert again.status.sampled == len(again) - DRY - 1
     places = np.argsort(np.argsort(drawn))
     assert abs(places[:60].mean() / len(drawn) - 0.5) < 0.12
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.2
-
-
-def test_the_sample_has_no_paper_that_was_read_before_it_began(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY) as session:
-        session.decide(irrelevant=[paper.id for paper in session.next(DRY)])
-        drawn = [paper.id for paper in session.next(len(session))]
-        session.decide(irrelevant=drawn[:-1])
-        assert session.status.sampled == len(session) - DRY - 1
-    with sr.Screening(index, file) as again:
-        assert again.status.sampled == len(again) - DRY - 1
 
 
 def test_everything_read_is_everything_found(index: sr.Index, file: Path) -> None:
@@ -157,55 +137,6 @@ def test_the_rule_by_the_ranking_says_that_it_promises_nothing(index: sr.Index, 
         assert session.status.p_value <= 0.05
         assert session.status.sampled == 0
         assert "no guarantee" in session.status.claim
-
-
-def test_a_line_that_a_crash_cut_short_is_dropped(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY) as session:
-        read(session, 3)
-        decisions = dict(session.decisions)
-    whole = file.read_bytes()
-    for cut in (1, 5, 40):
-        file.write_bytes(whole + whole.splitlines(keepends=True)[-1][:cut])
-        with sr.Screening(index, file) as session:
-            assert dict(session.decisions) == decisions
-            session.decide(session.next(1)[0].id)
-        assert all(json.loads(line) for line in file.read_text().splitlines())
-        assert len(file.read_text().splitlines()) == 5
-
-
-def test_a_last_line_without_its_end_counts(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY) as session:
-        read(session, 3)
-        decisions = dict(session.decisions)
-    unended = file.read_bytes().removesuffix(b"\n")
-    file.write_bytes(unended)
-    with sr.Screening(index, file) as session:
-        assert dict(session.decisions) == decisions
-        assert file.read_bytes() == unended
-        session.decide(session.next(1)[0].id)
-    verdicts = [decision.verdict == "include" for decision in decisions.values()]
-    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*verdicts, True]
-
-
-DECIDING = """
-import sys
-import sciretrieve as sr
-with sr.Screening(sr.open(sys.argv[1]), sys.argv[2]) as session:
-    for id in session.index.snapshot.live_ids():
-        session.decide(id)
-        print(id, flush=True)
-"""
-
-
-def test_what_was_acknowledged_survives_a_kill(index: sr.Index, file: Path) -> None:
-    sr.Screening(index, file, QUERY).close()
-    command = [sys.executable, "-c", DECIDING, str(index.path), str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        acknowledged = [process.stdout.readline().strip() for _ in range(20)]
-        process.kill()
-    with sr.Screening(index, file) as session:
-        assert set(acknowledged) <= set(session.relevant)
 
 
 @pytest.mark.parametrize(
@@ -263,22 +194,6 @@ def test_bad_settings_leave_no_file(index: sr.Index, file: Path, settings: Any) 
     assert not file.exists()
 
 
-def test_bad_decisions_are_all_refused(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY) as session:
-        first, second = (paper.id for paper in session.next(2))
-        for relevant, irrelevant in (([first, "nobody"], []), ([first], [second, first])):
-            with pytest.raises(InvalidRequest):
-                session.decide(relevant, irrelevant)
-        with pytest.raises(InvalidRequest):
-            session.next(0)
-        assert not session.decisions
-
-
-def test_one_process_at_a_time(index: sr.Index, file: Path) -> None:
-    with sr.Screening(index, file, QUERY), pytest.raises(IndexBusy):
-        sr.Screening(index, file)
-
-
 def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -> None:
     with sr.Screening(index, tmp_path / "old.jsonl", QUERY) as old:
         read(old, 6)
@@ -332,23 +247,29 @@ def test_maybes_reasons_notes_and_who_decides_are_kept(index: sr.Index, file: Pa
         ({"relevant": "p0001", "reason": "no dose"}, "a reason is for papers that are excluded"),
         ({"note": "hm"}, "a note is for papers"),
         ({"relevant": "p0001", "maybe": "p0001"}, "'p0001' is given two decisions, include and maybe"),
+        ({"relevant": ["p0001", "nobody"]}, "there is no paper 'nobody' among the 300 to screen"),
         ({"irrelevant": "p0001", "reason": "bad \udc80 bytes"}, "not UTF-8"),
         ({"irrelevant": "p0001", "note": "bad \udc80 bytes"}, "not UTF-8"),
     ],
-    ids=["reason", "note", "two", "bytes in a reason", "bytes in a note"],
+    ids=["reason", "note", "two", "nobody", "bytes in a reason", "bytes in a note"],
 )
 def test_decisions_that_mean_nothing_are_refused(index: sr.Index, file: Path, decision: dict[str, Any], said: str) -> None:
     with sr.Screening(index, file, QUERY) as session:
         before = file.read_bytes()
         with pytest.raises(InvalidRequest, match=said):
             session.decide(**decision)
+        with pytest.raises(InvalidRequest, match="at least 1 paper"):
+            session.next(0)
         assert file.read_bytes() == before
 
 
-def test_a_maybe_teaches_and_is_not_read_again(index: sr.Index, file: Path) -> None:
+@pytest.mark.parametrize("verdict", ["relevant", "maybe"])
+def test_a_paper_that_may_be_relevant_is_enough_to_begin_with_and_is_not_read_again(index: sr.Index, file: Path, verdict: str) -> None:
     known = next(paper for paper in index.papers(index.snapshot.live_ids()) if is_relevant(paper))
     with sr.Screening(index, file) as session:
-        session.decide(maybe=known.id)
+        with pytest.raises(InvalidRequest, match="nothing to go by"):
+            session.next()
+        session.decide(**{verdict: known.id})
         found = session.next(20)
         assert known.id not in [paper.id for paper in found]
         assert sum("vaccine" in f"{paper.title} {paper.abstract}" for paper in found) >= 15

@@ -59,8 +59,7 @@ def lines_of(text: str, syntax: Syntax) -> dict[str, str]:
     ],
 )
 def test_what_ovid_has_a_counterpart_for(ovid: str, expected: str) -> None:
-    assert lines_of(ovid, "ovid") == {"s1": expected}
-    assert translate(ovid, "ovid").notes == ()
+    assert (lines_of(ovid, "ovid"), translate(ovid, "ovid").notes) == ({"s1": expected}, ())
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,7 @@ def test_what_ovid_has_a_counterpart_for(ovid: str, expected: str) -> None:
     ],
 )
 def test_what_pubmed_has_a_counterpart_for(pubmed: str, expected: str) -> None:
-    assert lines_of(pubmed, "pubmed") == {"s1": expected}
-    assert translate(pubmed, "pubmed").notes == ()
+    assert (lines_of(pubmed, "pubmed"), translate(pubmed, "pubmed").notes) == ({"s1": expected}, ())
 
 
 A_TO_M = " or ".join("abcdefghijklm")
@@ -274,28 +272,9 @@ def test_another_syntax() -> None:
 
 
 pieces = st.sampled_from(
-    [
-        "and",
-        "OR",
-        "NOT",
-        "adj3",
-        "adj",
-        "(",
-        ")",
-        '"',
-        "heart",
-        "att*",
-        "wom#n",
-        "a?",
-        ".ti.",
-        ".ti,ab.",
-        ".pt.",
-        "exp X/",
-        "[tiab]",
-        "[mh]",
-    ]
-    + ["[tiab:~2]", "[dp]", "2010:2012", ":", "#1", "1", "or/1-2", "limit 1 to yr=", "'", "\\", "\n", "\n2. ", "\x00", "é", "''' "]
-)
+    ["and", "OR", "NOT", "adj3", "adj", "(", ")", '"', "heart", "att*", "wom#n", "a?", ".ti.", ".ti,ab.", ".pt.", "exp X/", "[tiab]",
+     "[mh]", "[tiab:~2]", "[dp]", "2010:2012", ":", "#1", "1", "or/1-2", "limit 1 to yr=", "'", "\\", "\n", "\n2. ", "\x00", "é", "''' "]
+)  # fmt: skip
 
 
 @given(st.lists(pieces, max_size=12).map(" ".join), st.sampled_from(["pubmed", "ovid"]))
@@ -314,14 +293,9 @@ PAPERS = made_up("p", 50, 3)
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("translated") / "index"
-    built(PAPERS, path).close()
-    PLACE[:] = [path]
+    built(PAPERS, path := tmp_path_factory.mktemp("translated") / "index").close()
     return path
 
-
-PLACE: list[Path] = []
-"""Where the index is, for tests of hypothesis."""
 
 Tree: TypeAlias = Any
 """(column, word), ("adj", word, word, distance), or (operator, part, part)."""
@@ -377,12 +351,11 @@ def as_pubmed(tree: Tree, is_right: bool = False) -> str:
 
 @given(st.lists(tree, min_size=6, max_size=6))
 @settings(max_examples=20)
-@pytest.mark.usefixtures("place")
-def test_what_is_translated_finds_what_was_meant(trees: list[Tree]) -> None:
+def test_what_is_translated_finds_what_was_meant(place: Path, trees: list[Tree]) -> None:
     for syntax, write in (("ovid", as_ovid), ("pubmed", as_pubmed)):
         text = "\n".join(f"{number}. {write(tree)}" for number, tree in enumerate(trees, 1))
         translation = translate(text, syntax)  # type: ignore[arg-type]
-        result = run(parse(translation.text), PLACE)
+        result = run(parse(translation.text), [place])
         for tree, line in zip(trees, result.log["lines"], strict=True):
             assert line["total"] == len(found_by(tree)), (write(tree), line["query"])
         assert {one.id for one in result.papers} | {one.removed for one in result.duplicates} == found_by(trees[-1])
