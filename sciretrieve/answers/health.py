@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.types import Mask, Paper, Rows
-from ..files.schema import booleans
+from ..base.types import Mask, Rows
 from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
 from ..papers.duplicates import groups, key
 from ..papers.references import name_of
@@ -164,16 +163,9 @@ def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
     """The papers that are one work with others, as `info duplicates` finds them; those are looked at whose titles share a key, (n,)."""
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     is_shared = counts[places] > 1
-    papers: list[Paper] = []
-    start = 0
-    for table in snapshot.tables(["title", "authors"]):
-        alike = table.filter(booleans(is_shared[start : start + len(table)]))
-        start += len(table)
-        titles, authors = alike["title"].to_pylist(), alike["authors"].to_pylist()
-        papers += [Paper("", title, authors=tuple(names or ())) for title, names in zip(titles, authors, strict=True)]
-    members = sorted(place for work in groups(papers) if len(work) > 1 for place in work)
-    rows: Rows = snapshot.scope.places[is_shared][np.array(members, np.int64)]
-    return rows
+    rows: Rows = snapshot.scope.places[is_shared]
+    works = groups(snapshot.papers_at(rows, ["id", "title", "authors"]))
+    return rows[np.array(sorted(place for work in works if len(work) > 1 for place in work), np.int64)]
 
 
 def _references(snapshot: Snapshot, names: WorkNames, progress: Progress) -> tuple[ReferenceCounts, Rows]:

@@ -22,7 +22,7 @@ MAPPED = 100
 PERPLEXITY = 15.0
 """How many neighbours each paper keeps near, about; fewer where there are few papers."""
 FEWEST = 4
-"""Papers below which their principal components are their map."""
+"""Papers below which a map says nothing."""
 
 Points = npt.NDArray[np.float64]
 """Places on a plane, (n, 2)."""
@@ -56,39 +56,16 @@ def answer_map(index: Index, request: Request) -> AnswerMap:
 
 
 def places(vectors: Vectors) -> Points:
-    """Where vectors, (n, dim), are on a plane, (n, 2), from 0 to 1 in both directions; all in the middle where they do not differ."""
+    """Where vectors, (n, dim), are on a plane, (n, 2), from 0 to 1 in both directions; in a row where they are few, or do not differ."""
     points = vectors.astype(np.float64)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     points /= np.where(lengths > 0, lengths, 1)
-    components = _principal(points)
-    return _spread(components if len(points) < FEWEST or not components.any() else _neighbourly(points, components))
+    drawn = np.column_stack([np.arange(len(points)), np.zeros(len(points))])
+    if len(points) >= FEWEST and np.ptp(points, axis=0).max() > 1e-9:
+        from sklearn.manifold import TSNE
 
-
-def _principal(points: Points) -> Points:
-    """The first two principal components, (n, 2), the greatest value of each positive."""
-    if not len(points):
-        return np.zeros((0, 2))
-    centred = points - points.mean(axis=0)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    components = np.zeros((len(points), 2))
-    components[:, : min(2, len(sizes))] = (left * sizes)[:, :2]
-    components[np.abs(components) < 1e-9] = 0
-    largest = components[np.abs(components).argmax(axis=0), [0, 1]]
-    found: Points = components * np.where(largest < 0, -1, 1)
-    return found
-
-
-def _spread(points: Points) -> Points:
-    low, width = (points.min(axis=0), np.ptp(points, axis=0)) if len(points) else (0.0, np.ones(2))
-    spread: Points = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
+        perplexity = min(PERPLEXITY, (len(points) - 1) / 3)
+        drawn = TSNE(perplexity=perplexity, init="pca", method="exact", max_iter=500, random_state=0).fit_transform(points)
+    low, width = (drawn.min(axis=0), np.ptp(drawn, axis=0)) if len(drawn) else (0.0, np.ones(2))
+    spread: Points = np.where(width > 0, (drawn - low) / np.where(width > 0, width, 1), 0.5)
     return spread
-
-
-def _neighbourly(points: Points, start: Points) -> Points:
-    """Places whose neighbours are those of the points, (n, 2)."""
-    from sklearn.manifold import TSNE
-
-    spread = start / start[:, 0].std() * 1e-4  # as scikit-learn begins by itself
-    drawn = TSNE(perplexity=min(PERPLEXITY, (len(points) - 1) / 3), init=spread, method="exact", max_iter=500)
-    found: Points = drawn.fit_transform(points)
-    return found

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from ..base.types import Paper, Rows
 from ..papers.duplicates import same_works
@@ -57,17 +58,7 @@ class Units:
 
 def naming(index: Index, ids: Iterable[str]) -> list[Paper]:
     """Papers of an index with no more than what says which work they are."""
-    wanted = set(ids)
-    papers = []
-    for table in index.snapshot.tables(NAMING):
-        columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in NAMING if name in table.column_names}
-        nothing = [None] * len(table)
-        for id, title, authors, year, doi, pmid in zip(*(columns.get(name, nothing) for name in NAMING), strict=True):
-            if id in wanted:
-                papers.append(
-                    Paper(id, title or "", year=year, authors=tuple(authors or ()), doi=doi, extra={"pmid": pmid} if pmid else {})
-                )
-    return papers
+    return index.snapshot.papers_at(np.sort(index.snapshot.rows(list(ids))), NAMING)
 
 
 def near_identical(index: Index, ids: Sequence[str]) -> list[list[str]]:
