@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .answers.answering import Answer, Request, answer
-    from .answers.cited import citations_of
     from .answers.citing import Citations, cite
     from .answers.explaining import explain, why_not
     from .answers.health import health
-    from .answers.profiles import profile
+    from .answers.profiles import citations_of, profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
     from .base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
@@ -151,7 +150,7 @@ _HOMES = {
     "bench": "studies.dense_types",
     "build": "lifecycle",
     "build_part": "lifecycle",
-    "citations_of": "answers.cited",
+    "citations_of": "answers.profiles",
     "cite": "answers.citing",
     "delete": "lifecycle",
     "encode": "lifecycle.vector_files",

@@ -24,8 +24,7 @@ from ..query.narrowing.demands import Demand
 from ..runs import SCHEMA, Ranking, Run, as_pandas
 from . import overview
 from .explaining import Explanation, explain_rows, unmet
-from .faceting import FACET_DEPTH, Facet
-from .overview import Group
+from .overview import FACET_DEPTH, Facet, Group
 
 FEWEST_COUNTED = 10
 """Papers with all words of a query below which facets count those that match: a question has more words than most papers share."""

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..query.reading.counting import CountLine
     from .answering import Answer
     from .explaining import Explanation
-    from .faceting import Facet
-    from .overview import Group
+    from .overview import Facet, Group
     from .profiles import Profile
 
 Lines = Iterator[str]
@@ -214,7 +213,7 @@ def left_out(ids: Sequence[str], count: int) -> str:
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
     """Counts of values, one block per column."""
-    from .faceting import FACET_DEPTH
+    from .overview import FACET_DEPTH
 
     for facet in facets:
         is_one = facet.papers == 1

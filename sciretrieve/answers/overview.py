@@ -1,16 +1,19 @@
-"""Summaries of an answer: the values of a column in its papers, and the groups that they form."""
+"""Summaries of an answer: facets, which are how often each value of a column occurs among its papers, and the groups that these form."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..base.errors import InvalidRequest
-from ..base.types import Mask, Paper, Rows
-from ..files.schema import concat, integers
+from ..base.errors import InvalidRequest, UnknownName
+from ..base.types import Mask, Paper, Rows, TotalIs
+from ..files.schema import concat, in_one_form, integers, is_list, is_text, owners_of
 from ..matching.lexical.name_terms import field_terms
 from ..matching.lexical.written import commonest_forms
 from ..matching.sharding import by_shard
@@ -18,10 +21,36 @@ from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
 from .clustering import clusters
 from .explaining import typed_words
-from .faceting import Facet, counted_column, facets
 
+FACET_DEPTH = 1000
+"""How many of the first papers facets look at where a ranking says which match."""
+USUAL = 10
+"""Values that a facet shows where nothing else is asked for."""
+DIGITS = 9
+"""Digits of a number of values that are read: more than there are papers."""
+IN_ORDER = "year"
+"""The column whose values are shown in their own order."""
 CLUSTER_DEPTH = 200
 """How many of the first papers are grouped."""
+
+PapersAre: TypeAlias = TotalIs | Literal["match"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The commonest values of a column, each with its number of papers; years in their order.
+
+    `others` is the number of further distinct values, `missing` the number of papers without any value, `papers` the
+    number of papers counted, and `papers_are` what they are: all that an answer's total counts, as its `total_is` says, or those of the
+    first papers of a ranking that "match".
+    """
+
+    column: str
+    values: tuple[tuple[str | int | float | bool, int], ...]
+    others: int
+    missing: int
+    papers: int
+    papers_are: PapersAre = "match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +100,11 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
 
 
 def facets_at(index: Index, rows: Rows, columns: Sequence[str]) -> list[Facet]:
-    """Counts of values among the papers at some rows, see `faceting.facets`. Raises as it does."""
+    """Counts of values among the papers at some rows, see `facets`. Raises as it does."""
     names = [counted_column(name, index.snapshot.columns.names)[0] for name in columns]
-    tables = []
     column_names = list(dict.fromkeys(["id", *names]))  # a table without columns would lose its number of rows
-    for shard, _, shard_rows in by_shard(rows, index.snapshot.shards):
-        tables.append(shard.columns(column_names).take(integers(shard_rows)))
-    return facets(concat(tables), columns) if tables else facets(index.snapshot.columns.empty_table(), columns)
+    tables = [shard.columns(column_names).take(integers(at)) for shard, _, at in by_shard(rows, index.snapshot.shards)]
+    return facets(concat(tables) if tables else index.snapshot.columns.empty_table(), columns)
 
 
 def clusters_of(index: Index, run: Run) -> list[Group]:
@@ -114,3 +141,89 @@ def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
         written = commonest_forms(index.snapshot.analyzer, (f"{paper.title} {paper.abstract}" for paper in inside), part.label)
         groups.append(Group(tuple(written[word] for word in part.label), tuple(inside), part.members))
     return groups
+
+
+def facets(papers: pa.Table, names: Sequence[str], most: int = USUAL) -> list[Facet]:
+    """Count the values of columns of a table of papers, and keep up to `most` of each column; a name such as "year:50" says how many.
+
+    The greatest count comes first; of equal counts the lesser number, or the alphabetically first text. Of years the commonest are kept,
+    too, and are shown in their order. Each value in a list counts once per paper. Null, NaN and a list without other values are missing.
+    Dates, times and decimals count as their text.
+
+    Raises UnknownName for a column that the table lacks, and InvalidRequest for one whose values cannot be counted: structs,
+    maps, binary data, durations, lists of lists; or for no values of one.
+    """
+    asked = [counted_column(name, papers.column_names, most) for name in names]
+    return [_facet(column, papers[column], count) for column, count in asked]
+
+
+def counted_column(name: str, columns: Collection[str], most: int = USUAL) -> tuple[str, int]:
+    """The column of which `name` asks for values, as in year or year:50, and how many are kept. Raises as `facets`."""
+    column, colon, count = name.rpartition(":")
+    if name in columns or not colon or not count.isdecimal():
+        column, kept = name, most
+    elif not (kept := int(count[:DIGITS])):
+        raise InvalidRequest(f"a facet shows one value or more, so {name!r} shows none; write {column}:{USUAL}")
+    if column not in columns:
+        raise UnknownName("column in `facets`", column, columns)
+    return column, kept
+
+
+def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
+    if is_list(column.type):
+        owners, values = pa.chunked_array([integers(owners_of(column))]), pc.list_flatten(column)
+    else:
+        owners, values = None, column
+    kind = _counted_as(values.type)
+    if kind is None:
+        raise InvalidRequest(
+            f"the column {name!r} holds {column.type}; `facets` counts texts, numbers, dates, true or false, and lists of these"
+        )
+    try:
+        values = values.cast(kind)
+    except pa.ArrowInvalid:  # times in a zone that Arrow does not know: as times in UTC, which is how they are stored
+        values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(kind)
+    values = in_one_form(values) if is_text(kind) else values
+    present = pc.invert(pc.is_null(values, nan_is_null=True))
+    values = values.filter(present)
+    papers_with_value = len(values)
+    if owners is not None:
+        values, papers_with_value = _once_a_paper(owners.filter(present), values)
+
+    counts = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
+    # it is unstable for equal rows only, and no value occurs twice
+    commonest_counts = counts.take(pc.select_k_unstable(counts, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
+    commonest = tuple(zip(commonest_counts["value"].to_pylist(), commonest_counts["papers"].to_pylist(), strict=True))
+    if name == IN_ORDER:
+        commonest = tuple(sorted(commonest))
+    return Facet(name, commonest, len(counts) - len(commonest_counts), len(column) - papers_with_value, len(column))
+
+
+def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:
+    """`values` without those that their paper already has, and the number of papers that have any."""
+    # one number for a paper and a value; group_by, pa.scalar and to_numpy would each import pandas, which takes 0.2 s
+    dictionary_values = values.dictionary_encode().combine_chunks()
+    size = max(1, len(dictionary_values.dictionary))
+    pairs = _rows(owners.combine_chunks()) * size + _rows(dictionary_values.indices)
+    return dictionary_values.dictionary.take(integers(_rows(pc.unique(integers(pairs))) % size)), len(pc.unique(owners))
+
+
+def _rows(numbers: pa.Array) -> Rows:
+    rows: Rows = np.from_dlpack(numbers).astype(np.int64, copy=False)
+    return rows
+
+
+def _counted_as(kind: pa.DataType) -> pa.DataType | None:
+    """The type that values of `kind` are counted and shown in; None if they cannot be."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _counted_as(kind.value_type)
+    if types.is_boolean(kind) or types.is_integer(kind):
+        return kind
+    if types.is_floating(kind):
+        return pa.float64()
+    # Arrow can count neither string views nor all-null columns: they are counted as text
+    texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)
+    if texts or types.is_decimal(kind) or (types.is_temporal(kind) and not types.is_duration(kind)):
+        return pa.string()
+    return None

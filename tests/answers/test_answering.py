@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.answers.faceting import FACET_DEPTH
-from sciretrieve.answers.overview import CLUSTER_DEPTH, clusters_of, facets_at, facets_of
+from sciretrieve.answers.overview import CLUSTER_DEPTH, FACET_DEPTH, clusters_of, facets_at, facets_of
 from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.matching.lexical import Analyzer
 

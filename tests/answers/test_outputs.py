@@ -18,8 +18,7 @@ from pybtex.database import parse_string
 from sciretrieve.answers import outputs
 from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.explaining import Explanation, Place
-from sciretrieve.answers.faceting import Facet
-from sciretrieve.answers.overview import Group
+from sciretrieve.answers.overview import Facet, Group
 from sciretrieve.base.types import Hit, Paper, Query, Rows
 from sciretrieve.query.reading.counting import CountLine
 from sciretrieve.runs import Ranking, Run

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...answers import outputs, overview
 from ...answers.answering import Request, answer, explanations_of
 from ...answers.explaining import Explanation, why_not
-from ...answers.faceting import Facet
+from ...answers.overview import Facet
 from ...base.choices import Mode
 from ...base.types import Hit
 from ...options import SearchOptions

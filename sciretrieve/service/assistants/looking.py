@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ...answers.cited import citations_of
+from ...answers.profiles import citations_of
 from ...base.types import Paper, Rows
 from ...base.wording import as_json, plain
 from ...papers.bibliographies import bibtex_entries, csl_items, ris_records
@@ -118,7 +118,7 @@ def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
 
 
 def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by"], ask: Ask) -> Works:
-    """A page of what a paper cites, and what cites it. Raises as `answers.cited.citations_of`."""
+    """A page of what a paper cites, and what cites it. Raises as `answers.profiles.citations_of`."""
     row = shelf.index.named_rows([name])
     (paper,), (own_name,) = shelf.index.snapshot.papers_at(row), shelf.names(row)
     found = citations_of(shelf.index, own_name)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ...answers.faceting import Facet
 from ...answers.mapping import AnswerMap
+from ...answers.overview import Facet
 from ...base.types import Hit
 
 MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 900, 560, 40

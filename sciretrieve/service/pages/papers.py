@@ -9,8 +9,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from ...answers.authors import authors_in, authors_of
-from ...answers.cited import CitationsOf
-from ...answers.profiles import profile
+from ...answers.profiles import CitationsOf, profile
 from ...base.types import Paper
 from ...papers.bibliographies.keywords import keywords_of
 from ...query.index import Index

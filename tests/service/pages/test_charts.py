@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.answers.faceting import Facet
 from sciretrieve.answers.mapping import AnswerMap
+from sciretrieve.answers.overview import Facet
 from sciretrieve.service.pages.charts import LABEL_HEIGHT, LETTER, LONGEST_SPAN, MAP_HEIGHT, MAP_WIDTH, histogram, map_groups
 
 COUNTS = st.dictionaries(st.integers(-50, 9999), st.integers(1, 50), min_size=2, max_size=40)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.answers.faceting import Facet, facets
+from sciretrieve.answers.overview import Facet, facets
 from sciretrieve.base.errors import InvalidRequest, UnknownName
 
 SCALARS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
