@@ -74,7 +74,7 @@ ROOT_NAMES = (25, "each name in the root is a word that people who look for some
 ARROWS = (154, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
     "answers": (
-        2_860,
+        2_800,
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
     ),
     "base": (860, "errors, papers and queries, what options may be, words as people read them; it imports nothing of ours"),
@@ -89,7 +89,7 @@ LINES = {
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (5_690, "a reader for each of some twenty formats of files, and citations in three"),
     "query": (6_770, "operators, filters, phrases and names as people type them; the steps of a ranking"),
-    "screening": (2_190, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
+    "screening": (2_170, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_590, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (2_850, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_770, "strategies of named lines, PubMed's and Ovid's translated, logs"),
