@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import sciretrieve as sr
 from sciretrieve.service.access import new_token
 from sciretrieve.service.discretion import Discreet
 from sciretrieve.service.pages.rendering import STATIC
-from tests.service.served import app_of
+from tests.service.served import client_of
 
 Made = Callable[..., tuple[TestClient, list[dict[str, Any]]]]
 
@@ -29,20 +30,17 @@ def words(built: Callable[..., sr.Index]) -> sr.Index:
 @pytest.fixture
 def made(words: sr.Index) -> Iterator[Made]:
     """Makes a client of a service with given settings, and gives the lines of its access log."""
-    clients = list[TestClient]()
+    with ExitStack() as clients:
 
-    def make(**settings: Any) -> tuple[TestClient, list[dict[str, Any]]]:
-        lines = list[dict[str, Any]]()
-        app = app_of(words.path, lines=lines, **settings)
-        clients.append(TestClient(app, raise_server_exceptions=False).__enter__())
-        while not app.state.service.library.is_ready:
-            clients[-1].get("/readyz")
-        lines.clear()
-        return clients[-1], lines
+        def make(**settings: Any) -> tuple[TestClient, list[dict[str, Any]]]:
+            lines = list[dict[str, Any]]()
+            client = clients.enter_context(client_of(words.path, lines=lines, **settings))
+            while not client.app.state.service.library.is_ready:  # type: ignore[attr-defined]
+                client.get("/readyz")
+            lines.clear()
+            return client, lines
 
-    yield make
-    for client in clients:
-        client.__exit__(None, None, None)
+        yield make
 
 
 def test_every_answer_has_an_id_and_headers_that_let_nothing_in(made: Made) -> None:

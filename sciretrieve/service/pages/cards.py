@@ -12,6 +12,7 @@ from ...answers.answering import Answer
 from ...answers.explaining import Explanation
 from ...answers.outputs import reasons
 from ...answers.snippets import QueryWords, query_words
+from ...base.once import once
 from ...base.types import Hit, Paper
 from ...base.wording import without_controls
 from ...papers.retractions import retracted, retraction_columns
@@ -24,7 +25,7 @@ Pieces = Sequence[tuple[str, bool]]
 """A text in pieces, each with whether it is marked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Card:
     """A paper in a list.
 
@@ -58,7 +59,7 @@ class Card:
     is_linked: bool = False
     lines: Sequence[str] = ()
 
-    @property
+    @once
     def title(self) -> Pieces:
         """Its title, or what stands for it."""
         return pieces(" ".join(self.paper.title.split()) or self.paper.headline(120), self.words)
@@ -68,7 +69,7 @@ class Card:
         """The title as a text."""
         return "".join(text for text, _ in self.title)
 
-    @property
+    @once
     def sentence(self) -> Pieces:
         """The snippet in pieces."""
         return pieces(self.snippet, self.words)

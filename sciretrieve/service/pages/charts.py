@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+import numpy as np
+
 from ...answers.mapping import AnswerMap
 from ...answers.overview import Facet
 from ...base.types import Hit
 
-MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 900, 560, 40
+MAP_WIDTH, MAP_HEIGHT = MAP_SIZE = 900, 560
+MAP_MARGIN = 40
 LETTER, LABEL_HEIGHT = 9.5, 24
 """How wide a letter of a name on the map is, about, and how high its line."""
 LONGEST_SPAN = 150
@@ -40,12 +43,11 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class MapPoint:
-    """A paper on a map, and the number of its group."""
+    """A paper on a map."""
 
     hit: Hit
     x: float
     y: float
-    group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +98,13 @@ def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram |
 
 def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
     """The groups of a map with their points."""
-    points = [
-        MapPoint(
-            hit, round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1), round(MAP_MARGIN + y * (MAP_HEIGHT - 2 * MAP_MARGIN), 1), group
-        )
-        for hit, (x, y), group in zip(answer_map.answer.hits, answer_map.points.tolist(), answer_map.groups, strict=True)
-    ]
+    hits, places = answer_map.answer.hits, np.round(MAP_MARGIN + answer_map.points * (np.array(MAP_SIZE) - 2 * MAP_MARGIN), 1)
     groups = []
     for number, label in enumerate(answer_map.labels):
-        inside = [point for point in points if point.group == number]
-        x, y = (sorted(values)[len(inside) // 2] for values in ([point.x for point in inside], [point.y for point in inside]))
-        groups.append(MapGroup(number, " · ".join(label) or "no words of its own", inside, x, y))
+        inside = np.flatnonzero(np.array(answer_map.groups) == number)
+        points = [MapPoint(hits[place], *places[place].tolist()) for place in inside.tolist()]
+        x, y = np.sort(places[inside], axis=0)[len(inside) // 2].tolist()
+        groups.append(MapGroup(number, " · ".join(label) or "no words of its own", points, x, y))
     return _apart(groups)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial, reduce
+from itertools import chain
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -61,25 +63,19 @@ class PaperFilters(Filters):
     pdf: str | None = Field(None, alias="openAccessPdf", description="Present, with whatever value, only papers with a public PDF.")
 
 
-def rows_of(index: Index, asked: Filters) -> Rows | None:
-    """The rows of the papers that pass all filters, ascending; None where nothing is asked of them. Raises InvalidRequest."""
-    rows: Rows | None = None
-    for passing in _passing(index, asked):
-        rows = passing if rows is None else np.intersect1d(rows, passing, assume_unique=True)
-    return rows
+def rows_of(index: Index, asked: Filters, *more: Iterable[Rows]) -> Rows | None:
+    """The rows of the papers that pass all filters, and further ones, ascending; None where there is none. Raises InvalidRequest."""
+    passing = [*_passing(index, asked), *chain(*more)]
+    return reduce(partial(np.intersect1d, assume_unique=True), passing) if passing else None
 
 
-def by_authors(index: Index, names: Iterable[str]) -> Rows | None:
-    """The rows of the papers that have an author of each of some names, as people type them; None without a name."""
-    conditions = [name.strip() for name in names if name.strip()]
-    rows: Rows | None = None
-    for name in conditions:
+def by_authors(index: Index, names: Iterable[str]) -> Iterator[Rows]:
+    """The rows of the papers that have an author of each of some names, as people type them."""
+    for name in filter(None, map(str.strip, names)):
         if typed_names(name) == [[]]:
             raise InvalidRequest(f"{name[:60]!r} is no name of an author; give names with commas between")
         quoted = name.replace('"', " ")
-        passing = index.matching(f'authors:"{quoted}"')
-        rows = passing if rows is None else np.intersect1d(rows, passing, assume_unique=True)
-    return rows
+        yield index.matching(f'authors:"{quoted}"')
 
 
 def _passing(index: Index, asked: Filters) -> Iterator[Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -121,10 +122,8 @@ async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) 
     limit = min(asked.limit, _depth(http))
 
     def make(records: Records) -> dict[str, Any]:
-        rows = narrowing.rows_of(records.index, asked)
-        for others in (_given(records, asked.papers), narrowing.by_authors(records.index, (asked.authors or "").split(","))):
-            if others is not None:
-                rows = others if rows is None else np.intersect1d(rows, others)
+        by_authors = narrowing.by_authors(records.index, (asked.authors or "").split(","))
+        rows = narrowing.rows_of(records.index, asked, _given(records, asked.papers), by_authors)
         return {"data": passages(records, asked.query, rows, limit, asked.fields), "retrievalVersion": "sciretrieve"}
 
     return await answered(http, make, heavy=limit > HEAVY)
@@ -135,11 +134,10 @@ def _depth(http: HttpRequest) -> int:
     return min(DEEPEST, service_of(http).settings.most)
 
 
-def _given(records: Records, ids: str | None) -> Rows | None:
-    """The rows of the papers that ids with commas between mean, ascending; None where there are none. Raises InvalidRequest."""
+def _given(records: Records, ids: str | None) -> Iterator[Rows]:
+    """The rows of the papers that ids with commas between mean, ascending, if there are any. Raises InvalidRequest."""
     names = [id.strip() for id in (ids or "").split(",") if id.strip()]
-    if not names:
-        return None
     if len(names) > models.MOST_PAPERS:
         raise InvalidRequest(f"`paperIds` has {len(names):,} ids, and {models.MOST_PAPERS} are taken; ask for less at a time")
-    return np.array(sorted({row for row in rows_of(records.index, names) if row is not None}), np.int64)
+    if names:
+        yield np.array(sorted({row for row in rows_of(records.index, names) if row is not None}), np.int64)

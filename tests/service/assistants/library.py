@@ -1,10 +1,10 @@
 """A small library for the tests of tools, and a program that calls them as an assistant would."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema
 from mcp import Client
@@ -15,6 +15,7 @@ from sciretrieve.service.assistants.server import Server, make_server
 from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
 
+Value = TypeVar("Value")
 AT_ONCE = ServiceSettings(following=0.0)
 """The indexes are looked at before each call."""
 SEA: list[dict[str, Any]] = [
@@ -54,26 +55,28 @@ def server(*paths: Path, settings: ServiceSettings = AT_ONCE) -> Iterator[Server
         library.close()
 
 
-def call(server: Server, tool: str, **arguments: Any) -> CallToolResult:
-    """What one call is answered."""
-    return calls(server, (tool, arguments))[0]
+def asked(server: Server, work: Callable[[Client], Awaitable[Value]]) -> Value:
+    """What comes of some work with a client of a server."""
 
-
-def calls(server: Server, *wanted: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
-    """What calls of one client are answered; each answer as its schema says."""
-
-    async def run() -> list[CallToolResult]:
+    async def run() -> Value:
         async with Client(server) as client:
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            answers = [await client.call_tool(name, arguments) for name, arguments in wanted]
-        for (name, _), answer in zip(wanted, answers, strict=True):
-            if not answer.is_error:
-                schema = tools[name].output_schema
-                assert schema is not None
-                jsonschema.validate(answer.structured_content, schema, cls=jsonschema.Draft202012Validator)
-        return answers
+            return await work(client)
 
     return asyncio.run(run())
+
+
+def call(server: Server, tool: str, **arguments: Any) -> CallToolResult:
+    """What a call is answered, as its schema says."""
+
+    async def called(client: Client) -> CallToolResult:
+        (schema,) = [each.output_schema for each in (await client.list_tools()).tools if each.name == tool]
+        answer = await client.call_tool(tool, arguments)
+        if not answer.is_error:
+            assert schema is not None
+            jsonschema.validate(answer.structured_content, schema, cls=jsonschema.Draft202012Validator)
+        return answer
+
+    return asked(server, called)
 
 
 def text(answer: CallToolResult) -> str:
@@ -103,14 +106,12 @@ def error(server: Server, tool: str, **arguments: Any) -> str:
 def pages(server: Server, tool: str, **arguments: Any) -> list[CallToolResult]:
     """All pages of an answer, by its cursors."""
 
-    async def run() -> list[CallToolResult]:
-        answers: list[CallToolResult] = []
-        async with Client(server) as client:
-            cursor = ""
-            while cursor or not answers:
-                answers.append(await client.call_tool(tool, arguments | {"cursor": cursor}))
-                assert not answers[-1].is_error, text(answers[-1])
-                cursor = (answers[-1].structured_content or {}).get("cursor", "")
+    async def called(client: Client) -> list[CallToolResult]:
+        answers, cursor = list[CallToolResult](), ""
+        while cursor or not answers:
+            answers.append(await client.call_tool(tool, arguments | {"cursor": cursor}))
+            assert not answers[-1].is_error, text(answers[-1])
+            cursor = (answers[-1].structured_content or {}).get("cursor", "")
         return answers
 
-    return asyncio.run(run())
+    return asked(server, called)

@@ -20,7 +20,7 @@ from sciretrieve.service.assistants import finding
 from sciretrieve.service.assistants.server import Server
 from sciretrieve.service.settings import ServiceSettings
 from tests.made_up import write_jsonl
-from tests.service.assistants.library import SEA, SKY, build, call, calls, error, found, server, text
+from tests.service.assistants.library import SEA, SKY, asked, build, call, error, found, server, text
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +47,7 @@ def both(folder: Path) -> Iterator[Server]:
 
 
 def test_every_tool_reads_alone_and_says_what_it_takes(sea: Server) -> None:
-    async def run() -> list[Any]:
-        async with Client(sea) as client:
-            return list((await client.list_tools()).tools)
-
-    tools = asyncio.run(run())
+    tools: list[Any] = asked(sea, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == ["search", "similar", "get_papers", "cite", "citations", "why_not", "facets", "indexes"]
     for tool in tools:
         assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
@@ -136,13 +132,8 @@ def test_long_values_are_cut_and_say_so(tmp_path: Path) -> None:
         assert paper["others"]["notes"].endswith("… (9,999 characters in all)")
         assert paper["authors"][-1] == "and 69 more"
         assert len(text(call(one, "get_papers", papers="long"))) < 12_000
-
-        async def whole() -> str:
-            async with Client(one) as client:
-                (content,) = (await client.read_resource("paper://long")).contents
-                return str(content.model_dump()["text"])
-
-        assert json.loads(asyncio.run(whole()))["abstract"].split() == ["word"] * 4000
+        (content,) = asked(one, lambda client: client.read_resource("paper://long")).contents
+        assert json.loads(content.model_dump()["text"])["abstract"].split() == ["word"] * 4000
 
 
 def test_entries_are_those_of_exports(sea: Server, folder: Path) -> None:
@@ -299,29 +290,20 @@ def test_papers_come_and_go_while_it_runs(tmp_path: Path) -> None:
         assert {paper["id"] for paper in found(one, "search", query="sea")["papers"]} == {"tides", "salt", "one"}
         sr.delete(path, ["tides"])
         sr.add(write_jsonl(tmp_path / "foam.jsonl", [{"id": "foam", "title": "Foam of the sea"}]), path)
-        answers = calls(
-            one, ("search", {"query": "sea"}), ("get_papers", {"papers": ["tides"]}), ("cite", {"papers": ["tides"]}), ("indexes", {})
-        )
-        searched, got, cited, listed = [answer.structured_content or {} for answer in answers]
-        assert {paper["id"] for paper in searched["papers"]} == {"salt", "one", "foam"}
-        assert got["papers"] == cited["entries"] == []
-        assert listed["indexes"][0]["papers"] == 3
+        assert {paper["id"] for paper in found(one, "search", query="sea")["papers"]} == {"salt", "one", "foam"}
+        assert found(one, "get_papers", papers=["tides"])["papers"] == found(one, "cite", papers=["tides"])["entries"] == []
+        assert found(one, "indexes")["indexes"][0]["papers"] == 3
         assert "tides" not in {work["id"] for work in found(one, "citations", paper="salt")["works"]}
         assert {value["papers"] for value in found(one, "facets", columns="year")["values"]} == {1}
 
 
 def test_a_paper_that_is_none_cannot_be_read(sea: Server) -> None:
-    async def read(name: str) -> Any:
-        async with Client(sea) as client:
-            try:
-                return await client.read_resource(name)
-            except MCPError as error:
-                return error
+    async def read(client: Client) -> Any:
+        with pytest.raises(MCPError, match=r"there is no paper '10\.1000/nothing' in sea; `search` shows the ids of papers"):
+            await client.read_resource("paper://10.1000/nothing")
+        return await client.read_resource("paper://10.1000/tides")
 
-    assert (
-        str(asyncio.run(read("paper://10.1000/nothing"))) == "there is no paper '10.1000/nothing' in sea; `search` shows the ids of papers"
-    )
-    (content,) = asyncio.run(read("paper://10.1000/tides")).contents
+    (content,) = asked(sea, read).contents
     assert json.loads(content.text)["id"] == "tides"
 
 

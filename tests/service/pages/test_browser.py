@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -66,30 +66,20 @@ def address(service: Library) -> Iterator[str]:
 def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     """Opens the page at a path, in a browser of its own; nothing on it may fail."""
     faults: list[str] = []
+    with ExitStack() as contexts:
 
-    @contextmanager
-    def context(**settings: Any) -> Iterator[Page]:
-        made = browser.new_context(**settings)
-        made.set_default_timeout(PATIENCE)
-        page = made.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-        yield page
-        made.close()
+        def open_page(path: str, **settings: Any) -> Page:
+            context = contexts.enter_context(closing(browser.new_context(**settings)))
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+            page.goto(address + path)
+            if settings.get("java_script_enabled", True):
+                scripted(page)
+            return page
 
-    contexts = []
-
-    def open_page(path: str, **settings: Any) -> Page:
-        contexts.append(context(**settings))
-        page = contexts[-1].__enter__()
-        page.goto(address + path)
-        if settings.get("java_script_enabled", True):
-            scripted(page)
-        return page
-
-    yield open_page
-    for each in contexts:
-        each.__exit__(None, None, None)
+        yield open_page
     assert [fault for fault in faults if "status of 400" not in fault] == []
 
 
@@ -243,25 +233,23 @@ def test_a_saved_search_tells_what_is_new(opened: Callable[..., Page], library: 
 
 
 def test_what_is_seen_stays_where_the_service_does_not_answer(browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
+    page = browser.new_page()
     page.goto(address + QUERY)
     settled(page)
     before = titles(page)
-    context.set_offline(True)
+    page.context.set_offline(True)
     page.get_by_role("link", name="Newest first").click()
     expect(page.locator("#said")).to_contain_text("does not answer")
     assert titles(page) == before
-    context.set_offline(False)
+    page.context.set_offline(False)
     page.get_by_role("link", name="Newest first").click()
     expect(page.locator(".views strong")).to_have_text("Newest first")
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("failing", ["keys", "saved"])
 def test_a_script_that_does_not_come_takes_nothing_else_with_it(failing: str, browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
+    page = browser.new_page()
     page.route(f"**/{failing}.js", lambda route: route.abort())
     page.goto(address + QUERY)
     settled(page)
@@ -274,18 +262,17 @@ def test_a_script_that_does_not_come_takes_nothing_else_with_it(failing: str, br
     if failing == "saved":
         page.goto(f"{address}/saved")
         expect(page.locator(".unsaved")).to_be_visible()
-    context.close()
+    page.close()
 
 
 def test_without_the_script_that_must_come_the_page_says_how_to_do_without(browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
+    page = browser.new_page()
     page.route("**/page.js", lambda route: route.fulfill(status=503))
     page.goto(address + QUERY)
     expect(page.get_by_role("link", name="Why each is here")).to_be_visible()
     page.get_by_role("link", name="Narrow down by year, venue and author").click()
     expect(page.locator("#narrow li").first).to_be_visible()
-    context.close()
+    page.close()
 
 
 def test_colours_are_chosen_and_kept(opened: Callable[..., Page]) -> None:

@@ -1,7 +1,7 @@
 """What Zotero reads of a page, by the rules of its translators: unAPI, COinS and Embedded Metadata, in this order."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,7 +17,7 @@ from sciretrieve.base.types import Paper
 from sciretrieve.papers.bibliographies.author_names import people
 from sciretrieve.service.pages.zotero import coins, named_by, tags, unapi_id
 from tests.made_up import read_corpus
-from tests.service.pages.pages_read import Element, read
+from tests.service.pages.pages_read import read
 from tests.service.pages.test_pages import BROWSER, page
 from tests.service.served import client_of
 
@@ -126,34 +126,18 @@ def test_any_paper_is_a_context_object(title: str, authors: list[str]) -> None:
     assert found["title"] == " ".join((title or "abstract").split() or []) or not title.strip()
 
 
-class UnApi:
-    """unAPI as Zotero's translator uses it, which puts ids into addresses as they are."""
-
-    def __init__(self, client: TestClient, whole: Element) -> None:
-        self.client = client
-        (server,) = whole.all("link", rel="unapi-server")
-        self.server = server.attributes["href"].removeprefix("http://testserver")
-        self.ids = [abbr.attributes["title"] for abbr in whole.all("abbr", kind="unapi-id")]
-        formats = ElementTree.fromstring(re.sub(r"<\?xml[^>]*\?>", "", client.get(self.server).text))
-        assert formats.tag == "formats"
-        names = [element.attrib["name"] for element in formats.findall("format")]
-        self.format = next(name for wanted in ("mods", "ris", "bibtex") for name in names if name == wanted)
-
-    def papers(self, tmp_path: Path) -> Sequence[dict[str, Any]]:
-        """What the records say, in the page's order."""
-        papers = []
-        for number, id in enumerate(self.ids):
-            path = tmp_path / f"{number}.{self.format}"
-            path.write_text(self.client.get(f"{self.server}?id={id}&format={self.format}").text, encoding="utf-8")
-            (paper,) = read_corpus(path)[0].to_pylist()
-            papers.append(paper)
-        return papers
-
-
 def test_a_list_s_records_have_abstracts(client: TestClient, tmp_path: Path) -> None:
+    """By unAPI as Zotero's translator uses it, which puts ids into addresses as they are."""
     whole = page(client, "/?q=graph+networks")
-    unapi = UnApi(client, whole)
-    records = unapi.papers(tmp_path)
+    server = whole.one("link", rel="unapi-server").attributes["href"].removeprefix("http://testserver")
+    formats = ElementTree.fromstring(re.sub(r"<\?xml[^>]*\?>", "", client.get(server).text))
+    names = [element.attrib["name"] for element in formats.findall("format")]
+    form = next(name for wanted in ("mods", "ris", "bibtex") for name in names if name == wanted)
+    records: list[dict[str, Any]] = []
+    for number, abbr in enumerate(whole.all("abbr", kind="unapi-id")):
+        path = tmp_path / f"{number}.{form}"
+        path.write_text(client.get(f"{server}?id={abbr.attributes['title']}&format={form}").text, encoding="utf-8")
+        records += read_corpus(path)[0].to_pylist()
     assert [record["title"] for record in records] == [hit.one("a", kind="title").text for hit in whole.all("li", kind="hit")]
     (first,) = (record for record in records if record["year"] == 2019)
     assert first["abstract"] == "We study graph networks. Two lines."
