@@ -154,7 +154,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.torture or any("::" in argument for argument in config.args):
         return
     torture = [item for item in items if folders[item] == "torture" or item.get_closest_marker("torture")]
-    cases = [item for item in torture if hasattr(item, "callspec")]
+    cases = [item for item in torture if hasattr(item, "callspec") or item.get_closest_marker("torture")]
     others = {item for number, item in enumerate(cases) if number % QUARTERS != config.option.quarter}
     config.hook.pytest_deselected(items=list(others))
     items[:] = [item for item in items if item not in others]

@@ -387,14 +387,6 @@ def test_an_answer_that_matches_badly_is_told(tmp_path: Path, index: sr.Index) -
     assert value["weak"] == ("no paper matches well" in result.stderr) == (value["strength"] is not None and value["strength"] < 0.4)
 
 
-def test_output_that_cannot_show_a_letter_shows_its_number(tmp_path: Path) -> None:
-    papers = write_jsonl(tmp_path / "p.jsonl", [{"id": "é", "title": "Wärme 图", "abstract": "heat"}])
-    index = sr.build(papers, tmp_path / "index", encoder=None)
-    result = process("search", "heat", "-i", index.path, "--mode", "bm25", PYTHONIOENCODING="ascii")
-    assert result.returncode == 0, result.stderr
-    assert r"W\xe4rme \u56fe" in result.stdout
-
-
 def test_commands_that_are_shown_can_be_pasted(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "p.jsonl", [{"id": "1", "title": "heat"}])
     result = sciretrieve("index", "p.jsonl", "-o", "my index", "--dense", "none")

@@ -40,7 +40,7 @@ def same(got: Any, given: Any) -> bool:
     return bool(got == given)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(values, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_no_value_is_lost(columns: list[list[Any]]) -> None:
     tables = [pa.table({"x": column_from(column)}) for column in columns]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from sciretrieve.base.types import Vectors
 from sciretrieve.matching.sentence_pairs import BLUR, closest, transport
@@ -31,6 +31,12 @@ def emd(distances: Vectors) -> float:
     result = linprog(distances.ravel(), A_eq=np.concatenate(marginals), b_eq=np.concatenate(weights_of(distances)), method="highs")
     assert result.success
     return float(result.fun)
+
+
+def logsumexp(values: Vectors, axis: int) -> Vectors:
+    """SciPy's, without what it does for values of other kinds, which takes five times as long."""
+    most = values.max(axis=axis, keepdims=True)
+    return most.squeeze(axis) + np.log(np.exp(values - most).sum(axis=axis))
 
 
 def sinkhorn(distances: Vectors, blur: float, rounds: int = 20_000) -> float:

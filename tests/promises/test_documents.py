@@ -204,13 +204,23 @@ def embeddings() -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
-def test_python_examples_run(name: str, embeddings: str, tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", made_up_papers(60))
+def test_python_examples_run(embeddings: str, tmp_path: Path) -> None:
+    """Those of a page in a folder of its own, and all in one process, since most of the time goes into imports."""
+    examples = {
+        name: re.findall(r"```python\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL) for name in ("docs/python.md", "README.md")
+    }
     (tmp_path / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS, encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
-    # in one process, since most of the time goes into imports
-    run_all = f"for code in {examples!r}:\n    exec(compile(code, code, 'exec'), {{'__name__': '__main__'}})"
+    for name in examples:
+        (tmp_path / name).mkdir(parents=True)
+        write_jsonl(tmp_path / name / "papers.jsonl", made_up_papers(60))
+    run_all = f"""
+import os
+for name, codes in {examples!r}.items():
+    os.chdir({str(tmp_path)!r} + "/" + name)
+    for code in codes:
+        exec(compile(code, code, "exec"), {{"__name__": "__main__"}})
+"""
     environment = os.environ | {"EMBEDDINGS": embeddings, "NO_PROXY": "*"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     result = subprocess.run([sys.executable, "-c", run_all], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -102,6 +102,12 @@ it was last drawn; each with what takes the room. Who raises one says so, and wh
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module, parsed once for all that look at it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Yield (top-level name, is ours) for each import anywhere in the file, those inside functions too."""
     for name, is_ours in _dotted_imports(path):
@@ -113,7 +119,7 @@ def _dotted_imports(path: Path) -> list[tuple[str, bool]]:
     """(dotted name, is ours) for each import of a file; ours begin at the package's root, and may end with a name in a module."""
     here = path.relative_to(PACKAGE).parts[:-1]
     names: list[tuple[str, bool]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             names += [(alias.name, False) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -174,9 +180,9 @@ def test_only_commands_print() -> None:
     for path in MODULES:
         if _home(path) == "commands" or path == PACKAGE / "service" / "guards.py":
             continue
-        nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Name | ast.Attribute)]
-        used = [node for node in nodes if isinstance(node.ctx, ast.Load) and ast.unparse(node) in ("print", "sys.stdout")]
-        faults += [f"{path.relative_to(PACKAGE)}:{node.lineno}" for node in used]
+        nodes = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)]
+        used = [node for node in nodes if (node.id if isinstance(node, ast.Name) else node.attr) in ("print", "stdout")]
+        faults += [f"{path.relative_to(PACKAGE)}:{node.lineno}" for node in used if ast.unparse(node) in ("print", "sys.stdout")]
     assert faults == []
 
 
@@ -186,12 +192,12 @@ def test_no_two_classes_have_one_name() -> None:
         node.name
         for path in MODULES
         if _home(path) != "integrations"
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in tree(path).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_every_file_says_what_lives_there() -> None:
-    silent = [path.name for path in MODULES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    silent = [path.name for path in MODULES if not ast.get_docstring(tree(path))]
     assert silent == []

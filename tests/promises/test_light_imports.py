@@ -38,7 +38,7 @@ except SystemExit as end:
 """
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
 def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
     index.search("warm the encoder's cache", 1)
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))

@@ -7,16 +7,14 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import sciretrieve
 from tests.conftest import Effort
+from tests.promises.test_layers import MODULES, PACKAGE, tree
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path(sciretrieve.__file__).parent
 EXAMPLES = {
     "corpora": {
         "lists_of_dicts": (12, 1300),
@@ -66,12 +64,6 @@ ALLOWED = {("encoders/layouts/loading.py", "pickle"), ("evaluation/handover.py",
 """Only to name the error that torch's restricted loader raises, and to write what S2AND's code reads: neither calls `pickle`."""
 
 
-def syntax_trees() -> Iterator[tuple[str, ast.Module]]:
-    """Each module of the package, by its path within it."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8"))
-
-
 def name_of(node: ast.expr) -> str:
     """What is called, as far as it is a name: `np.load`, `eval`."""
     return f"{name_of(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
@@ -82,10 +74,10 @@ def keyword(call: ast.Call, name: str) -> object:
     return next((word.value.value for word in call.keywords if word.arg == name and isinstance(word.value, ast.Constant)), None)
 
 
-def faults(path: str, tree: ast.Module) -> list[str]:
+def faults(path: str, module: ast.Module) -> list[str]:
     """What a module does that could run what it reads."""
     found = []
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         imported = []
         if isinstance(node, ast.Import):
             imported = [alias.name.split(".")[0] for alias in node.names]
@@ -108,7 +100,7 @@ def faults(path: str, tree: ast.Module) -> list[str]:
 
 
 def test_nothing_that_is_read_is_run() -> None:
-    assert [fault for path, tree in syntax_trees() for fault in faults(path, tree)] == []
+    assert [fault for path in MODULES for fault in faults(path.relative_to(PACKAGE).as_posix(), tree(path))] == []
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def parts_of(shards: Sequence[Postings], scope: Scope) -> list[tuple[Postings, A
 A_SHARD_WITHOUT_PAPERS_LEFT = Corpus([("graph", "star"), ("dust", ""), ("graph", "dust dust")], [1, 2], frozenset({1}))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(corpora(), st.integers(1, 12))
 @example(A_SHARD_WITHOUT_PAPERS_LEFT, 1)
 @example(Corpus([("", "")], [], frozenset()), 1)
@@ -115,7 +115,7 @@ def test_sums_over_shards_are_those_of_the_papers_that_are_left(corpus: Corpus, 
                 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(corpora(), st.integers(1, 12), st.sampled_from(get_args(Bm25Variant)))
 @example(A_SHARD_WITHOUT_PAPERS_LEFT, 1, "bm25+")
 def test_scores_are_those_of_one_shard_with_only_the_papers_that_are_left(corpus: Corpus, at_once: int, variant: Bm25Variant) -> None:

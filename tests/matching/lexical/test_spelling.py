@@ -46,6 +46,11 @@ def distance(one: str, other: str) -> int:
     return table[-1][-1]
 
 
+def is_slip(one: str, other: str) -> bool:
+    """Whether one edit leads from a word to another."""
+    return abs(len(one) - len(other)) <= 1 and distance(one, other) == 1
+
+
 @given(st.lists(st.text("bcd", min_size=2, max_size=8), min_size=1, max_size=3))
 @example(["bcdbcd"])
 def test_the_commonest_of_what_is_in_question_is_meant(made_up: tuple[Index, Counter[str]], typed: list[str]) -> None:
@@ -55,7 +60,7 @@ def test_the_commonest_of_what_is_in_question_is_meant(made_up: tuple[Index, Cou
     for at, word in enumerate(typed):
         if word not in papers:
             begun = [other for other in common if other.startswith(word)] if at == len(typed) - 1 and len(word) >= 4 else []
-            slips = [other for other in common if distance(word, other) == 1 and len(other) >= 5] if len(word) >= 5 else []
+            slips = [other for other in common if len(other) >= 5 and is_slip(word, other)] if len(word) >= 5 else []
             if among := begun or slips:
                 expected[word] = min(among, key=lambda other: (-common[other], other))
     assert index.corrections(" ".join(typed)) == expected
@@ -128,7 +133,7 @@ def test_names_with_digits_and_short_words_are_left(index: Index, word: str) -> 
     assert index.corrections(f"{word} study") == {}
 
 
-@pytest.mark.parametrize("word", ["acgt" * 25_000, "electrolyt" * 4 + "e", "e" * 1_000_000])
+@pytest.mark.parametrize("word", ["acgt" * 25_000, "electrolyt" * 4 + "e", "e" * 200_000])
 def test_a_long_token_is_no_slip(index: Index, word: str) -> None:
     """All that is one letter away from the first would take a thousand gigabytes."""
     assert index.corrections(f"{word} electrolytes") == {}

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pybtex.database import Entry, parse_string
 
@@ -63,7 +63,6 @@ keys = st.text("aZé図0:./+-_", min_size=1, max_size=6)
 fields = st.dictionaries(st.sampled_from(["title", "Year", "note", "x-own", "journal", "url", "abstract", "booktitle"]), texts, max_size=5)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.dictionaries(keys, st.tuples(st.sampled_from(["article", "Misc", "online"]), fields), max_size=3))
 def test_whatever_the_entries_pybtex_reads_the_same_again(
     tmp_path_factory: pytest.TempPathFactory, library: dict[str, tuple[str, dict[str, str]]]
