@@ -34,6 +34,9 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
 os.environ.pop("SCIRETRIEVE_MODELS", None)
 os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
 os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
+# nobody speaks TLS here, so clients of HTTP need not read the system's certificates, which each of them does anew
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = os.environ["HF_HOME"]
 # tests write a hundred thousand files, which takes less time in memory than on a disk; where there are 8 GiB
 if "PYTEST_DEBUG_TEMPROOT" not in os.environ and Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 8 << 30:
     os.environ["PYTEST_DEBUG_TEMPROOT"] = "/dev/shm"

@@ -237,7 +237,8 @@ def test_more_than_the_terminal_has_rows_goes_through_the_pager(index: sr.Index,
     pager.write_text('#!/bin/sh\ncat\necho "paged $1 FRX=$LESS"\n')
     pager.chmod(0o755)
     assert ("paged --plain FRX=FRX" in seen(*ask, PAGER=f"{pager} --plain")) == paged
-    assert bare(seen(*ask, PAGER="no-such-pager", LINES="24")).count("\n") == 2 * int(hits) + 2
+    if paged:
+        assert bare(seen(*ask, PAGER="no-such-pager", LINES="24")).count("\n") == 2 * int(hits) + 2
     assert "paged" not in answer(*ask, PAGER=str(pager), **TERMINAL)
 
 

@@ -15,7 +15,6 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.files.writing import describe
-from sciretrieve.lifecycle import building
 from sciretrieve.lifecycle.estimating import Estimate
 from sciretrieve.papers.corpora import open_corpus, sampling
 from tests.command_line import answer, sciretrieve
@@ -38,11 +37,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
-    """The encoder that every name means."""
-    encoder = LetterEncoder()
-    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
-    return encoder
+def letters(letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
+    """What is also taken where no encoder is named."""
+    monkeypatch.setenv("SCIRETRIEVE_ENCODER", "letters")
+    return letters
 
 
 @pytest.fixture

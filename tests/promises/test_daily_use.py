@@ -27,7 +27,7 @@ TESTS = Path(__file__).parents[1]
 def test_no_format_fails_in_a_narrow_encoding(tmp_path: Path) -> None:
     """The richest; each is printed by the same stream."""
     rows = [{"id": "é", "title": "Wärme 图 “x”", "abstract": "heat \U0001f600", "authors": ["Žižek, S."], "year": 2001}]
-    index = sr.index(rows, tmp_path / "index", encoder=None)
+    index = sr.build(rows, tmp_path / "index", encoder=None)
     words = ("search", "heat", "-i", index.path, "--explain", "--facets", "authors")
     result = process(*words, PYTHONIOENCODING="ascii:strict", COLUMNS="60")
     assert (result.returncode, "Traceback" in result.stderr) == (0, False), result.stderr
