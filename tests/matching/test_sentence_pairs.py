@@ -1,5 +1,7 @@
 """Scores of two papers' sentences against SciPy, plain Sinkhorn iterations, a linear program, and values of GeomLoss."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -33,7 +35,7 @@ def emd(distances: Vectors) -> float:
     return float(result.fun)
 
 
-def logsumexp(values: Vectors, axis: int) -> Vectors:
+def logsumexp(values: Any, axis: int) -> Any:
     """SciPy's, without what it does for values of other kinds, which takes five times as long."""
     most = values.max(axis=axis, keepdims=True)
     return most.squeeze(axis) + np.log(np.exp(values - most).sum(axis=axis))
@@ -42,6 +44,8 @@ def logsumexp(values: Vectors, axis: int) -> Vectors:
 def sinkhorn(distances: Vectors, blur: float, rounds: int = 20_000) -> float:
     """The entropic cost by plain alternating iterations in the log domain, from nothing, until they stand still."""
     first, second = (np.log(weights) for weights in weights_of(distances))
+    left: Any
+    right: Any
     left, right = np.zeros(len(first)), np.zeros(len(second))
     for _ in range(rounds):
         before = right

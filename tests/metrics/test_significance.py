@@ -164,7 +164,7 @@ def test_the_interval_of_f1_is_the_bootstrap_over_papers(form: str) -> None:
     low, high = interval_of_f1(truth, predicted, average)
     figure = f1_score(truth, predicted, average=average, zero_division=0)
     assert f1_by_hand(truth, predicted, average) == pytest.approx(figure)
-    expected = bootstrap_by_hand(lambda *sample: f1_by_hand(*sample, average), truth, predicted, 500)
+    expected = bootstrap_by_hand(lambda *sample: f1_by_hand(sample[0], sample[1], average), truth, predicted, 500)
     assert (low, high) == pytest.approx(expected, abs=0.025)
     assert low < figure < high
     assert interval_of_f1(truth, predicted, average) == (low, high)
