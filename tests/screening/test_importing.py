@@ -159,6 +159,8 @@ def test_what_is_no_list_of_decisions_is_one_line(library: sr.Index, tmp_path: P
             "id,relevant\na,perhaps\n",
             'id,relevant\na,"1\n',
             "title,notes\nx,RAYYAN\n",
+            "id,relevant\na,1,1\n",
+            "",
         ):
             file.write_text(text)
             with pytest.raises(InvalidRequest, match=r"list.csv"):

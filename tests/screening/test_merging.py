@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,24 +17,25 @@ Copies = Callable[..., list[Path]]
 
 @pytest.fixture
 def copies(index: sr.Index, tmp_path: Path) -> Copies:
-    """Copies of one session, after some decisions that all have in common."""
+    """Copies of one session, after some decisions that all have in common, and what each reviewer decides."""
 
-    def make(*names: str, common: int = 0) -> list[Path]:
+    def make(common: int = 0, **decided: tuple[Any, ...]) -> list[Path]:
         first = tmp_path / "session.jsonl"
         with sr.Screening(index, first, "vaccine trial", reasons=["no dose"], criteria="Doses.") as session:
             if common:
                 session.decide(irrelevant=[paper.id for paper in session.next(common)])
-        paths = [tmp_path / f"{name}.jsonl" for name in names]
-        for name, path in zip(names, paths, strict=True):
+        paths = [tmp_path / f"{name}.jsonl" for name in decided]
+        for (name, verdicts), path in zip(decided.items(), paths, strict=True):
             shutil.copy(first, path)
-            sr.Screening(index, path, reviewer=name).close()
+            with sr.Screening(index, path, reviewer=name) as session:
+                session.decide(*verdicts)
         return paths
 
     return make
 
 
 def test_what_all_agree_on_is_decided_and_the_rest_is_unresolved(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
-    ada, ben = copies("Ada", "Ben")
+    ada, ben = copies(Ada=(), Ben=())
     with sr.Screening(index, ada) as session:
         session.decide(["p0001", "p0002"], ["p0003", "p0004"], "p0005", reason="no dose")
         session.note("p0001", "see table 2")
@@ -70,10 +72,7 @@ def test_what_all_agree_on_is_decided_and_the_rest_is_unresolved(index: sr.Index
 
 
 def test_a_third_persons_session_settles_conflicts(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
-    ada, ben, cleo = copies("Ada", "Ben", "Cleo")
-    for path, verdicts in ((ada, ("p0001", "p0002")), (ben, ("p0002", "p0001")), (cleo, ("p0002", "p0001"))):
-        with sr.Screening(index, path) as session:
-            session.decide(*verdicts)
+    ada, ben, cleo = copies(Ada=("p0001", "p0002"), Ben=("p0002", "p0001"), Cleo=("p0002", "p0001"))
     with sr.Screening.merge(index, tmp_path / "two.jsonl", [ada, ben]) as merged:
         assert len(merged.unresolved) == 2
         agreement = merged.agreement
@@ -88,10 +87,7 @@ def test_a_third_persons_session_settles_conflicts(index: sr.Index, copies: Copi
 
 
 def test_a_merged_session_is_merged_again(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
-    ada, ben, cleo = copies("Ada", "Ben", "Cleo")
-    for path, verdicts in ((ada, ("p0001", "p0002")), (ben, ("p0002", "p0001")), (cleo, ("p0002", ()))):
-        with sr.Screening(index, path) as session:
-            session.decide(*verdicts)
+    ada, ben, cleo = copies(Ada=("p0001", "p0002"), Ben=("p0002", "p0001"), Cleo=("p0002",))
     sr.Screening.merge(index, tmp_path / "two.jsonl", [ada, ben]).close()
     with sr.Screening.merge(index, tmp_path / "all.jsonl", [tmp_path / "two.jsonl", cleo]) as merged:
         assert merged.votes["p0001"] == {"Ada": "include", "Ben": "exclude"}
@@ -101,7 +97,7 @@ def test_a_merged_session_is_merged_again(index: sr.Index, copies: Copies, tmp_p
 
 def test_the_random_sample_that_began_first_goes_on(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
     """What was unread when it began, its order, and how far it is read by both together."""
-    ada, ben = copies("Ada", "Ben", common=DRY - 5)
+    ada, ben = copies(DRY - 5, Ada=(), Ben=())
     drawn: dict[Path, list[str]] = {}
     for path in (ben, ada):
         with sr.Screening(index, path) as session:
@@ -130,7 +126,7 @@ def test_the_random_sample_that_began_first_goes_on(index: sr.Index, copies: Cop
 
 
 def test_the_claim_of_a_merged_session_counts_conflicts_as_not_found(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
-    ada, ben = copies("Ada", "Ben")
+    ada, ben = copies(Ada=(), Ben=())
     for path, skipped in ((ada, 0), (ben, 2)):
         with sr.Screening(index, path) as session:
             ids = session.units.ids
@@ -204,14 +200,12 @@ def test_what_a_copy_begins_with_was_decided_once(index: sr.Index, tmp_path: Pat
 
 
 def test_decisions_made_elsewhere_are_nobodys_here(index: sr.Index, copies: Copies, tmp_path: Path) -> None:
-    ada, ben = copies("Ada", "Ben")
+    ada, ben = copies(Ada=(), Ben=(["p0001", "p0002", "p0003"],))
     (tmp_path / "table.csv").write_text("id,relevant,by\np0001,1,\np0002,1,Cleo\np0003,0,\n")
     with sr.Screening(index, ada) as session:
         session.take_over(tmp_path / "table.csv")
         assert [session.decisions[id].by for id in ("p0001", "p0002")] == [(), ("Cleo",)]
         session.decide("p0003")
-    with sr.Screening(index, ben) as session:
-        session.decide(["p0001", "p0002", "p0003"])
     with sr.Screening.merge(index, tmp_path / "merged.jsonl", [ada, ben]) as merged:
         assert [merged.decisions[id].by for id in ("p0001", "p0002", "p0003")] == [("Ben",), ("Cleo", "Ben"), ("Ada", "Ben")]
         assert merged.agreement is not None

@@ -194,7 +194,7 @@ def test_bad_settings_leave_no_file(index: sr.Index, file: Path, settings: Any) 
     assert not file.exists()
 
 
-def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -> None:
+def test_decisions_are_taken_over(index: sr.Index, tmp_path: Path) -> None:
     with sr.Screening(index, tmp_path / "old.jsonl", QUERY) as old:
         read(old, 6)
         expected = {id: decision.verdict for id, decision in old.decisions.items()}
@@ -207,14 +207,6 @@ def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -
         with sr.Screening(index, tmp_path / f"{source.name}.new.jsonl", QUERY) as session:
             taken = session.take_over(source)
             assert (taken.decisions, {id: decision.verdict for id, decision in session.decisions.items()}) == (6, expected)
-    with sr.Screening(index, file, QUERY) as session:
-        for text in ("id,relevant\np0001,perhaps\n", "paper,relevant\np0001,1\n", "id,relevant\np0001,1,1\n", ""):
-            tables[0].write_text(text)
-            with pytest.raises(InvalidRequest, match=r"sheet.csv"):
-                session.take_over(tables[0])
-        with pytest.raises(sr.SciretrieveError, match="no file"):
-            session.take_over(tmp_path / "nowhere.csv")
-        assert not session.decisions
 
 
 def test_maybes_reasons_notes_and_who_decides_are_kept(index: sr.Index, file: Path) -> None:

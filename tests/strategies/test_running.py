@@ -78,10 +78,10 @@ def count_of(result: StrategyResult, line: str) -> dict[str, int]:
 
 @given(st.lists(trees, min_size=8, max_size=8))
 @settings(max_examples=10)
-def test_lines_are_what_sets_of_papers_are(trees: list[Tree]) -> None:
+def test_lines_are_what_sets_of_papers_are(folder: Path, trees: list[Tree]) -> None:
     """Of lines that refer to those before them. The first are words alone."""
     lines = {f"s{number}": tree for number, tree in enumerate(['"mouse"', '"tumour"', ("AND", '"rat"', "s1"), *trees], 1)}
-    result = run(parse(as_toml({name: written(tree) for name, tree in lines.items()})), [PLACE[0] / name for name in LIBRARIES])
+    result = run(parse(as_toml({name: written(tree) for name, tree in lines.items()})), [folder / name for name in LIBRARIES])
     for name, papers in LIBRARIES.items():
         sets: dict[str, set[str]] = {}
         for line, tree in lines.items():
@@ -89,15 +89,6 @@ def test_lines_are_what_sets_of_papers_are(trees: list[Tree]) -> None:
             assert count_of(result, line)[name] == len(sets[line]), (line, written(tree))
         removed = {one.removed for one in result.duplicates if one.removed_index == name}
         assert {one.paper.id for one in result.papers if one.index == name} == sets["s11"] - removed
-
-
-PLACE: list[Path] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def place(folder: Path) -> None:
-    """Where the libraries are, for tests of hypothesis."""
-    PLACE[:] = [folder]
 
 
 def test_limits_hold_for_all_lines(folder: Path) -> None:
