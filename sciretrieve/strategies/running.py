@@ -5,9 +5,10 @@ A log is run again on the same generations of the same indexes: the counts are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any
@@ -99,15 +100,6 @@ class Replay:
     differences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """A paper of the result before duplicates are removed."""
-
-    paper: Paper
-    index: str
-    lines: frozenset[str]
-
-
 def run(
     strategy: Strategy,
     indexes: Sequence[str | Path] = (),
@@ -132,7 +124,7 @@ def run(
     """
     described: list[dict[str, Any]] = []
     counts: dict[str, dict[str, int]] = {}
-    records: list[_Record] = []
+    records: list[FoundPaper] = []
     with ExitStack() as opened:
         named = list(_opened(indexes or strategy.indexes, generations, opened))
         listener = opened.enter_context(shown(progress))
@@ -143,7 +135,7 @@ def run(
             generation, checksum = index.snapshot.manifest.generation, index.snapshot.checksum
             described.append({"name": name, "path": str(index.path), "generation": generation, "checksum": checksum, "papers": len(index)})
             records += _records(strategy, name, index, rows)
-    papers, duplicates = _distinct(records, list(strategy.lines))
+    papers, duplicates = _distinct(records, strategy.lines)
     translated = None if translation is None else asdict(translation)
     log = log_of(strategy, described, counts, len(papers), len(duplicates), translated)
     return StrategyResult(log, tuple(papers), tuple(duplicates))
@@ -218,12 +210,12 @@ def _grouped(query: str) -> str:
     return f"({query})" if any(word in OPERATORS for word in query.split()) else query
 
 
-def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[_Record]:
-    """The papers of the result in an index, with the lines that matched them."""
+def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[FoundPaper]:
+    """The papers of the result in an index, by their own ids, before duplicates are removed."""
     result = rows[strategy.result]
     bringing = {line: np.isin(result, rows[line], assume_unique=True) for line in _with_words(strategy)}
     for place, paper in enumerate(index.snapshot.papers_at(result)):
-        yield _Record(paper, name, frozenset(line for line, brings in bringing.items() if brings[place]))
+        yield FoundPaper(paper.id, paper, name, tuple(line for line, brings in bringing.items() if brings[place]))
 
 
 def _with_words(strategy: Strategy) -> set[str]:
@@ -242,7 +234,7 @@ def _with_words(strategy: Strategy) -> set[str]:
     return found
 
 
-def _distinct(records: Sequence[_Record], lines: Sequence[str]) -> tuple[list[FoundPaper], list[Duplicate]]:
+def _distinct(records: Sequence[FoundPaper], lines: Iterable[str]) -> tuple[list[FoundPaper], list[Duplicate]]:
     """The papers of a result, each once: of several records of one, the first with an abstract, else the first with a DOI, else the
     first."""
     works = same_works([record.paper for record in records])
@@ -250,23 +242,20 @@ def _distinct(records: Sequence[_Record], lines: Sequence[str]) -> tuple[list[Fo
     for work in works:
         kept = min(work.places, key=lambda place: (not records[place].paper.abstract, not records[place].paper.doi, place))
         kept_for |= dict.fromkeys(work.places, kept)
-    lines_of: dict[int, frozenset[str]] = {}
+    lines_of: dict[int, set[str]] = {}
     for place, record in enumerate(records):
-        kept = kept_for.get(place, place)
-        lines_of[kept] = lines_of.get(kept, frozenset()) | record.lines
-    counts: dict[str, int] = {}
-    for place in lines_of:
-        counts[records[place].paper.id] = counts.get(records[place].paper.id, 0) + 1
+        lines_of.setdefault(kept_for.get(place, place), set()).update(record.lines)
+    counts = Counter(records[place].id for place in lines_of)
     found: dict[int, FoundPaper] = {}
     for place in sorted(lines_of):
-        paper, index = records[place].paper, records[place].index
-        id = paper.id if counts[paper.id] == 1 else f"{index}/{paper.id}"
-        found[place] = FoundPaper(id, paper, index, tuple(line for line in lines if line in lines_of[place]))
+        one = records[place]
+        id = one.id if counts[one.id] == 1 else f"{one.index}/{one.id}"
+        found[place] = replace(one, id=id, lines=tuple(line for line in lines if line in lines_of[place]))
     duplicates = []
     for place, kept in sorted(kept_for.items(), key=lambda pair: (pair[1], pair[0])):
         if place != kept:
-            one, other = records[kept].paper, records[place].paper
-            doi = identifiers.doi(one.doi or "")
-            by: By = "DOI" if doi is not None and doi == identifiers.doi(other.doi or "") else "title and author"
-            duplicates.append(Duplicate(found[kept].id, found[kept].index, other.id, records[place].index, by, other.title))
+            one, other = found[kept], records[place]
+            doi = identifiers.doi(one.paper.doi or "")
+            by: By = "DOI" if doi is not None and doi == identifiers.doi(other.paper.doi or "") else "title and author"
+            duplicates.append(Duplicate(one.id, one.index, other.id, other.index, by, other.paper.title))
     return list(found.values()), duplicates

@@ -45,28 +45,6 @@ def test_without_open_papers_nothing_is_lost() -> None:
     assert [known.recall, known.low, known.high] == pytest.approx([2 / 3, 2 / 3, 1.0])
 
 
-def test_the_promise_holds_in_nineteen_reviews_of_twenty_with_maybes() -> None:
-    """A reviewer is in doubt about a third of all relevant and a tenth of all other papers; what they are is settled at the end."""
-    chance = np.random.default_rng(11)
-    papers, reviews, wrong = 150, 60, 0
-    for _ in range(reviews):
-        relevant = set(chance.choice(papers, 12, replace=False).tolist())
-        doubted = {place for place in range(papers) if chance.random() < (1 / 3 if place in relevant else 0.1)}
-        order = chance.permutation(papers).tolist()
-        sample = [f"p{place}" for place in order]
-        is_wrong = False
-        verdicts: dict[str, Verdict | None] = {}
-        for count, place in enumerate(order, start=1):
-            verdicts[f"p{place}"] = "maybe" if place in doubted else "include" if place in relevant else "exclude"
-            if count % 15 == 0:
-                known = recall_of(verdicts, sample, sample[:count], papers, 0.9, 0.9)
-                # of what is relevant in truth, what is included now is found
-                found = len({other for other in order[:count] if other in relevant and other not in doubted})
-                is_wrong |= (known.low or 0) > found / len(relevant)
-        wrong += is_wrong
-    assert wrong <= 12  # one in ten is promised, and more than 12 of 60 would be a chance of one in a hundred
-
-
 def test_the_estimate_takes_the_samples_share_for_that_of_all_that_was_unread() -> None:
     """Three relevant papers were found before the sample, and two of its first ten are: five of the eleven that are to be expected."""
     ids = [f"p{place}" for place in range(50)]
