@@ -33,7 +33,9 @@ from sciretrieve.base.types import Rows
 from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, interval
-from sciretrieve.query.citations import CitationGraph, Graph, WorkNames, citation_graph
+from sciretrieve.query.citations import citation_graph
+from sciretrieve.query.citations.citation_graph import CitationGraph, Graph
+from sciretrieve.query.citations.cited_works import WorkNames
 from sciretrieve.query.ranking import linking
 from sciretrieve.query.ranking.linking import DEPTH, LinkedPapers
 from sciretrieve.runs import Ranking

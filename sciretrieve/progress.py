@@ -70,19 +70,11 @@ class ToldListener:
     """Tells a listener that was handed over, with all three arguments of `start` by position, so that it may have them without defaults."""
 
     def __init__(self, listener: Progress) -> None:
-        self._listener = listener
+        self._start, self.advance, self.note = listener.start, listener.advance, listener.note
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Tell it."""
-        self._listener.start(total, done, unit)
-
-    def advance(self, papers: int) -> None:
-        """Tell it."""
-        self._listener.advance(papers)
-
-    def note(self, text: str) -> None:
-        """Tell it."""
-        self._listener.note(text)
+        self._start(total, done, unit)
 
 
 class Silent:

@@ -22,7 +22,7 @@ from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
 from ..matching.search import Probe
 from ..options import SearchOptions
-from ..query.citations import Link
+from ..query.citations.citation_graph import Link
 from ..query.index import Index
 from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
@@ -109,7 +109,7 @@ def why_not(
 
     Raises: as `explain`.
     """
-    (chosen_mode,) = index.reader.modes(mode or index.modes[0], [query], None)
+    chosen_mode = index.reader.mode_of(mode or index.modes[0], query)
     probe = index.reader.probes([query], index.modes[0], filter)[0]
     modes: Sequence[Mode] = [chosen_mode] if probe.lacks else index.modes
     row = int(index.named_rows(id)[0])

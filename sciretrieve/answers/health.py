@@ -14,7 +14,8 @@ from ..papers.references import name_of
 from ..papers.retractions import retracted, retracted_by_notices, retraction_columns
 from ..progress import shown
 from ..protocols import Progress
-from ..query.citations import WorkNames, identified, names_of, references_from
+from ..query.citations.citation_graph import names_of, references_from
+from ..query.citations.cited_works import WorkNames, identified
 from ..query.index import Index
 from ..query.snapshot import Snapshot
 

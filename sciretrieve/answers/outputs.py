@@ -24,7 +24,8 @@ from ..protocols import PaperSource
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
 
 if TYPE_CHECKING:
-    from ..query.citations import Link, Reference
+    from ..papers.references import Reference
+    from ..query.citations.citation_graph import Link
     from ..query.reading.counting import CountLine
     from .answering import Answer
     from .explaining import Explanation

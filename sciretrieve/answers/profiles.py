@@ -11,7 +11,7 @@ import numpy as np
 from ..base.types import Hit, Paper
 from ..matching.sharding import by_shard
 from ..papers.duplicates import groups
-from ..query.citations import Reference, reference_columns, references_of
+from ..papers.references import Reference, reference_columns, references_of
 from ..query.index import Index
 from ..query.ranking.linking import GRAPHED
 

@@ -23,14 +23,14 @@ from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
-from ..query.citations import REFERENCES
+from ..papers.references import REFERENCES
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer
     from ..answers.profiles import Profile
     from ..answers.snippets import QueryWords
     from ..base.types import Hit
-    from ..query.citations import Reference
+    from ..papers.references import Reference
     from ..query.index import Index
 
 PLAIN, TITLE, MARK, ASIDE = Style(), Style(bold=True), Style(color="magenta", bold=True), Style(dim=True)

@@ -33,18 +33,10 @@ class _Closed:
     def __repr__(self) -> str:
         return f"<closed {type(self).__name__} {object.__getattribute__(self, 'path')}>"
 
-    def __len__(self) -> int:
-        _refuse(self)
 
-    def __iter__(self) -> NoReturn:
-        _refuse(self)
-
-    def __contains__(self, id: object) -> bool:
-        _refuse(self)
-
-    def __enter__(self) -> NoReturn:
-        _refuse(self)
-
-
-def _refuse(index: object) -> NoReturn:
+def _refuse(index: object, *_: object) -> NoReturn:
     raise IndexClosed(str(object.__getattribute__(index, "path")))
+
+
+for sign in ("__len__", "__iter__", "__contains__", "__enter__"):  # which Python looks up in the class
+    setattr(_Closed, sign, _refuse)

@@ -36,14 +36,15 @@ from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import same_works, works
+from ..papers.references import reference_columns
 from ..runs import Ranking, papers_of
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
-from .citations import CitationGraph, reference_columns
+from .citations.citation_graph import CitationGraph
 from .closing import closed
 from .generation import Generation, columns_of
 from .lookup import Lookup
-from .lookup.copies import possible_copies
+from .lookup.identifying import possible_copies
 from .narrowing.masks import Narrower
 from .narrowing.nested import place_of
 from .ranking.grouping import fullest, grouped

@@ -24,7 +24,8 @@ from ..evaluation.readers import beir
 from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
 from ..papers.corpora import Attribute, Corpus
-from ..query.citations import Graph, reference_columns
+from ..papers.references import reference_columns
+from ..query.citations.citation_graph import Graph
 from .forms import LABEL
 from .held_out import TRAIN, folded
 from .scirepeval_files import read_searches

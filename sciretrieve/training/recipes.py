@@ -18,7 +18,7 @@ import numpy as np
 from ..base.once import once
 from ..base.types import Mask, Rows
 from ..evaluation.builders.negatives import shuffled
-from ..query.citations import Graph
+from ..query.citations.citation_graph import Graph
 
 HARD, EASY = "hard", "easy"
 SAME, SHARED, OTHER = "same fields", "shared field", "other fields"

@@ -17,7 +17,7 @@ from ..options import CiteSettings
 from ..papers.corpora import ColumnMap, Corpus, Sources
 from ..progress import shown
 from ..protocols import Progress
-from ..query.citations import Graph
+from ..query.citations.citation_graph import Graph
 from .field_shares import drawn_by_shares, parsed_shares
 from .mining import MINED, Mining, mine
 from .recipes import HARD, RECIPES, CitationNetwork, Recipe, Triplet

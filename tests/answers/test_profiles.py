@@ -8,7 +8,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.answers.profiles import profile
 from sciretrieve.base.errors import InvalidRequest, NotFound
-from sciretrieve.query.citations import Reference
+from sciretrieve.papers.references import Reference
 from tests.made_up import write_jsonl
 from tests.query.citations.test_citation_graph import library as citing_library
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -49,11 +49,6 @@ def stretched(values: list[float], low: float) -> list[float]:
     return [(value - low) / (high - low) if value > -math.inf else 0.0 for value in values]
 
 
-def tell_apart(pairs: Sequence[tuple[float, ...]]) -> bool:
-    """Whether both halves have scores that differ: where one has not, there is no spread to divide by."""
-    return all(len({max(pair[half], 0.0) if half else pair[0] for pair in pairs}) > 1 for half in (0, 1))
-
-
 def slow_convex(pairs: Sequence[tuple[float, ...]], alpha: float) -> list[float]:
     dense, lexical = stretched([pair[0] for pair in pairs], min(pair[0] for pair in pairs)), stretched([pair[1] for pair in pairs], 0.0)
     return [alpha * d + (1 - alpha) * s for d, s in zip(dense, lexical, strict=True)]
@@ -93,19 +88,6 @@ def test_unit(values: list[float], low: float | None) -> None:
             assert (np.diff(ours[order]) >= 0).all()
     else:
         assert not ours.any()
-
-
-@given(candidates, st.sampled_from([-5.0, 3.0]), st.sampled_from([0.5, 4.0]))
-def test_the_scale_of_the_halves_does_not_matter(pairs: Pairs, shift: float, scale: float) -> None:
-    dense, lexical = halves(pairs)
-    if not tell_apart(pairs):
-        return
-    fuses: list[Callable[[Any, Any], Any]] = [
-        rrf,
-        lambda d, s: convex(d, s, alpha=0.55),
-    ]
-    for fuse in fuses:
-        np.testing.assert_allclose(fuse(dense * scale + shift, lexical * scale), fuse(dense, lexical), atol=1e-7)
 
 
 def test_what_an_index_was_tuned_to_is_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.query.citations import read, reference_columns, references_in, references_of
+from sciretrieve.papers.references import read, reference_columns, references_in, references_of
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 

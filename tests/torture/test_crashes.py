@@ -26,8 +26,7 @@ from sciretrieve.encoders.golden import PROBE
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
 from sciretrieve.lifecycle import delete, restore
-from sciretrieve.matching.late import Packing
-from sciretrieve.matching.late.packing import learn
+from sciretrieve.matching.late import Packing, learn
 from sciretrieve.protocols import Advance
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
 from sciretrieve.storage.pending import Pending

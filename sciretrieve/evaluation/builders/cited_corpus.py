@@ -20,9 +20,11 @@ from ...files.streams import bare_name
 from ...options import CiteSettings
 from ...papers.corpora import FIELDS, ColumnMap, Corpus, Sources, open_corpus, read_attributed
 from ...papers.corpora.formats import format_of
+from ...papers.references import REFERENCES, read
 from ...progress import shown
 from ...protocols import Progress
-from ...query.citations import REFERENCES, Graph, WorkNames, identifying_columns, read
+from ...query.citations.citation_graph import Graph
+from ...query.citations.cited_works import WorkNames, identifying_columns
 from .folders import new_folder
 
 TABLES = (".tsv", ".csv", ".parquet")

@@ -16,7 +16,7 @@ from ...base.choices import Mode
 from ...base.errors import InvalidRequest
 from ...base.types import Query, Rows
 from ...protocols import Progress
-from ...query.citations import Graph
+from ...query.citations.citation_graph import Graph
 from ...query.index import Index
 from ..readers.cite import TRUE
 

@@ -15,7 +15,7 @@ from ...files.writing import make_folder, write_lines
 from ...metrics.judgements import Qrels, objects_by_id
 from ...progress import shown
 from ...protocols import Progress
-from ...query.citations import Graph
+from ...query.citations.citation_graph import Graph
 from ..readers import beir, pmc_patients
 from ..readers.benchmark_files import find, paper_of
 from ..readers.scimult import LINKS, SEARCH

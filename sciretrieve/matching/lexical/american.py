@@ -22,30 +22,16 @@ _ISE = (
 )
 """Before -ise in words that are written so everywhere, or that share a stem with others in -is."""
 _ENDING = r"(?:e[ds]?|ers?|ings?|able|abilit(?:y|ies)|ations?|ational)"
+_PLAIN = (
+    "haem hem, aemi emi, anaesth anesth, gynaec gynec, aetiolog etiolog, archaeo archeo, palaeo paleo, caec cec, caesar cesar, faec fec, "
+    "oesoph esoph, oestr estr, oedem edem, foet fet, coeliac celiac, amoeb ameb, homoeo homeo, sulph sulf, aluminium aluminum"
+)
+"""Greek and Latin, wherever it stands: haemoglobin, leukaemia, oedema."""
 _RULES: tuple[tuple[str, str], ...] = (
-    # Greek and Latin: haemoglobin, leukaemia, oedema
-    (r"haem", "hem"),
-    (r"aemi", "emi"),
+    *((british, american) for british, american in map(str.split, _PLAIN.split(", "))),
     (r"paed(?=i|o)", "ped"),
-    (r"anaesth", "anesth"),
-    (r"gynaec", "gynec"),
-    (r"aetiolog", "etiolog"),
-    (r"archaeo", "archeo"),
-    (r"palaeo", "paleo"),
-    (r"caec", "cec"),
-    (r"caesar", "cesar"),
-    (r"faec", "fec"),
-    (r"oesoph", "esoph"),
-    (r"oestr", "estr"),
-    (r"oedem", "edem"),
-    (r"foet", "fet"),
-    (r"coeliac", "celiac"),
-    (r"amoeb", "ameb"),
     (r"(?<=rrh|.pn)oe(?=a|i)", "e"),
-    (r"homoeo", "homeo"),
     (r"manoeuv(?:re|er)", "maneuver"),
-    (r"sulph", "sulf"),
-    (r"aluminium", "aluminum"),
     # -our, -re, -ll-
     (rf"(?<=^)(\w*(?:{_OUR}))our", r"\1or"),
     (rf"^(\w*(?:{_RE}))re(?=s?$)", r"\1er"),

@@ -50,11 +50,6 @@ def is_field_term(term: str) -> bool:
     return FIELD_END in term
 
 
-def field_of(term: str) -> str:
-    """The field of a field's term."""
-    return term.partition(FIELD_END)[0]
-
-
 def in_words(term: str) -> str:
     """A field's term for people: `muller (authors)`."""
     field, _, word = term.partition(FIELD_END)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...base.types import Mask, Rows
 from ..scope import NO_ROWS, are_among, places_among, union
-from .fields import field_of
+from .fields import field_term
 from .lexical_shard import NO_PLACES, LexicalShard, Weights
 
 LOOKED_UP = 48
@@ -215,7 +215,7 @@ def rows_in_fields(shard: LexicalShard, terms: Iterable[str]) -> dict[str, npt.N
     A year adds only to papers that have another of the words: by itself it says when, and not about what.
     """
     rows_of = {term: shard.rows_in_field(term) for term in sorted(terms)}
-    if years := [term for term in rows_of if field_of(term) == "year"]:
+    if years := [term for term in rows_of if term.startswith(field_term("year", ""))]:
         named = np.unique(np.concatenate([NO_PLACES, *(rows for term, rows in rows_of.items() if term not in years)]))
         rows_of |= {term: named[are_among(named, rows_of[term])] for term in years}
     return rows_of

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...base.types import Rows
-from ...files.schema import letters
+from ...base.types import Paper, Rows
+from ...files.schema import letters, texts
 from ...files.schema import text as as_text
+from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.lists import numbers_of
 from ...papers import identifiers
 from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
@@ -33,6 +34,8 @@ LEAST_ALIKE = 3
 """Characters that ids must share to be alike."""
 LETTERS_PER_SLIP, MOST_SLIPS = 6, 3
 """Characters of an id for each slip in it, and the most slips."""
+MOST_ALIKE = 100
+"""Papers that may share a title; one that more have, such as "Editorial", names no work."""
 LONGEST = 2048
 """Characters beyond which a text is neither an id nor an address."""
 
@@ -61,6 +64,27 @@ def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
         start = text[: max(LEAST_ALIKE, len(text) * 3 // 4)]
         rows = rows_flagged(shards, [pc.starts_with(shard.ids, start, ignore_case=True) for shard in shards])
     return rows[:count]
+
+
+def possible_copies(shards: Sequence[Shard], analyzer: Analyzer, bm25: Bm25 | None, papers: Sequence[Paper]) -> Rows:
+    """The rows, over all shards and ascending, of the papers that are not deleted and may be one of the given works, these among them.
+
+    A DOI is found as it is stored, in small letters. Titles are looked up in BM25; without it, by their letters as they are.
+    """
+    dois = [doi for paper in papers if paper.doi and (doi := identifiers.doi(paper.doi))]
+    parts = [_with_any(shards, "doi", dois)]
+    if bm25 is None:
+        parts.append(_with_any(shards, "title", [paper.title for paper in papers if paper.title]))
+    else:
+        alike = (bm25.rows_with(analyzer.terms(title), "title") for title in {paper.title for paper in papers})
+        parts += [rows for rows in alike if len(rows) <= MOST_ALIKE]
+    return np.unique(np.concatenate(parts))
+
+
+def _with_any(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Rows:
+    having = [shard for shard in shards if values and column in shard.schema.names]
+    wanted = texts(values)
+    return rows_flagged(having, [pc.is_in(shard.columns([column])[column], value_set=wanted) for shard in having])
 
 
 def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
@@ -116,11 +140,8 @@ def _with_id(shards: Sequence[Shard], id: str) -> Rows:
 def _with_values(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Rows:
     """The rows of the papers that have one of the values in a column of texts; none where there is no such column."""
     having = [shard for shard in shards if column in shard.schema.names and shard.schema.field(column).type == pa.string()]
-    flags = []
-    for shard in having:
-        texts = shard.columns([column])[column]
-        flags.append(reduce(pc.or_, (pc.equal(texts, as_text(value)) for value in values)))
-    return rows_flagged(having, flags)
+    columns = [shard.columns([column])[column] for shard in having]
+    return rows_flagged(having, [reduce(pc.or_, (pc.equal(one, as_text(value)) for value in values)) for one in columns])
 
 
 def _with_key(shard: Shard, key: str) -> Rows:

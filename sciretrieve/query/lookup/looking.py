@@ -27,8 +27,7 @@ from ...papers.folding import fold_name
 from ...storage.shards import Shard
 from ..opened import Opened
 from .identifying import identified, with_ids_like
-from .texts import LEAST_WORDS, TypedText
-from .typed_authors import typed_names
+from .texts import LEAST_WORDS, TypedText, typed_names
 
 TITLE, BEGINNING, MISSPELT = "title", "beginning of a title", "misspelt title"
 REFERENCE, TEXT, NAMES = "reference", "text", "names"

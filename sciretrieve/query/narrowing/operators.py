@@ -80,12 +80,6 @@ class TypedQuery:
     ignored: tuple[str, ...] = field(default=(), compare=False)
     perhaps: Demand | None = None
 
-    def insisting(self) -> TypedQuery:
-        """The query with what it perhaps demands as a demand."""
-        if self.perhaps is None:
-            return self
-        return TypedQuery(self.words, (*self.demands, self.perhaps))
-
 
 def parse(text: str, columns: Collection[str]) -> TypedQuery:
     """Parse a typed query. What is not an operator is read as words, and so are fields where `columns` is empty.
@@ -127,11 +121,6 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     if not query_words:
         return TypedQuery(STAR.sub("", " ".join(leaf.text for demand in demands for leaf in wanted(demand))), demands, bool(demands))
     return TypedQuery(query_words, demands, free=" ".join(reading.free))
-
-
-def _is_left_out(token: re.Match[str]) -> bool:
-    """Whether a minus means "without": before a letter it does, before a digit it is a negative number."""
-    return bool(token["minus"]) and token["word"][0].isalpha()
 
 
 @dataclass(slots=True)
@@ -235,9 +224,10 @@ class _Reading:
 
     def _demand(self, token: re.Match[str], end: int) -> Demand | Near | None:
         name, absent = token["field"], bool(token["minus"])
+        is_left_out = absent and bool(token["word"]) and token["word"][0].isalpha()  # before a digit it is a negative number
         value = token["phrase"] or self._text[token.start("word") : end]
         column = self._column(name, value) if name else None
-        if not value or (column is None and (name or (token["phrase"] is None and not _is_left_out(token)))):
+        if not value or (column is None and (name or (token["phrase"] is None and not is_left_out))):
             return None
         if token["phrase"] is None:
             self._refuse(token.start("word"), end)

@@ -25,13 +25,8 @@ class EncoderReranker:
     """A second encoder, scoring by the similarity that it was trained for. Papers are encoded on the fly, and cached."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
+        self._encoder, self.name = encoder, encoder.name
         self._remembered = RememberingEncoder(encoder)
-
-    @property
-    def name(self) -> str:
-        """The encoder's name."""
-        return self._encoder.name
 
     def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
         """See `protocols.Reranker`."""
@@ -42,20 +37,14 @@ class SentenceReranker:
     """A model that compares the sentences of two papers, ASPIRE. A text query is an abstract without a title. Vectors are cached."""
 
     def __init__(self, encoder: TextEncoder) -> None:
-        self._encoder = encoder
-        self._remembered = RememberingEncoder(encoder)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._encoder.name
+        self._compare = transport if encoder.spec.pairing == "transport" else closest
+        self._remembered, self.name = RememberingEncoder(encoder), encoder.name
 
     def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
         """See `protocols.Reranker`: minus a distance of the sentences, see `matching.sentence_pairs`."""
-        compare = transport if self._encoder.spec.pairing == "transport" else closest
         title, _, abstract = query.text.rpartition(FIELD_SEPARATOR)
         asked, *found = self._remembered.sentence_vectors([query.paper or Paper("", title, abstract), *papers])
-        return np.array([compare(asked, vectors) for vectors in found], np.float64)
+        return np.array([self._compare(asked, vectors) for vectors in found], np.float64)
 
 
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:

@@ -72,13 +72,8 @@ class Reader:
         """What encodes queries."""
         return self._encoder()
 
-    def modes(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> list[Mode]:
-        """How each of the queries can be searched for where `mode` is wanted: of hybrid, BM25 is left for a text that nothing here encodes,
-        and dense for a vector without a text. Raises InvalidRequest for a query that the mode cannot take."""
-        return [self._mode(mode, query, vectors is not None) for query in queries]
-
     def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
-        """How papers in place of a query can be searched for where `mode` is wanted: as `modes`; so many of them are not in the index."""
+        """How papers in place of a query can be searched for where `mode` is wanted: as `mode_of`; so many of them are not in the index."""
         if mode == "bm25" or not (why := "" if self._are_stored(papers) else self.query_encoder.lack("paper_as_query")):
             return mode
         if mode == "hybrid":
@@ -106,7 +101,7 @@ class Reader:
         self.snapshot.check_files()
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
-        modes = self.modes(mode, queries, vectors)
+        modes = [self.mode_of(mode, query, vectors is not None) for query in queries]
         allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
             allowed = allowed.among(among)
@@ -285,7 +280,7 @@ class Reader:
         typed = operators.parse(text, self.snapshot.columns.names if ":" in text else ())
         if not typed.demands and typed.perhaps is None:
             return typed, allowed
-        whole = typed.insisting()
+        whole = typed if typed.perhaps is None else TypedQuery(typed.words, (*typed.demands, typed.perhaps))
         scope = self.snapshot.narrower.meeting(whole.demands, allowed)
         if whole is typed or insists or len(scope):
             return whole, scope
@@ -315,8 +310,9 @@ class Reader:
         is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
         return Query(id, typed.words), typed, NO_MATCH if is_joined else snapshot.lookup.meant(typed.words, scope), scope
 
-    def _mode(self, mode: Mode, query: str | Query, has_vector: bool) -> Mode:
-        """See `modes`."""
+    def mode_of(self, mode: Mode, query: str | Query, has_vector: bool = False) -> Mode:
+        """How a query, whose vector may be known, can be searched for where `mode` is wanted: of hybrid, BM25 is left for a text that
+        nothing here encodes, and dense for a vector without a text. Raises InvalidRequest for a query that the mode cannot take."""
         if isinstance(query, Query) and query.vector is not None:
             has_vector = True
             if not self.snapshot.vectors:

@@ -9,7 +9,6 @@ import pytest
 
 from sciretrieve.base.choices import Metric
 from sciretrieve.base.errors import InvalidRequest
-from sciretrieve.base.types import Vectors
 from sciretrieve.matching.dense import VectorShard, build_ann, factory_string, search
 from sciretrieve.matching.dense import ann as dense_ann
 from sciretrieve.matching.dense import vectors as dense_vectors
@@ -17,16 +16,9 @@ from sciretrieve.matching.dense.ann import check_factory
 from sciretrieve.matching.dense.exact import score
 from sciretrieve.matching.effort import Effort
 from sciretrieve.matching.scope import Scope
+from tests.matching.dense.test_conformance import DIM, overlapping
 
-PAPERS, DIM, K = 2000, 32, 10
-
-
-def overlapping(count: int, seed: int) -> Vectors:
-    """Vectors of clusters that overlap, of widely varying lengths: hard to search, and the metrics disagree on them."""
-    centres = np.random.default_rng(0).standard_normal((12, DIM)) * 0.8
-    chance = np.random.default_rng(seed)
-    directions = centres[chance.integers(0, 12, count)] + chance.standard_normal((count, DIM))
-    return (directions * np.exp(0.7 * chance.standard_normal((count, 1)))).astype(np.float32)
+PAPERS, K = 2000, 10
 
 
 VECTORS, QUERIES = overlapping(PAPERS, 1), overlapping(30, 2)

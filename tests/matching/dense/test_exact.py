@@ -1,6 +1,6 @@
 """Exact search against a literal sort of all scores."""
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,26 +124,9 @@ def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> 
     assert misled  # else the test would ask nothing of the slack
 
 
-def test_scores_do_not_depend_on_the_sharding() -> None:
-    rng = np.random.default_rng(2)
-    vectors = rng.standard_normal((500, 384)).astype(np.float32)
-    query = rng.standard_normal((1, 384)).astype(np.float32)
-    rows, scores = search_all(vectors, query, 500, "cosine")[0]
-    whole = dict(zip(rows.tolist(), scores.tolist(), strict=True))
-    for first, last in ((0, 1), (1, 130), (130, 500)):
-        rows, scores = search_all(vectors[first:last], query, 500, "cosine")[0]
-        assert {row + first: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)} == {
-            row: whole[row] for row in range(first, last)
-        }
-
-
 def test_a_zero_vector_is_no_nan() -> None:
     vectors = np.zeros((2, 4), np.float32)
     vectors[1, 0] = 1
     rows, scores = search_all(vectors, np.ones((1, 4), np.float32), 2, "cosine")[0]
     assert sorted(rows.tolist()) == [0, 1]
     assert np.isfinite(scores).all()
-
-
-def test_metrics_are_those_of_the_type() -> None:
-    assert get_args(Metric) == METRICS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sciretrieve.base.choices import Metric
-from sciretrieve.matching.dense import full_corpus, products
+from sciretrieve.matching.dense import full_corpus
 
 
 @pytest.mark.parametrize("device", [None, "cpu"], ids=["numpy", "torch"])
@@ -15,7 +15,7 @@ from sciretrieve.matching.dense import full_corpus, products
 def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, device: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_corpus, "QUERIES", 7)
     monkeypatch.setattr(full_corpus, "PAPERS", 64)
-    monkeypatch.setattr(products, "PAPERS", 64)
+    monkeypatch.setattr(full_corpus, "ON_DEVICE", 64)
     chance = np.random.default_rng(k)
     papers, queries = chance.normal(size=(1500, 12)).astype(np.float32), chance.normal(size=(23, 12)).astype(np.float32)
     papers[700:720] = papers[:20]  # the same vectors again: the same scores

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ from unittest import mock
 
 import bm25s
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,7 +21,6 @@ from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
 from sciretrieve.matching.lexical.bm25 import weigh_terms
-from sciretrieve.matching.lexical.postings import write_postings
 from sciretrieve.matching.lexical.variants import VARIANTS
 from sciretrieve.matching.scope import Scope
 from tests.bm25_indexes import joined, postings_of
@@ -122,11 +119,6 @@ def test_a_term_in_a_title_counts_by_its_weight(index_of: IndexOf, variant: Bm25
     assert sorted(weights)[-1] == 1.6
     index = index_of([90, len(PAPERS) - 90], Bm25Parameters(variant, k1, b, title=title))
     np.testing.assert_allclose(scores(index), whole @ weights, atol=1e-4)
-
-
-@given(st.lists(st.sampled_from(["graph", "star", "dust"]), max_size=12))
-def test_a_querys_term_weighs_less_than_how_often_it_stands_there(terms: list[str]) -> None:
-    assert weigh_terms(terms) == pytest.approx({term: 4 * terms.count(term) / (3 + terms.count(term)) for term in terms})
 
 
 QUERIES = ["graph", QUERY, "star galaxy telescope orbit", "graph graph graph network", "unheardof", "the of", ""]
@@ -298,23 +290,6 @@ def test_counts_end_where_their_numbers_do(tmp_path: Path) -> None:
     assert postings.titles.tolist() == [1, 255, 0]
     assert postings.lengths.tolist() == [300 + 65_535, 2]
     assert postings.title_lengths.tolist() == [255, 1]
-
-
-@given(st.lists(st.text("abß図𝔘é", max_size=3), unique=True, max_size=8), st.text("abß図𝔘é", max_size=3))
-def test_terms_are_found_as_by_a_plain_search(words: list[str], word: str) -> None:
-    """In the order of code points, which that of UTF-8's bytes is and that of UTF-16's is not."""
-    terms = sorted(word for word in words if word)
-    with tempfile.TemporaryDirectory() as folder:
-        shard = Path(folder)
-        ones = np.ones(len(terms), np.int32)
-        numbers = np.random.default_rng(0).permutation(len(terms)).astype(np.int32)
-        shuffled = pa.array([terms[place] for place in np.argsort(numbers)], pa.string())
-        write_postings(shard, shuffled, numbers, 0 * ones, ones.astype(np.uint16), ones.astype(np.uint8), 1)
-        postings = Postings(shard, 1)
-        assert postings.terms.to_pylist() == terms
-        assert postings.vocabulary.number(word) == (terms.index(word) if word in terms else None)
-        assert postings.vocabulary.place(word) == sum(term < word for term in terms)
-        assert postings.vocabulary.beginning_with(word) == [term for term in terms if term.startswith(word)]
 
 
 def used(postings: Postings) -> None:

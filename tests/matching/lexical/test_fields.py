@@ -94,16 +94,6 @@ def test_a_word_in_a_field_has_the_papers_that_have_it(index: sr.Index) -> None:
     assert_as_the_papers_say(index, PAPERS)
 
 
-def test_a_field_is_not_the_text(index: sr.Index) -> None:
-    """Star is a word of titles, a venue's and a name; each is found where it stands."""
-    authors, text = ids_with(index, {"star"}, "authors"), ids_with(index, {"star"}, "title")
-    assert authors == {paper["id"] for paper in PAPERS if "Graph, Star" in paper["authors"]}
-    assert text == {paper["id"] for paper in PAPERS if "star" in paper["title"]}
-    assert authors != text
-    assert not ids_with(index, {"star"}, "venue")
-    assert ids_with(index, {"stars"}, "venue")
-
-
 def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
     place = tmp_path / "index"
     sr.build(write_jsonl(tmp_path / "first.jsonl", PAPERS[:25]), place, encoder=None, shard_size=20)
@@ -117,12 +107,6 @@ def test_after_adding_deleting_and_merging(tmp_path: Path) -> None:
     assert len(before - {shard.name for shard in merged.snapshot.manifest.shards}) == 2
     assert_as_the_papers_say(merged, left)
     assert not verify(place).faults
-
-
-def test_papers_without_such_columns_have_an_empty_file(tmp_path: Path) -> None:
-    texts = [{"id": paper["id"], "title": paper["title"], "abstract": paper["abstract"]} for paper in PAPERS]
-    index = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder=None)
-    assert not ids_with(index, {"muller"}, "authors")
 
 
 def test_keywords_may_be_one_text_and_may_be_missing_in_a_shard(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest
-from sciretrieve.query.citations import CitationGraph, Link
+from sciretrieve.query.citations.citation_graph import CitationGraph, Link
 
 OUTSIDE = 12
 

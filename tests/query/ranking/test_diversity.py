@@ -84,15 +84,6 @@ def test_it_is_maximal_marginal_relevance(given_: tuple[list[float], list[list[i
     assert list(after.also) == [[f"also{one}"] for one in chosen]
 
 
-@settings(deadline=None)
-@given(candidates(), st.integers(1, 14))
-def test_k_distinct_papers_from_the_best_on(given_: tuple[list[float], list[list[int]]], k: int) -> None:
-    scores, vectors = given_
-    after = diverse(ranking(scores), np.array(vectors, np.float32), k)
-    assert len(set(after.ids)) == len(after) == min(k, len(scores))
-    assert after.ids[0] == "id0"
-
-
 def vectors_of(index: sr.Index, ids: Sequence[str]) -> Vectors:
     return vectors_at(index.snapshot.vectors, index.snapshot.rows(ids))
 
@@ -111,12 +102,6 @@ def test_a_diverse_search_chooses_from_fifty(index: sr.Index, mode: Mode, group:
             assert list(ours.also) == [wide.also[one] for one in chosen]
     # by meaning alone the first papers of these are far enough apart
     assert mode == "dense" or any(list(ours.ids) != list(wide.ids[:6]) for ours, wide in zip(run, plain, strict=True))
-
-
-def test_papers_like_given_ones_can_be_diverse(index: sr.Index) -> None:
-    wide = index.similar(["p0000"], POOL).rankings[0]
-    chosen, _ = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 5)
-    assert list(index.similar(["p0000"], 5, diversify=True).rankings[0].ids) == [wide.ids[one] for one in chosen]
 
 
 def test_an_index_without_vectors_cannot_tell_likeness(tmp_path: Path) -> None:

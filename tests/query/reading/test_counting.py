@@ -128,12 +128,6 @@ def test_each_line_counts_what_it_says(
     assert index.ids(index.matching(query, filters)) == [paper["id"] for paper in left if expected[-1][2](paper)]
 
 
-def test_without_bm25_the_papers_are_read(built: Callable[..., Any], papers: list[dict[str, Any]]) -> None:
-    index = built(lexical=None, shard_size=128)
-    assert index.count("graph nodes") == sum(GRAPH(paper) and NODES(paper) for paper in papers)
-    assert [line.papers for line in index.count_lines("star OR graph")][-1] == sum(map(EITHER, papers))
-
-
 def test_words_without_terms_are_looked_for_where_they_stand_alone(tmp_path: Path) -> None:
     """C++ is no term of its own, and a search does not read papers to count it."""
     titles = ["C++ templates", "Type 2 diabetes", "Type theory of C", "Meta-analysis of IL-6", "Metaanalysis: IL6", "A meta analysis of IL"]
