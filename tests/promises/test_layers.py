@@ -84,7 +84,7 @@ LINES = {
     "files": (1_830, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (170, "a retriever for each of three libraries"),
     "lifecycle": (3_470, "build, add, sync, merge, reindex, parts, a cluster: each can be interrupted anywhere"),
-    "matching": (5_310, "three ways to score: words and names, vectors with FAISS, tokens"),
+    "matching": (5_330, "three ways to score: words and names, vectors with FAISS, tokens"),
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (5_690, "a reader for each of some twenty formats of files, and citations in three"),
