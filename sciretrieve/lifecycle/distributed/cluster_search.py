@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 Best: TypeAlias = tuple[Rows, Weights, Weights]
 Call: TypeAlias = tuple[str, tuple[Any, ...]]
-"""A method of `_Process`, and what it is called with."""
+"""A method of `_ScoringProcess`, and what it is called with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class _Group:
     rows: tuple[int, int]
 
 
-class _Process:
+class _ScoringProcess:
     """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
 
     def __init__(self, path: str, generation: int, checksum: str) -> None:
@@ -141,7 +141,7 @@ class NodeGroups:
         self._place = str(snapshot.path.absolute()), manifest.generation, manifest.checksum
         file = generation_file(snapshot.path, manifest.generation)
         nodes = [node for node in self._cluster.nodes() if self._cluster.check(node, file)]
-        self._processes = [self._cluster.started(_Process, node, *self._place, reserves=False) for node in nodes]
+        self._processes = [self._cluster.started(_ScoringProcess, node, *self._place, reserves=False) for node in nodes]
         firsts = [*(shard.first for shard in snapshot.shards), scope.rows]
         count = max(min(len(nodes), len(snapshot.shards)), 1)
         edges = [round(place * len(snapshot.shards) / count) for place in range(count + 1)]
@@ -236,9 +236,9 @@ class NodeGroups:
         return answers
 
     @once
-    def _here(self) -> _Process:
+    def _here(self) -> _ScoringProcess:
         logger.warning("no node is left to search, so this machine does it alone")
-        return _Process(*self._place)
+        return _ScoringProcess(*self._place)
 
     def close(self) -> None:
         """End the processes."""

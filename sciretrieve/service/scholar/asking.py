@@ -6,13 +6,14 @@ Parameters of Semantic Scholar's that are not obeyed here are refused with a rea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import Depends, Query
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from ...base.types import Rows
 from ..parameters import KnownParameters
 from ..service import address_of, as_response, service_of
 from .fields import AUTHOR, CITATION, PAPER, pattern_of
@@ -55,7 +56,8 @@ async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: 
     return as_response(value)
 
 
-def paged(data: list[Any], offset: int, limit: int, total: int) -> dict[str, Any]:
-    """A page of a list that has `total` entries in all; `next` stands there only where there is a page that will be served."""
+def paged(every: Sequence[Any] | Rows, offset: int, limit: int, make: Callable[[Any], list[Any]] = list) -> dict[str, Any]:
+    """A page of a list, with what is made of its entries; `next` stands there only where there is a page that will be served."""
     following = offset + limit
-    return {"total": total, "offset": offset, **({"next": following} if following < total else {}), "data": data}
+    more = {"next": following} if following < len(every) else {}
+    return {"total": len(every), "offset": offset, **more, "data": make(every[offset:following])}

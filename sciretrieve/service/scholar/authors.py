@@ -35,7 +35,7 @@ async def search(
     def make(records: Records) -> dict[str, Any]:
         every = authors_of(records.index)
         found = every.search(query)
-        return paged(records.authors(every.at(found[offset : offset + limit]), wanted), offset, limit, len(found))
+        return paged(found, offset, limit, lambda part: records.authors(every.at(part), wanted))
 
     return await answered(http, make)
 
@@ -74,6 +74,6 @@ async def author_papers(
     def make(records: Records) -> dict[str, Any]:
         rows, passing = records.works_by(authors_of(records.index)[author_id]), in_dates(records.index, dates)
         rows = records.latest_first(rows if passing is None else np.intersect1d(rows, passing))
-        return paged(records.papers(rows[offset : offset + limit], wanted), offset, limit, len(rows))
+        return paged(rows, offset, limit, lambda part: records.papers(part, wanted))
 
     return await answered(http, make)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -64,8 +64,7 @@ async def paper_authors(http: HttpRequest, paper_id: str, fields: AuthorFields =
 
     def make(records: Records) -> dict[str, Any]:
         _, paper = _paper(records, paper_id)
-        every = records.authors_of(paper, wanted)
-        return paged(every[offset : offset + limit], offset, limit, len(every))
+        return paged(records.authors_of(paper, wanted), offset, limit)
 
     return await answered(http, make)
 
@@ -75,13 +74,7 @@ async def citations(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:
     """The papers of the index that cite a paper, the latest first."""
-    wanted = read(fields, CITATION | PAPER, "paperId", "title")
-
-    def make(records: Records) -> dict[str, Any]:
-        row = row_of(records.index, paper_id)
-        return _links(records, _dated(records, records.citing(row), dates), "citingPaper", wanted, offset, limit)
-
-    return await answered(http, make)
+    return await _linked(http, lambda records: records.citing(row_of(records.index, paper_id)), "citingPaper", dates, fields, offset, limit)
 
 
 @router.get("/{paper_id:path}/references", operation_id="get_graph_get_paper_references", responses={200: {"model": models.ReferencePage}})
@@ -89,13 +82,7 @@ async def references(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:
     """What a paper cites, in its own order: papers of the index, and other works, of which the id is null, and no date is known."""
-    wanted = read(fields, CITATION | PAPER, "paperId", "title")
-
-    def make(records: Records) -> dict[str, Any]:
-        row, paper = _paper(records, paper_id)
-        return _links(records, _dated(records, records.cited(row, paper), dates), "citedPaper", wanted, offset, limit)
-
-    return await answered(http, make)
+    return await _linked(http, lambda records: records.cited(*_paper(records, paper_id)), "citedPaper", dates, fields, offset, limit)
 
 
 @router.get("/{paper_id:path}", operation_id="get_graph_get_paper", responses={200: {"model": models.PaperRecord}})
@@ -111,19 +98,22 @@ def _paper(records: Records, id: str) -> tuple[int, Paper]:
     return row, records.index.snapshot.papers_at(np.array([row], np.int64))[0]
 
 
-def _dated(records: Records, works: Sequence[Cited], dates: str | None) -> Sequence[Cited]:
-    """Those of some works that were published then. Raises InvalidRequest."""
-    rows = in_dates(records.index, dates)
-    passing = None if rows is None else set(rows.tolist())
-    return works if passing is None else [work for work in works if work.row in passing]
-
-
-def _links(records: Records, works: Sequence[Cited], end: str, wanted: Fields, offset: int, limit: int) -> dict[str, Any]:
-    """A page of citations; `end` is what the paper at the other end is called."""
+async def _linked(
+    http: HttpRequest, find: Callable[[Records], Sequence[Cited]], end: str, dates: str | None, fields: str | None, offset: int, limit: int
+) -> Response:
+    """A page of the citations that are found, of works that were published then; `end` is what the paper at the other end is called."""
+    wanted = read(fields, CITATION | PAPER, "paperId", "title")
     of_paper = Fields({name: inner for name, inner in wanted.names.items() if name not in CITATION})
     facts = {name: value for name, value in UNKNOWN.items() if name in wanted}
-    found = records.works(works[offset : offset + limit], of_paper)
-    return paged([{**facts, end: record} for record in found], offset, limit, len(works))
+
+    def make(records: Records) -> dict[str, Any]:
+        works = find(records)
+        if (rows := in_dates(records.index, dates)) is not None:
+            passing = set(rows.tolist())
+            works = [work for work in works if work.row in passing]
+        return paged(works, offset, limit, lambda part: [{**facts, end: record} for record in records.works(part, of_paper)])
+
+    return await answered(http, make)
 
 
 def _authors_year(paper: Paper) -> str:

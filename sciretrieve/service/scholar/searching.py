@@ -83,8 +83,7 @@ async def search(http: HttpRequest, asked: Annotated[Relevance, Query()]) -> Res
 
     def make(records: Records) -> dict[str, Any]:
         ranking = ranked(records.index, asked.query, narrowing.rows_of(records.index, asked), depth)
-        rows = ranking.rows[asked.offset : asked.offset + asked.limit]
-        return paged(records.papers(rows, wanted), asked.offset, asked.limit, len(ranking))
+        return paged(ranking.rows, asked.offset, asked.limit, lambda rows: records.papers(rows, wanted))
 
     return await answered(http, make)
 
