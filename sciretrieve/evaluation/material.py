@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy.typing as npt
 
@@ -110,19 +110,7 @@ class LabelledPapers:
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
-    """A task of a model that learns from the papers' vectors, by its name."""
-
-    name: str
-
-    @property
-    def runs(self) -> int:
-        """How many models are fitted."""
-        return 1
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction(Learning):
+class Prediction:
     """A task of predicting labels of papers from their vectors, by a model that is fitted on other papers.
 
     Attributes:
@@ -135,6 +123,7 @@ class Prediction(Learning):
         solver: see `Solver`.
     """
 
+    name: str
     label: Label
     measure: str
     train: LabelledPapers
@@ -144,24 +133,24 @@ class Prediction(Learning):
 
     @property
     def runs(self) -> int:
-        """As of `Learning`."""
+        """How many models are fitted."""
         return self.few_shot.runs if self.few_shot else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Handover(Learning):
+class Handover:
     """A task that its authors' own code scores: it is given the papers' vectors as a file, and its figures are read back.
 
     Attributes:
         name: the task's name, which is its data set's.
-        measure: B3 F1.
         root: the folder that has the folders of all data sets.
         blocks: the folder of the files that say which blocks are in which split.
         learnt: for each mention of an author that is learnt from, the paper's id.
         test: the same of those that are scored.
     """
 
-    measure: str
+    runs: ClassVar[int] = 1
+    name: str
     root: Path
     blocks: Path
     learnt: tuple[str, ...]
@@ -189,7 +178,7 @@ class LinkedPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class Clicks(Learning):
+class Clicks:
     """A task of predicting clicks on recommended papers, by a model that is fitted on other clicks.
 
     Attributes:
@@ -201,6 +190,8 @@ class Clicks(Learning):
         papers: what is known of papers, by id.
     """
 
+    runs: ClassVar[int] = 1
+    name: str
     train: tuple[Click, ...]
     val: tuple[Click, ...]
     test: tuple[Click, ...]

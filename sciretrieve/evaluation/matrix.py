@@ -143,7 +143,13 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
     standings = Standings.of(cells)
     correlated = correlations(cells)
     sweeps = sweeps_of(plan, standings)
-    plots = {sweep.name: place for sweep in sweeps if (place := _plotted(sweep, output, progress))}
+    plots = {sweep.name: f"{sweep.benchmark}/{sweep.system}.svg" for sweep in sweeps}
+    for sweep in sweeps:
+        try:
+            plot(sweep, output / plots[sweep.name])
+        except (InvalidRequest, MissingExtra) as error:
+            progress.note(f"{sweep.name} is not drawn: {error}")
+            del plots[sweep.name]
     write_whole(path, page(cells, standings, correlated, failures, sweeps, plots).encode())
     write_lines(output / "table.md", standings.as_markdown())
     write_lines(output / "table.tex", standings.as_latex())
@@ -165,17 +171,6 @@ def sweeps_of(plan: Plan, standings: Standings) -> list[Sweep]:
         if planned.settings and (cell := standings.cells.get((benchmark, system))):
             points.setdefault((benchmark, planned.row), []).append(SweepPoint(planned.settings, cell))
     return [Sweep(benchmark, row, of_row) for (benchmark, row), of_row in points.items()]
-
-
-def _plotted(sweep: Sweep, output: Path, progress: Progress) -> str | None:
-    """Where a sweep was drawn, as the page names it; None, and a note why, if it was not."""
-    place = f"{sweep.benchmark}/{sweep.system}.svg"
-    try:
-        plot(sweep, output / place)
-    except (InvalidRequest, MissingExtra) as error:
-        progress.note(f"{sweep.name} is not drawn: {error}")
-        return None
-    return place
 
 
 def _run(planned: Planned, folder: Path, what: str, progress: Progress, shared: SharedWork | None) -> bool:

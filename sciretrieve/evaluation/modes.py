@@ -51,8 +51,7 @@ class ModesReport:
         said: dict[Column, Marks] = {}
         for title, columns in first.tables():
             said |= {column: marks(cells, column) for column in columns} if len(reports) > 1 else {}
-            signs = {(system, column): "*" for column in said for system in said[column].best}
-            signs |= {(system, column): "†" for column in said for system in said[column].below}
+            signs = {(system, column): one.sign(system) for column, one in said.items() for system in reports}
             out += [*([title] if title else []), *table(reports, columns, signs), ""]
         if said:
             untested = [f"not tested: {system}: {reason}" for one in said.values() for system, reason in one.untested.items()]

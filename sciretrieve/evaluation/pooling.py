@@ -86,8 +86,7 @@ class Pool:
 
     def unjudged(self) -> Iterator[tuple[str, str]]:
         """What is left to judge, query by query: (query, paper), in an order that says nothing of ranks and runs."""
-        for query, papers in self._papers.items():
-            yield from ((query, id) for id in sorted(papers, key=lambda id: _blind(query, id)) if papers[id] is None)
+        yield from ((query, id) for query, id, grade in self.pairs() if grade is None)
 
     def pairs(self) -> Iterator[tuple[str, str, int | None]]:
         """All of the pool in the same order: (query, paper, grade or None)."""

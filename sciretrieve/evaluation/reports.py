@@ -183,7 +183,7 @@ def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mappi
         rounded = report.result.rounded
         form = "({:.{}f})" if report.lacks else "{:.{}f}"
         cells = [form.format(rounded[column], decimals) if column in rounded else "" for column in columns]
-        figures = [cell + signs.get((name, column), " ") if signs else cell for column, cell in zip(columns, cells, strict=True)]
+        figures = [cell + signs[name, column] if signs else cell for column, cell in zip(columns, cells, strict=True)]
         ends = [report.result.intervals.get(column) for column in columns]
         intervals = ["  95 % interval", *(f"{100 * both[0]:.2f}-{100 * both[1]:.2f}" if both else "" for both in ends), ""]
         sorting = [rounded.get(column) for column in columns]

@@ -268,7 +268,7 @@ def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Mater
         else:
             came = elsewhere[prediction.name]
             progress.advance(1)
-        rows = {str(run): {prediction.measure: figure / 100} for run, figure in enumerate(came.figures, 1)}
+        rows = {str(run): {protocol.measures[0]: figure / 100} for run, figure in enumerate(came.figures, 1)}
         results.append(TaskResult(prediction.name, rows, prediction=came))
     return summarise(results, protocol, protocol.measures)
 

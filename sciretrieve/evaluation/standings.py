@@ -88,6 +88,10 @@ class Marks:
     below: frozenset[str] = frozenset()
     untested: Mapping[str, str] = field(default_factory=dict)
 
+    def sign(self, system: str) -> str:
+        """An asterisk for the best, a dagger for those below, a blank for others."""
+        return "*" if system in self.best else "†" if system in self.below else " "
+
 
 def marks(cells: Sequence[Cell], column: Column) -> Marks:
     """Compare each system on one benchmark with the best of a column.
@@ -202,8 +206,8 @@ class Standings:
         """For a terminal: a line for each figure, a column for each system; an asterisk is the best, a dagger is below."""
         table = [["", *self.systems, ""]]
         for place, (benchmark, column) in enumerate(self.columns):
-            signs = [self._marked(system, place, "{}*", "{}†", "{} ") for system in self.systems]
-            table.append([f"{benchmark} {column_name(column)}", *signs, ""])
+            figures = [self._marked(system, place, "{}*", "{}†", "{} ") for system in self.systems]
+            table.append([f"{benchmark} {column_name(column)}", *figures, ""])
         return [*aligned(table), "", CAPTION.format(best="marked *", below="† is"), *self.notes()]
 
     def as_markdown(self) -> list[str]:
@@ -260,8 +264,7 @@ class Standings:
 
     def _marked(self, system: str, place: int, best: str, below: str, other: str) -> str:
         text = self.figure(system, place)
-        form = best if system in self.marks[place].best else below if system in self.marks[place].below else other
-        return form.format(text) if text else ""
+        return {"*": best, "†": below, " ": other}[self.marks[place].sign(system)].format(text) if text else ""
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,13 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
     times: Counter[str] = Counter()
     for report in reports.values():
         times.update(report["times"])
-    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, times, training, partial)
+    # as it was asked for: what reads papers may differ between the benchmarks
+    asked = EncoderRequest(
+        request.encoder or DEFAULT_ENCODER,
+        *(request.adapter, request.query_adapter, False, request.pooling, request.template, request.query_template),
+    )
+    system = str(asked) if request.embeddings is None else Path(request.embeddings).name
+    suite_report = SuiteReport(suite, system, figures, missing, notes, times, training, partial)
     if output is not None:
         columns = {
             "task": [figure.name for figure, _ in figures],
@@ -279,15 +285,6 @@ def _checked_data(request: EvaluationRequest, suite: Suite) -> Path:
     if request.mode != "dense":
         raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with `mode='dense'` only; its rankings go one by one")
     return folder
-
-
-def _system_name(request: EvaluationRequest) -> str:
-    """The system as it was asked for: what reads papers may differ between the benchmarks."""
-    if request.embeddings is not None:
-        return Path(request.embeddings).name
-    adapters = request.adapter, request.query_adapter
-    templates = request.template, request.query_template
-    return str(EncoderRequest(request.encoder or DEFAULT_ENCODER, *adapters, False, request.pooling, *templates))
 
 
 def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:

@@ -113,8 +113,7 @@ class Sweep:
 
     def _figure(self, cell: Cell, column: Column, said: Marks) -> str:
         value = cell.value(column)
-        sign = "*" if cell.system in said.best else "†" if cell.system in said.below else " "
-        return "" if value is None else f"{value:.2f}{sign}"
+        return "" if value is None else f"{value:.2f}{said.sign(cell.system)}"
 
     def _worth(self, column: Column) -> str:
         value, name = self.chosen_elsewhere(column), column_name(column)

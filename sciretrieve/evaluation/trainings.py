@@ -56,11 +56,6 @@ class TrainedSystem:
         """The standard deviation over trainings, of n - 1; None for a single one."""
         return float(self.values(column).std(ddof=1)) if len(self.cells) > 1 else None
 
-    def error(self, column: Column) -> float | None:
-        """The standard error of the mean: the deviation over the root of the number of trainings; None for a single one."""
-        deviation = self.deviation(column)
-        return None if deviation is None else float(deviation / np.sqrt(len(self.cells)))
-
 
 @dataclass(frozen=True)
 class TrainingsReport:
@@ -122,11 +117,11 @@ class TrainingsReport:
         }
 
     def _facts(self, system: TrainedSystem, column: Column) -> dict[str, Any]:
-        deviation, error = system.deviation(column), system.error(column)
+        deviation = system.deviation(column)
         return {
             "mean": system.mean(column) / 100,
             "standard_deviation": None if deviation is None else deviation / 100,
-            "standard_error": None if error is None else error / 100,
+            "standard_error": None if deviation is None else float(deviation / np.sqrt(len(system.cells))) / 100,
             "values": (system.values(column) / 100).tolist(),
         }
 

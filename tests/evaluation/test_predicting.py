@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, MissingExtra, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, predicting
-from sciretrieve.evaluation.readers import scirepeval_labels
+from sciretrieve.evaluation.readers import scirepeval
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors
 from tests.toy_weights import write_bert
 
@@ -165,7 +165,7 @@ def test_few_papers_of_each_of_several_classes(tmp_path: Path, monkeypatch: pyte
             chosen.update(np.random.choice(np.where(y_train[:, column] == 1)[0], 10, replace=False).tolist())
         rows = list(chosen)
         figures.append(f1(y_test, several(x_train[rows], x_test, y_train[rows]), "macro"))
-    material = scirepeval_labels.load(
+    material = scirepeval.load_labels(
         data, "test", "fields-of-study", texts="fos", configuration="fos", label="classes", measure="macro-F1", few_shot=[(10, 3)]
     )
     monkeypatch.setattr(sr.evaluation.requests, "read_for", lambda _: (CATALOGUE["fields-of-study"], [material]))

@@ -21,7 +21,7 @@ from sciretrieve.evaluation import CATALOGUE, evaluate, replay, requests
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.readers.mdcr import FIELDS
-from sciretrieve.evaluation.readers.scimult import LabelNames
+from sciretrieve.evaluation.readers.scimult import label_finder
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
 from tests.encoders.test_layouts import mean_oracle, write_mpnet
@@ -753,13 +753,10 @@ def test_a_paper_of_maple_stands_once(tmp_path: Path) -> None:
 def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
     labels = [f"l{number}" for number in range(40)]
     vectors = made_vectors(labels, 3)
-    papers, matched = {}, {}
-    for name in ("CSConference", "ChemistryMeSH", "Geography", "Psychology"):
-        papers = {f"p{number:03d}": [str(label) for label in CHANCE.choice(labels, 5, replace=False)] for number in range(8)}
-        matched = {id: [str(label) for label in CHANCE.choice(labels, 4, replace=False)] for id in papers}
-        write_lines(tmp_path / f"{name}_label.json", ({"label": label, "name": [label, "other"], "definition": "d"} for label in labels))
-        write_lines(tmp_path / f"{name}_papers_test.json", ({**paper(id, "paper"), "label": row} for id, row in papers.items()))
-        write_lines(tmp_path / f"{name}_matched.json", ({"candidate": row} for row in matched.values()))
+    papers, matched = (
+        {f"p{number:03d}": [str(label) for label in CHANCE.choice(labels, count, replace=False)] for number in range(8)} for count in (5, 4)
+    )
+    maple(tmp_path, list(papers), papers, matched)
     options: Any = {
         "embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)),
         "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
@@ -822,7 +819,7 @@ def test_names_in_a_paper_agree_with_a_search_of_every_name() -> None:
     names = {f"l{at}": [" ".join(CHANCE.choice(words, CHANCE.integers(1, 4)))] for at in range(15)}
     for _ in range(50):
         text = " ".join(CHANCE.choice(words, 12))
-        assert LabelNames(names.items()).within(text) == {label for label, (name,) in names.items() if f" {name} " in f" {text} "}
+        assert label_finder(names.items())(text) == {label for label, (name,) in names.items() if f" {name} " in f" {text} "}
 
 
 def test_alternative_self_retrieval(tmp_path: Path) -> None:
@@ -906,9 +903,7 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:
     """Their encoder gets titles alone where there is no abstract, of MDCR too (their mdcr.py); that of other benchmarks does not."""
-    of_scirepeval = {
-        name for name, row in CATALOGUE.items() if row.reader.partition(".")[0] in ("scirepeval", "scirepeval_labels", "s2and")
-    }
+    of_scirepeval = {name for name, row in CATALOGUE.items() if row.reader.partition(".")[0] in ("scirepeval", "s2and")}
     assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {*of_scirepeval, "mdcr", "mdcr-full"}
     assert {*SETS, "reviewer-matching"} < of_scirepeval
     folder = tmp_path / "data" / "relish"

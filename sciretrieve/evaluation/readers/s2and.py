@@ -35,7 +35,7 @@ def _handed_over(folder: Path, dataset: str, benchmark: str) -> Material:
             raise InvalidRequest(f"S2AND's own code, which {benchmark} needs, does not read {path}; name it {expected[name]}, uncompressed")
     papers = objects_by_id(paths["papers"])
     used_ids = dict.fromkeys(id for ids in splits.values() for id in ids)
-    task = Handover(dataset, "B3 F1", root, blocks, (*splits["train"], *splits["dev"]), splits["test"])
+    task = Handover(dataset, root, blocks, (*splits["train"], *splits["dev"]), splits["test"])
     name = f"s2and-all_{dataset}"
     return Material(
         lambda: (paper_of(papers[id], id) for id in used_ids if id in papers), (), name, fingerprint(paths.values()), predictions=(task,)

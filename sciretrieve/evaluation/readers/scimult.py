@@ -33,34 +33,29 @@ COARSE_SETS = ("MAG", "MeSH")
 WORDS = re.compile(r"\w+")
 
 
-class LabelNames:
-    """Which labels are named in a text, as MAPLE (Zhang et al. 2023) matches them, for sets whose matches are not at hand: all words of one
-    of a label's names, one after the other, whatever their case.
+def label_finder(labels: Iterable[tuple[str, Sequence[str]]]) -> Callable[[str], set[str]]:
+    """What finds the labels that are named in a text, by their names, as MAPLE (Zhang et al. 2023) matches them, for sets whose matches are
+    not at hand: all words of one of a label's names, one after the other, whatever their case.
 
     The authors' code (yuzhimanhua/MAPLE, OAGBERT/match.py and match_mesh.py) looks for the words between spaces, in texts that are in
     lower case already; here punctuation separates words, too.
     """
+    named: dict[tuple[str, ...], list[str]] = {}
+    for label, names in labels:
+        for name in names:
+            named.setdefault(_words(name), []).append(label)
+    named.pop((), None)
+    # only the lengths of names that begin with a word are tried at that word
+    lengths: dict[str, set[int]] = {}
+    for words in named:
+        lengths.setdefault(words[0], set()).add(len(words))
 
-    def __init__(self, labels: Iterable[tuple[str, Sequence[str]]]) -> None:
-        self._labels: dict[tuple[str, ...], list[str]] = {}
-        for label, names in labels:
-            for name in names:
-                self._labels.setdefault(_words(name), []).append(label)
-        self._labels.pop((), None)
-        # only the lengths of names that begin with a word are tried at that word
-        self._lengths: dict[str, set[int]] = {}
-        for words in self._labels:
-            self._lengths.setdefault(words[0], set()).add(len(words))
-
-    def within(self, text: str) -> set[str]:
-        """The labels that a text names."""
+    def within(text: str) -> set[str]:
         words = _words(text)
-        return {
-            label
-            for start, word in enumerate(words)
-            for length in self._lengths.get(word, ())
-            for label in self._labels.get(words[start : start + length], ())
-        }
+        starts = ((start, length) for start, word in enumerate(words) for length in lengths.get(word, ()))
+        return {label for start, length in starts for label in named.get(words[start : start + length], ())}
+
+    return within
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -171,8 +166,8 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
         try:
             first = _matches(find(folder, f"{field}_matched.json", benchmark=benchmark), papers, labels, queries)
         except NotFound:
-            names = LabelNames((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
-            first = {id: names.within(query.words) for id, query in queries.items()}
+            named_in = label_finder((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
+            first = {id: named_in(query.words) for id, query in queries.items()}
             notes.append(
                 f"{field}: there is no {field}_matched.json, so labels' names were looked for in the papers anew; figures may differ"
             )
