@@ -211,3 +211,13 @@ def _checked(known: Setting, value: object, place: str) -> Value:
 
 def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def cache_directory() -> Path:
+    """The cache's folder: the setting `cache`."""
+    return Path(str(setting("cache").value))
+
+
+def data_directory() -> Path:
+    """The folder of what the user has saved: the setting `data`."""
+    return Path(str(setting("data").value))

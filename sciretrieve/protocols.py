@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -122,7 +122,7 @@ Task: TypeAlias = Callable[[Advance], Result]
 class Workers(Protocol):
     """Other processes, on this machine or on many, that do tasks."""
 
-    def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
+    def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """Do all tasks on the index in `directory`: each one's number and its result, in the order in which they end.
 
         Raises what a task raises; Unavailable if no process can do them.

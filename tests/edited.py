@@ -1,4 +1,4 @@
-"""An index's manifest changed by hand, and sealed as if it had been written so."""
+"""An index's files, and its manifest changed by hand, and sealed as if it had been written so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from typing import Any
 
 from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.storage.manifest import MANIFEST, generation_file, generations
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder but locks, by its path."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"
+    }
 
 
 @contextmanager

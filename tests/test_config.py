@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest, UnknownName
-from sciretrieve.config import SETTINGS, check, config_file, parsed, setting, with_setting
+from sciretrieve.config import SETTINGS, cache_directory, check, config_file, parsed, setting, with_setting
 from sciretrieve.encoders.encoder_cache import models_directory
-from sciretrieve.files.user_folders import cache_directory
 
 
 @pytest.fixture

@@ -19,9 +19,7 @@ from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..papers.bibliographies.author_names import people
 from ..papers.bibliographies.works import arxiv_of, doi_of
 from ..papers.corpora import ColumnMap
-from ..papers.corpora import bibtex as bibtex_file
-from ..papers.corpora import json_document as json_file
-from ..papers.corpora import ris as ris_file
+from ..papers.corpora.formats import BIBTEX, JSON, RIS
 from ..papers.corpora.papers import papers as papers_in
 from ..papers.corpora.raw import RawBatch
 
@@ -207,12 +205,12 @@ def _read_csl(path: Path) -> Iterator[RawBatch]:
         raise InvalidRequest(f"{path} is no list of CSL-JSON: {error}") from error
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise InvalidRequest(f"{path} is no list of CSL-JSON, so nothing can be added to it")
-    return json_file.read(path)
+    return JSON.read(path)
 
 
 FORMATS: Mapping[str, _Format] = {
-    ".bib": _Format(bibtex_file.read, _added_bibtex),
-    ".ris": _Format(ris_file.read, _added_ris),
+    ".bib": _Format(BIBTEX.read, _added_bibtex),
+    ".ris": _Format(RIS.read, _added_ris),
     ".json": _Format(_read_csl, _added_csl),
 }
 """By suffix."""

@@ -18,8 +18,8 @@ from typing import Any
 from ..base.choices import check_types
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from ..base.types import Hit
+from ..config import data_directory
 from ..files.appending import now
-from ..files.user_folders import data_directory
 from ..files.writing import claimed, make_folder, read_json, write_json
 from ..options import SearchOptions
 from ..protocols import Reranker

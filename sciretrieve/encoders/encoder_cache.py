@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config import setting
-from ..files.user_folders import cache_directory
+from ..config import cache_directory, setting
 
 LIMIT = 24_000_000_000
 """Maximum size in bytes; the least recently used entries are removed first. A BERT-base takes about 0.9 GB per task."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base.choices import SideName
+from ..base.choices import Device, SideName
 from ..base.errors import EncoderMismatch, InvalidRequest, NotFound, Unavailable, UnknownName
 from ..base.once import once
 from ..base.types import Query, Vectors
-from ..protocols import Encoder
-from . import OWN, check_golden, late, must_be_given, reopen_encoder
+from ..protocols import AnyEncoder, Encoder
+from . import OWN, check_golden, late, must_be_given, opened_encoder, reopen_encoder
 from .catalogue import CATALOGUE
 from .remembered import RememberingEncoder
 from .stored import LAYOUT, StoredVectors, reads_texts
@@ -27,15 +27,18 @@ UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "late"}
 class QueryEncoder:
     """Encodes the queries of an index."""
 
-    def __init__(self, path: Path, built: Mapping[str, Any] | None, golden: Vectors | None, given: Encoder | None) -> None:
+    def __init__(
+        self, path: Path, built: Mapping[str, Any] | None, golden: Vectors | None, given: Encoder | None, device: Device = "cpu"
+    ) -> None:
         """
         Args:
             path: the index's directory, for messages.
             built: what the manifest says of the encoder that filled the index; None for an index without vectors.
             golden: its vectors for a probe when the index was built, (3, dim); None if they are not to be checked.
             given: an encoder to use in its place, see `query.opening.open_index`.
+            device: where one that is not given runs.
         """
-        self._path, self._built, self._golden, self._given = path, built, golden, given
+        self._path, self._built, self._golden, self._given, self._device = path, built, golden, given, device
         self._checked_sides: set[SideName] = set()
         self.encoded, self.seconds = 0, 0.0
         """How many queries were encoded because the cache did not have them, for those who remember, and how long that took."""
@@ -106,7 +109,7 @@ class QueryEncoder:
             raise InvalidRequest(f"{self._path} has no vectors; search it with `mode='bm25'`")
         if self._given is None:
             # queries are encoded as exactly as the papers were
-            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", self._device)
             return late(encoder) if built.get("late") else encoder
         here = self._given.identity()
         # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
@@ -177,6 +180,11 @@ class JoinedQueryEncoder(QueryEncoder):
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, the sum of the dimensions)."""
         return np.concatenate([part.encode(queries, remember=remember) for part in self._parts], axis=1)
+
+
+def index_encoder(path: Path, built: Mapping[str, Any], given: AnyEncoder | None, device: Device = "cpu") -> Encoder:
+    """The encoder of which an index's manifest says this, or the one given in its place. Raises as `QueryEncoder.encoder`."""
+    return QueryEncoder(path, built, None, None if given is None else opened_encoder(given, built, device), device).encoder
 
 
 def languages_of(built: Mapping[str, Any]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from ..files.writing import write_whole
 from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, check_ids, grade_of, read_qrels
 from ..metrics.measures import trec_order
 from ..metrics.trec import qrels_line
-from ..papers.corpora import delimited
+from ..papers.corpora.formats import CSV
 
 FORMAT = 1
 DEPTH = 20
@@ -161,7 +161,7 @@ class Pool:
     def _of_table(self, path: Path) -> Iterator[tuple[str, str, int]]:
         if not path.is_file():
             raise NotFound(f"there is no table {path}")
-        for batch in delimited.read(path):
+        for batch in CSV.read(path):
             if batch.rejected:
                 raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")
             columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}

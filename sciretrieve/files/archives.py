@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
@@ -107,45 +107,50 @@ def place(path: Path) -> tuple[Path, str] | None:
     return None
 
 
-class Member(io.RawIOBase):
-    """A file within a .zip. What is wrong with it is an OSError.
+class Stream(io.RawIOBase):
+    """What a function reads, which gives at most so many bytes as it is asked for, and none at the end."""
 
-    Attributes:
-        name: the file's.
-
-    Raises:
-        InvalidRequest: no name was given and there are several files, or none.
-        FileNotFoundError: there is no file of that name.
-    """
-
-    def __init__(self, path: Path, name: str | None = None, stream: BinaryIO | None = None) -> None:
-        self._archive = _opened(path) if stream is None else _Archive(path, stream)
-        files = self._archive.files
-        if name is None and len(files) != 1:
-            raise InvalidRequest(f"{path} holds {len(files)} files, and such a .zip is read only as a corpus, from a file; unpack it")
-        self.name = next(iter(files)) if name is None else name
-        if self.name not in files:
-            raise FileNotFoundError(f"{path} holds no {name}")
-        try:
-            self._member = self._archive.open(self.name)
-        except _errors() as error:
-            raise OSError(str(error)) from error
+    def __init__(self, read: Callable[[int], bytes], close: Callable[[], object] = lambda: None) -> None:
+        self._read, self._close = read, close
 
     def readable(self) -> bool:
         """Yes."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Decompress the next bytes."""
-        try:
-            block = self._member.read(len(buffer))
-        except _errors() as error:
-            raise OSError(str(error)) from error
+        """Read the next bytes."""
+        block = self._read(len(buffer))
         buffer[: len(block)] = block
         return len(block)
 
     def close(self) -> None:
-        """Close the file."""
-        if hasattr(self, "_member"):
-            self._archive.close(self._member)
+        """Close what it comes from."""
+        if not self.closed:
+            self._close()
         super().close()
+
+
+def member(path: Path, name: str | None = None, stream: BinaryIO | None = None) -> Stream:
+    """A file within a .zip. What is wrong with it is an OSError.
+
+    Raises:
+        InvalidRequest: no name was given and there are several files, or none.
+        FileNotFoundError: there is no file of that name.
+    """
+    archive = _opened(path) if stream is None else _Archive(path, stream)
+    if name is None and len(archive.files) != 1:
+        raise InvalidRequest(f"{path} holds {len(archive.files)} files, and such a .zip is read only as a corpus, from a file; unpack it")
+    if name is not None and name not in archive.files:
+        raise FileNotFoundError(f"{path} holds no {name}")
+    try:
+        file = archive.open(name or next(iter(archive.files)))
+    except _errors() as error:
+        raise OSError(str(error)) from error
+
+    def read(size: int) -> bytes:
+        try:
+            return file.read(size)
+        except _errors() as error:
+            raise OSError(str(error)) from error
+
+    return Stream(read, lambda: archive.close(file))

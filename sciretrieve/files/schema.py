@@ -438,9 +438,7 @@ def mapped_columns(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, pa
     """The columns of an Arrow file, mapped into memory: each one array without missing values.
 
     Arrow trusts what a file says of its columns, so all of that is checked first.
-
-    Raises:
-        CorruptData: the file does not have them, or is no such file.
+    Raises CorruptData: the file does not have them, or is no such file.
     """
     try:
         source = pa.memory_map(str(path))

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -46,7 +46,7 @@ def open_binary(path: Path) -> BinaryIO:
         stream.close()
         raise
     if compression == "xz":
-        return io.BufferedReader(_Xz(stream))
+        return io.BufferedReader(archives.Stream(_unxz(stream), stream.close))
     if compression == "zip":
         return io.BufferedReader(_only_member(path, stream))
     if compression is None:
@@ -60,9 +60,7 @@ def open_binary(path: Path) -> BinaryIO:
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
     """A source as a file that can be read at any place: itself, or a copy for as long as it is used.
-
-    Raises:
-        InvalidRequest: it cannot be decompressed, or is too large.
+    Raises InvalidRequest: it cannot be decompressed, or is too large.
     """
     if path != STDIN and not is_compressed(path):
         yield path
@@ -106,8 +104,8 @@ def bare_name(path: Path) -> str:
 
 def _as_it_is(path: Path) -> io.BufferedReader:
     if path != STDIN and (within := archives.place(path)):
-        return io.BufferedReader(archives.Member(*within))
-    return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
+        return io.BufferedReader(archives.member(*within))
+    return io.BufferedReader(archives.Stream(_from_start(_spooled(sys.stdin.buffer))) if path == STDIN else path.open("rb", buffering=0))
 
 
 def _compression(path: Path, stream: io.BufferedReader) -> str | None:
@@ -118,14 +116,14 @@ def _compression(path: Path, stream: io.BufferedReader) -> str | None:
     return compression or COMPRESSIONS.get(path.suffix.lower())
 
 
-def _only_member(path: Path, stream: io.BufferedReader) -> archives.Member:
+def _only_member(path: Path, stream: io.BufferedReader) -> archives.Stream:
     """The only file within a .zip."""
     with stream:
         if path == STDIN:
-            return archives.Member(path, stream=io.BytesIO(stream.read()))
+            return archives.member(path, stream=io.BytesIO(stream.read()))
     if archives.place(path):
         raise InvalidRequest(f"{path} is a .zip within a .zip; unpack the outer one")
-    return archives.Member(path)
+    return archives.member(path)
 
 
 def blocks(path: Path) -> Iterator[bytes]:
@@ -150,11 +148,7 @@ def read_text(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a source.
-
-    Raises:
-        InvalidRequest: the source cannot be decompressed, or is too large.
-    """
+    """All of a source. Raises InvalidRequest: the source cannot be decompressed, or is too large."""
     parts, size = [], 0
     for block in blocks(path):
         parts.append(block)
@@ -166,9 +160,7 @@ def read_bytes(path: Path) -> bytes:
 
 def lines(path: Path) -> Iterator[bytes]:
     """The lines of a source, without their ends.
-
-    Raises:
-        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
+    Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
     """
     partial_line = b""
     number = 1
@@ -187,9 +179,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The lines of a JSON Lines source that are not blank, by number: an object, or what is wrong with the line.
-
-    Raises:
-        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
+    Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
     """
     for number, line in enumerate(lines(path), start=1):
         if not line.strip():
@@ -226,67 +216,43 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
     return spool
 
 
-class _FromStart(io.RawIOBase):
-    """An open file read from its start, independently of its other readers."""
+def _from_start(file: BinaryIO) -> Callable[[int], bytes]:
+    """What reads an open file from its start, independently of its other readers."""
+    place = 0
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._place = file, 0
+    def read(size: int) -> bytes:
+        nonlocal place
+        block = os.pread(file.fileno(), size, place)
+        place += len(block)
+        return block
 
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read the next bytes."""
-        block = os.pread(self._file.fileno(), len(buffer), self._place)
-        buffer[: len(block)] = block
-        self._place += len(block)
-        return len(block)
+    return read
 
 
-class _Xz(io.RawIOBase):
-    """A .xz file decompressed, within `XZ_MEMORY`. What is wrong with it is an OSError."""
+def _unxz(stream: io.BufferedReader) -> Callable[[int], bytes]:
+    """What reads a .xz file decompressed, within `XZ_MEMORY`; one may follow another. What is wrong with it is an OSError."""
+    import lzma
 
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream = stream
-        self._rest = b""
-        self._begin()
+    decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
 
-    def _begin(self) -> None:
-        import lzma
-
-        self._decompressor, self._error = lzma.LZMADecompressor(memlimit=XZ_MEMORY), lzma.LZMAError
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Decompress the next bytes; one .xz may follow another."""
-        block = b""
+    def read(size: int) -> bytes:
+        nonlocal decompressor
+        block = rest = b""
         while not block:
-            if self._decompressor.eof:
-                data = self._decompressor.unused_data or self._stream.read(1 << 16)
-                self._rest = data.lstrip(b"\0")  # what fills up blocks of four bytes
-                if not self._rest:
-                    return 0
-                self._begin()
-            elif self._decompressor.needs_input and not self._rest:
-                self._rest = self._stream.read(1 << 16)
-                if not self._rest:
-                    raise OSError("the file ends within its compressed data")
+            if decompressor.eof:
+                rest = (decompressor.unused_data or stream.read(1 << 16)).lstrip(b"\0")  # what fills up blocks of four bytes
+                if not rest:
+                    return b""
+                decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            elif decompressor.needs_input and not (rest := stream.read(1 << 16)):
+                raise OSError("the file ends within its compressed data")
             try:
-                block = self._decompressor.decompress(self._rest, max_length=len(buffer))
-            except self._error as error:
+                block, rest = decompressor.decompress(rest, max_length=size), b""
+            except lzma.LZMAError as error:
                 raise OSError(str(error)) from error
-            self._rest = b""
-        buffer[: len(block)] = block
-        return len(block)
+        return block
 
-    def close(self) -> None:
-        """Close the file, too."""
-        self._stream.close()
-        super().close()
+    return read
 
 
 @contextmanager

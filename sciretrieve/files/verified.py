@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from ..base.errors import CorruptData, SciretrieveError, Unavailable
-from .user_folders import cache_directory
+from ..config import cache_directory
 from .writing import describe, write_json
 
 LARGE = 1 << 20

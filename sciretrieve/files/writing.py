@@ -135,9 +135,7 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
     """The array of a .npy file that was written here, mapped into memory.
 
     NumPy reads more than that, and headers that mean harm: sizes that no memory has, or Python's objects.
-
-    Raises:
-        CorruptData: it is no such file, and says what to do then, `remedy`.
+    Raises CorruptData: it is no such file, and says what to do then, `remedy`.
     """
     with path.open("rb") as file:
         start = file.read(10)
@@ -305,9 +303,7 @@ def copy(source: Path, target: Path) -> None:
 @contextmanager
 def write_lock(directory: Path) -> Iterator[None]:
     """Hold `directory`'s one write lock. The system drops it when the process ends, however it ends.
-
-    Raises:
-        IndexBusy: another process holds it.
+    Raises IndexBusy: another process holds it.
     """
     file = _locked(directory)
     try:
@@ -406,9 +402,7 @@ def _wait_for(handle: int, path: Path) -> None:
 
 def hold(path: Path) -> int:
     """Open a file for as long as what it stands for is in use: until the descriptor is closed, `retire` leaves it, in any process.
-
-    Raises:
-        FileNotFoundError: it is gone.
+    Raises FileNotFoundError: it is gone.
     """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -1,4 +1,8 @@
-"""What an index will cost, going by a sample of its papers, of which a shard is made as a build does it, in a temporary folder."""
+"""What an index will cost, going by a sample of its papers, of which a shard is made as a build does it, in a temporary folder.
+
+A corpus of up to 64 MB is read to its end, and so is one with a limit, or one whose rows cannot be counted without reading them. Of
+another one the first rows of up to 16 files are read, and all rows counted.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,31 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import pyarrow as pa
 
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
 from ..encoders import has_tokens, packing_of, reads_texts
-from ..files.schema import integers
+from ..files.schema import concat, integers
+from ..files.streams import size_of
 from ..matching.dense.ann import NAMED
 from ..matching.dense.choosing import resident_bytes
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
 from ..options import BuildSettings, changed
 from ..options.keywords import BuildKeywords
-from ..papers.corpora import ColumnMap, Corpus, Reading, Sources, open_corpus
-from ..papers.corpora.papers import Batch
-from ..papers.corpora.sampling import CorpusSample, sampled
+from ..papers.corpora import ColumnMap, Corpus, Reading, Sources, Tally, open_corpus
+from ..papers.corpora.formats import format_of
+from ..papers.corpora.papers import first
+from ..papers.corpora.papers import papers as papers_of
+from ..papers.corpora.raw import RawBatch
 from ..progress import shown
 from ..protocols import Encoder, Progress, unheard
 from ..storage.shards import cut_shard, fill
@@ -36,6 +45,10 @@ from .local_workers import processes_for
 
 SAMPLE = 4096
 """Papers of a sample, at most, unless the encoder encodes more at once."""
+WHOLE = 64 << 20
+"""Bytes of files up to which all of a corpus is read."""
+PLACES = 16
+"""Batches of rows that are read of a larger one, from as many files if there are so many."""
 COLD, WARM = 16, 64
 """Papers of the first trials."""
 LONG_ENOUGH = 5.0
@@ -104,23 +117,53 @@ def estimate(
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:
         components = BuildComponents.of(settings)
-        reading = Reading(listener.note if opened_corpus.has_columns else lambda _: None)
-
-        def read(batch: Batch) -> None:
-            reading(batch)
-            listener.advance(len(batch.papers))
-
-        listener.start(None, unit="papers read")
-        sample = sampled(opened_corpus, max(SAMPLE, components.encoder.window if components.encoder else 0), settings.limit, read)
-        if not len(sample.papers):
-            first = sample.first_rejected
-            why = f"rejected rows: {sample.rejected:,}, the first (row {first.row}) for {first.reason}" if first else "it is empty"
-            raise InvalidRequest(f"the corpus has no paper to index; {why}")
-        return _estimated(sample, settings, components, listener)
+        most = max(SAMPLE, components.encoder.window if components.encoder else 0)
+        return _estimated(_sampled(opened_corpus, most, settings.limit, listener), settings, components, listener)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
+class _Sample(NamedTuple):
+    """Some papers of a corpus, in its order and spread over it; how many rows it has, how many are papers, and what reading them takes."""
+
+    papers: pa.Table
+    rows: int
+    expected: int
+    seconds: float
+
+
+def _sampled(corpus: Corpus, most: int, limit: int | None, progress: Progress) -> _Sample:
+    """A sample of at most `most` papers of a corpus, of its first `limit` papers if there is a limit. Raises as `estimate`."""
+    start, reading = time.perf_counter(), Reading(progress.note if corpus.has_columns else lambda _: None)
+    progress.start(None, unit="papers read")
+    count = None if limit is not None or sum(map(size_of, corpus.files)) <= WHOLE else corpus.count()
+    batches = corpus.batches() if count is None else papers_of(_beginnings(corpus), corpus.columns, corpus.textless)
+    tables, step, seen, rejected = list[pa.Table](), 1, 0, Tally()
+    for batch in first(batches, limit):
+        reading(batch)
+        progress.advance(len(batch.papers))
+        rejected(batch.rejected)
+        tables.append(batch.papers.take(integers(np.arange(-seen % step, len(batch.papers), step))))
+        seen += len(batch.papers)
+        while sum(map(len, tables)) > most:
+            kept = concat(tables)
+            tables, step = [kept.take(integers(np.arange(0, len(kept), 2)))], 2 * step
+    if not seen:
+        why = "it is empty"
+        if rejected.count:
+            why = f"rejected rows: {rejected.count:,}, the first (row {rejected.first[0].row}) for {rejected.first[0].reason}"
+        raise InvalidRequest(f"the corpus has no paper to index; {why}")
+    rows = seen + rejected.count if count is None else count
+    times = rows / (seen + rejected.count)
+    return _Sample(concat(tables).combine_chunks(), rows, round(seen * times), (time.perf_counter() - start) * times)
+
+
+def _beginnings(corpus: Corpus) -> Iterator[RawBatch]:
+    """The first rows of files from all over the corpus."""
+    files = [corpus.files[place] for place in np.unique(np.linspace(0, len(corpus.files) - 1, PLACES).astype(int))]
+    for file in files:
+        yield from islice(format_of(file).read(file), PLACES // len(files))
+
+
+class _Trial(NamedTuple):
     """A shard that was made of some papers: the seconds that it took, and the bytes of its files."""
 
     papers: int
@@ -132,7 +175,7 @@ class _Trial:
         return sum(self.files.values())
 
 
-def _estimated(sample: CorpusSample, settings: BuildSettings, components: BuildComponents, progress: Progress) -> Estimate:
+def _estimated(sample: _Sample, settings: BuildSettings, components: BuildComponents, progress: Progress) -> Estimate:
     papers, encoder, packing = sample.expected, components.encoder, None
     dim = encoder.dim if encoder else None
     dense = chosen_dense(settings.dense, dim, papers, settings.memory, settings.lexical is not None, progress)
@@ -170,7 +213,7 @@ def _estimated(sample: CorpusSample, settings: BuildSettings, components: BuildC
     )
 
 
-def _trials(sample: CorpusSample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
+def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
     """The two largest shards that were made of papers of the sample, of rising size until it takes long enough to tell the speed."""
     with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
 

@@ -21,6 +21,7 @@ from ..matching.late import Packing
 from ..matching.lexical import Analyzer
 from ..matching.sharding import ALL, divided
 from ..papers.corpora import Batch, Corpus, Reading, Rejected, Rejections
+from ..papers.corpora.papers import first
 from ..papers.corpora.rejections import REJECTED
 from ..protocols import Encoder, Progress, Workers
 from ..storage.manifest import ShardFacts, encoder_file
@@ -85,16 +86,12 @@ class Ingest:
         papers_read = 0
         count = corpus.count()
         self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
-        for batch in corpus.batches():
+        for batch in first(corpus.batches(), limit):
             rejections(batch.rejected)
-            if limit is not None:
-                batch = replace(batch, papers=batch.papers.slice(0, limit - papers_read))
             reading(batch)
             papers_read += len(batch.papers)
             cutter.add(chosen(batch))
             self.progress.advance(len(batch.papers))
-            if limit is not None and papers_read >= limit:
-                break
         shards, ends = cutter.finish(), {}
         if share != ALL and shards:
             shards, ends["ends"] = divided(shards, share.of)
@@ -103,7 +100,7 @@ class Ingest:
             self.progress.note(f"part {share} gets the papers {start + 1:,} to {stop:,} of {sum(shards):,}")
             self._cut_part(corpus, papers_read, chosen, Cutter(self.pending.partial, 0, shards, mine))
         if corpus.has_columns and papers_read:
-            self.progress.note(str(reading.coverage))
+            self.progress.note(str(reading))
         if rejections.count:
             sync_file(self.pending.rejected)
             sync_file(self.pending.rejected.parent)  # or the mark below may be on disk, which counts them, and their list not
@@ -124,13 +121,10 @@ class Ingest:
         """
         self.progress.start(papers, unit="papers divided")
         read = 0
-        for batch in corpus.batches():
-            taken = batch.papers.slice(0, papers - read)
-            read += len(taken)
-            cutter.add(chosen(replace(batch, papers=taken)))
-            self.progress.advance(len(taken))
-            if read >= papers:
-                break
+        for batch in first(corpus.batches(), papers):
+            read += len(batch.papers)
+            cutter.add(chosen(batch))
+            self.progress.advance(len(batch.papers))
         if read < papers:
             raise InvalidRequest("the corpus has changed while it was read; run the command again")
         cutter.finish()
@@ -148,33 +142,26 @@ class Ingest:
         if self.encoder is not None:
             self.encoder.expect(sum(cut["shards"]))
         if self.workers is not None:
-            return self._handed_out(self.workers, unfilled, source)
+            return self._handed_out(self.workers, [self._filling(place, source) for place in unfilled])
         processes = processes_for(cut["shards"][place] for place in unfilled)
         if processes > 1 and self.analyzer is not None and not reads_texts(self.encoder):
-            return self._counted_by(processes, unfilled, source)
+            with LocalWorkers(processes) as workers:
+                return self._handed_out(workers, self._looked_up(unfilled, source))
         for place in unfilled:
             fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance, self.packing)
         return self.pending
 
-    def _counted_by(self, processes: int, places: Sequence[int], source: int) -> Pending:
-        """Have processes of this machine count the words of these shards, while their vectors are looked up here."""
+    def _looked_up(self, places: Sequence[int], source: int) -> Iterator[Filling]:
+        """Tasks for processes of this machine, which count the words of these shards, while their vectors are looked up here."""
         without_encoder = replace(self, encoder=None, packing=None)
+        for place in places:
+            if self.encoder is not None:
+                store_vectors(self.pending.partial(place), self.encoder)
+            yield without_encoder._filling(place, source)
 
-        def tasks() -> Iterator[Filling]:
-            for place in places:
-                if self.encoder is not None:
-                    store_vectors(self.pending.partial(place), self.encoder)
-                yield without_encoder._filling(place, source)
-
-        with LocalWorkers(processes) as workers:
-            for _ in workers.run(self.pending.directory, tasks(), self.progress.advance):
-                pass
-        return self.pending
-
-    def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
-        """Have other processes fill these shards."""
+    def _handed_out(self, workers: Workers, tasks: Iterable[Filling]) -> Pending:
+        """Have other processes fill shards."""
         pending = self.pending
-        tasks = [self._filling(place, source) for place in places]
         for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
             if precision is not None:
                 all_runtimes = dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])
@@ -267,9 +254,9 @@ def first_rejected(pending: Pending) -> tuple[Rejected, ...]:
 def why_none(pending: Pending) -> str:
     """Why a corpus gave no paper."""
     cut = pending.cut or {}
-    if not (first := first_rejected(pending)):
+    if not (rejected := first_rejected(pending)):
         return "; it is empty"
-    return f"; rejected rows: {cut['rejected']:,}, the first (row {first[0].row}) for: {first[0].reason}"
+    return f"; rejected rows: {cut['rejected']:,}, the first (row {rejected[0].row}) for: {rejected[0].reason}"
 
 
 def plain_json(value: Any) -> Any:

@@ -52,11 +52,7 @@ class LocalWorkers:
         self._processes = {}
 
     def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:  # noqa: ARG002 - all see it
-        """See `protocols.Workers`; a task is taken from `tasks` when a process is free for it.
-
-        Raises:
-            Unavailable: a process died.
-        """
+        """See `protocols.Workers`; a task is taken from `tasks` when a process is free for it. Raises Unavailable: a process died."""
         waiting = enumerate(tasks)
         numbers: dict[Connection[Any, Any], int] = {}
         for number, task in waiting:

@@ -16,20 +16,14 @@ from ..files.writing import write_lock
 from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense
 from ..matching.fusion import Fusion
-from ..matching.late import write_packing
+from ..matching.late import Packing, write_packing
 from ..matching.lexical import Analyzer, Bm25Parameters
 from ..options import check_recall
 from ..progress import Silent, shown
-from ..protocols import AnyEncoder, Progress
+from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, next_generation
-from ..storage.manifest import (
-    FORMAT,
-    TOKEN_FILES,
-    Manifest,
-    encoder_file,
-    read_manifest,
-)
+from ..storage.manifest import FORMAT, TOKEN_FILES, Manifest, ShardFacts, encoder_file, read_manifest
 from ..storage.pending import Pending
 from ..storage.repairing import made_anew
 from ..storage.sweeping import sweep
@@ -90,9 +84,9 @@ def reindex(
                     check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
                 lexical = replace(old.bm25, **lexical)
             parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
-            settings = IndexSettings(metric or old.metric, old.dense if dense is None else dense, parameters, IndexSettings.of(old).recall)
-            if recall is not None:
-                settings = replace(settings, recall=recall)
+            settings = IndexSettings(
+                metric or old.metric, old.dense if dense is None else dense, parameters, old.recall if recall is None else recall
+            )
             if old.encoder is None and (dense not in (None, "none") or metric is not None):
                 raise InvalidRequest(f"{directory} has no vectors; build it with an encoder")
             if old.encoder is not None:
@@ -112,7 +106,9 @@ def reindex(
                 build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
                 manifest, work = replace(old, build=build), None
                 if changed_tokens and not late:
-                    manifest = _without_tokens(manifest)
+                    encoder_facts = {name: value for name, value in (old.encoder or {}).items() if name != "late"}
+                    shards = tuple(shard.without(TOKEN_FILES) for shard in old.shards)
+                    manifest = replace(manifest, shards=shards, encoder=encoder_facts)
                 if changed_tokens and late:
                     manifest, work = _with_tokens(directory, manifest, encoder, listener)
                 elif outdated:
@@ -142,8 +138,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
         packing = packing_of(encoder)
         write_packing(pending.late, packing)
         pending = pending.noting(late=True)
-    progress.start(sum(facts.papers for facts in old.shards))
-    shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
+    shards = _made_anew(pending, old, encoder, packing, progress)
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
     encoder_facts = {**built, "precision": encoder.precision, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
     return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer()), pending.id
@@ -154,16 +149,15 @@ def _with_words(directory: Path, old: Manifest, progress: Progress) -> tuple[Man
     progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
     plan = {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": [facts.name for facts in old.shards]}
     pending = Pending.take_up(directory, plan, progress)
+    return replace(old, shards=_made_anew(pending, old, None, None, progress)).analyzed_by(Analyzer()), pending.id
+
+
+def _made_anew(
+    pending: Pending, old: Manifest, encoder: Encoder | None, packing: Packing | None, progress: Progress
+) -> tuple[ShardFacts, ...]:
+    """All shards, made anew with the words that this version counts."""
     progress.start(sum(facts.papers for facts in old.shards))
-    shards = tuple(made_anew(pending, place, facts, None, Analyzer(), None, progress) for place, facts in enumerate(old.shards))
-    return replace(old, shards=shards).analyzed_by(Analyzer()), pending.id
-
-
-def _without_tokens(old: Manifest) -> Manifest:
-    """The manifest of an index whose token vectors are no longer needed."""
-    shards = [replace(shard, files={name: file for name, file in shard.files.items() if name not in TOKEN_FILES}) for shard in old.shards]
-    encoder = {name: value for name, value in (old.encoder or {}).items() if name != "late"}
-    return replace(old, shards=tuple(shards), encoder=encoder)
+    return tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
 
 
 def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:

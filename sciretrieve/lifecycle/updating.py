@@ -20,8 +20,8 @@ from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveErro
 from ..base.once import once
 from ..base.types import Rows
 from ..base.wording import counted, listed
-from ..encoders import late, opened_encoder, reopen_encoder
-from ..encoders.query_encoder import QueryEncoder
+from ..encoders import late
+from ..encoders.query_encoder import index_encoder
 from ..files.schema import integers
 from ..files.verified import Verified
 from ..files.writing import write_lock
@@ -375,10 +375,7 @@ class _Update:
         built = self.old.encoder
         if built is None:
             return None
-        if given is not None:
-            encoder = QueryEncoder(self.directory, built, None, opened_encoder(given, built, device)).encoder
-        else:
-            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", device)
+        encoder = index_encoder(self.directory, built, given, device)
         return late(encoder) if self.old.late else encoder
 
     @once

@@ -18,7 +18,7 @@ from ..base.types import Paper
 from ..files.csv_files import unguarded
 from ..papers import identifiers
 from ..papers.bibliographies.ris_records import RECORD
-from ..papers.corpora import delimited, ris, spreadsheet
+from ..papers.corpora.formats import CSV, EXCEL, RIS
 from ..papers.duplicates import same_works
 from ..query.index import Index
 from .decisions import WRITTEN, Decision, DecisionFile, Verdict, decided
@@ -158,9 +158,9 @@ def _of_session(path: Path) -> Iterator[ImportedRecord]:
 
 def _of_table(path: Path) -> Iterator[ImportedRecord]:
     suffix = path.suffix.lower()
-    read = ris.read if suffix == ".ris" else spreadsheet.read if suffix == ".xlsx" else delimited.read
+    format = RIS if suffix == ".ris" else EXCEL if suffix == ".xlsx" else CSV
     is_empty = True
-    for batch in read(path):
+    for batch in format.read(path):
         is_empty = False
         if batch.rejected:
             raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")

@@ -14,7 +14,7 @@ from weakref import ref
 from ..answers.authors import authors_of
 from ..answers.suggesting import titles_of
 from ..base.errors import CorruptData, InvalidRequest, SciretrieveError, UnknownName
-from ..files.user_folders import cache_directory
+from ..config import cache_directory
 from ..query.index import Index
 from ..query.opening import open_index, open_many
 from ..query.ranking.linking import GRAPHED

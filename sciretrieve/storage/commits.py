@@ -171,8 +171,8 @@ def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int
         return facts
     path = directory / SHARDS / facts.name / f"deleted-{generation:06d}.npy"
     write_deleted(path, np.flatnonzero(~scope.flags))
-    files = {name: file for name, file in facts.files.items() if name != facts.deleted_file}
-    return replace(facts, files={**files, path.name: describe(path)}, deleted=facts.papers - len(scope))
+    files = {**facts.without([facts.deleted_file]).files, path.name: describe(path)}
+    return replace(facts, files=files, deleted=facts.papers - len(scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,8 @@ def _with_anns(
 ) -> tuple[ShardFacts, ...]:
     """The shards, each with its FAISS index, which is built if it is not there. One with too few papers for that type is searched
     exactly."""
-    done = [_without_other_ann(facts, old, settings) for facts in shards]
+    is_of_them = old is not None and (old.metric, old.dense) == (settings.metric, settings.dense)
+    done = [facts if is_of_them else facts.without([facts.ann_file]) for facts in shards]
     if settings.dense in ("none", "flat") or settings.metric is None:
         return tuple(done)
     # named by its generation: the old file is in use until the new generation is committed
@@ -229,13 +230,6 @@ def _with_anns(
         else:
             done[places[number]] = replace(facts, files={**facts.files, name: file})
     return tuple(done)
-
-
-def _without_other_ann(facts: ShardFacts, old: Manifest | None, settings: IndexSettings) -> ShardFacts:
-    """A shard without its FAISS index if that is of other settings."""
-    if old is not None and (old.metric, old.dense) == (settings.metric, settings.dense):
-        return facts
-    return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
 
 
 def _built(

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
@@ -79,6 +79,10 @@ class ShardFacts:
     def deleted_file(self) -> str | None:
         """The name of the file with the rows of its deleted papers; None if there are none."""
         return next((name for name in self.files if DELETED_FILE.fullmatch(name)), None)
+
+    def without(self, names: Container[str | None]) -> ShardFacts:
+        """The same without files of these names."""
+        return replace(self, files={name: file for name, file in self.files.items() if name not in names})
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,7 @@ class Pending:
         """The work of a kind that is in progress; None if there is none.
 
         Work that the log has is done, whatever became of its shards, and so is work whose shards the current generation has: only its mark
-        was left, and is removed.
-
-        Raises:
-            CorruptData: its mark is damaged or of another version.
+        was left, and is removed. Raises CorruptData: its mark is damaged or of another version.
         """
         path = directory / f"{kind}.json"
         if not path.exists():

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..base.errors import CorruptData, NotFound
 from ..base.once import once
-from ..encoders import check_golden, golden_vectors, late, opened_encoder, packing_of, read_golden, reopen_encoder
-from ..encoders.query_encoder import QueryEncoder
+from ..encoders import check_golden, golden_vectors, late, packing_of, read_golden
+from ..encoders.query_encoder import index_encoder
 from ..files.schema import concat
 from ..files.verified import Verified
 from ..files.writing import copy, remove, write_lock, write_whole
@@ -194,9 +194,16 @@ class _Repair:
             pending = Pending.take_up(self.directory, plan, self.progress)
             work = pending.id
             self.progress.start(sum(facts.papers for facts in to_fill))
+            analyzer = (self.old.analyzer or Analyzer()) if self.old.lexical is not None else None
             for place, facts in enumerate(to_fill):
-                rebuilt[facts.name] = self._rebuilt(pending, place, facts, faulty[facts.name])
-        shards = tuple(self._without_damaged_ann(rebuilt.get(facts.name, facts)) for facts in self.old.shards)
+                wrong = faulty[facts.name]
+                encoder = self._encoder() if wrong & ENCODED else None
+                packing = self.packing if encoder is not None else None
+                rebuilt[facts.name] = made_anew(
+                    pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in wrong
+                )
+        shards = tuple(rebuilt.get(facts.name, facts) for facts in self.old.shards)
+        shards = tuple(facts.without([facts.ann_file]) if self._has_lost_ann(facts) else facts for facts in shards)
         old = self.old
         lexical = old.lexical and old.lexical["folder"]
         if rebuilt or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
@@ -220,24 +227,13 @@ class _Repair:
             names |= {"names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
         return names | ({"postings.arrow"} if analyzed_otherwise else set())
 
-    def _without_damaged_ann(self, facts: ShardFacts) -> ShardFacts:
-        if facts.ann_file is None or not {f"{SHARDS}/{facts.name}/{facts.ann_file}", f"{SHARDS}/{facts.name}"} & self.damaged:
-            return facts
-        return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
-
-    def _rebuilt(self, pending: Pending, place: int, facts: ShardFacts, faulty: set[str]) -> ShardFacts:
-        encoder = self._encoder() if faulty & ENCODED else None
-        packing = self.packing if encoder is not None else None
-        analyzer = (self.old.analyzer or Analyzer()) if self.old.lexical is not None else None
-        return made_anew(pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in faulty)
+    def _has_lost_ann(self, facts: ShardFacts) -> bool:
+        return bool({f"{SHARDS}/{facts.name}/{facts.ann_file}", f"{SHARDS}/{facts.name}"} & self.damaged)
 
     def _encoder(self) -> Encoder:
         assert self.old.encoder is not None
-        built, given = self.old.encoder, self.given
-        if given is not None:
-            encoder = QueryEncoder(self.directory, built, None, opened_encoder(given, built, "auto")).encoder
-        else:
-            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
+        built = self.old.encoder
+        encoder = index_encoder(self.directory, built, self.given, "auto")
         golden = built.get("golden")
         if golden and golden["file"] not in self.damaged:  # its vectors will stand among those that are there
             check_golden(read_golden(self.directory / golden["file"], int(built["dim"])), encoder, "paper")

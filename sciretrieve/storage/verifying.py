@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ..base.choices import SIDES
 from ..base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
-from ..encoders import check_golden, must_be_given, opened_encoder, read_golden, reopen_encoder
-from ..encoders.query_encoder import QueryEncoder
+from ..encoders import check_golden, must_be_given, read_golden
+from ..encoders.query_encoder import index_encoder
 from ..files.schema import booleans
 from ..files.verified import Verified
 from ..files.writing import describe, read_array
@@ -29,7 +30,7 @@ from ..matching.lexical import FIELDS_FILE, Postings
 from ..matching.lexical.corpus_statistics import frequencies, statistics
 from ..matching.lexical.fields import EVERY_FIELD
 from ..matching.scope import Scope
-from ..papers.corpora.seen import SeenIds
+from ..papers.corpora.raw import SeenIds
 from ..progress import shown
 from ..protocols import AnyEncoder, Progress
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_generation, read_manifest
@@ -208,13 +209,7 @@ def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fa
 def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     postings = shard.postings
     rows, offsets = postings.rows, postings.offsets
-    terms = postings.terms.to_pylist()
-    starts = np.zeros(len(rows), bool)
-    starts[offsets[:-1][np.diff(offsets) > 0]] = True
-    ascending_rows = bool((starts[1:] | (np.diff(rows) > 0)).all())
-    known_rows = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)
-    ascending_terms = all(first < second for first, second in pairwise(terms)) and bool((np.diff(offsets) > 0).all())
-    if not (ascending_rows and known_rows and ascending_terms):
+    if not _are_in_order(postings.terms, rows, offsets, shard.papers):
         yield Fault(f"{folder}/postings.arrow", "its terms or papers are not in ascending order, or not those of the shard")
         return
     lengths = np.bincount(rows, postings.counts, shard.papers)
@@ -230,14 +225,18 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
 
 def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     fields = shard.fields
-    words, rows, offsets = fields.terms.to_pylist(), fields.rows, fields.offsets
+    are_fields = ((fields.bits > 0) & (fields.bits <= EVERY_FIELD)).all()
+    if not are_fields or not _are_in_order(fields.terms, fields.rows, fields.offsets, shard.papers):
+        yield Fault(f"{folder}/{FIELDS_FILE}", "its words or papers are not in ascending order, or not those of the shard")
+
+
+def _are_in_order(words: pa.Array, rows: npt.NDArray[Any], offsets: npt.NDArray[Any], papers: int) -> bool:
+    """Whether words ascend, and each stands in some of so many papers, whose rows ascend, too."""
     starts = np.zeros(len(rows), bool)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
-    known = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)
-    known &= bool((fields.bits > 0).all() and (fields.bits <= EVERY_FIELD).all())
-    ascending = bool((starts[1:] | (np.diff(rows) > 0)).all() and (np.diff(offsets) > 0).all())
-    if not known or not ascending or any(first >= second for first, second in pairwise(words)):
-        yield Fault(f"{folder}/{FIELDS_FILE}", "its words or papers are not in ascending order, or not those of the shard")
+    are_known = not len(rows) or (rows.min() >= 0 and rows.max() < papers)
+    are_ascending = (starts[1:] | (np.diff(rows) > 0)).all() and (np.diff(offsets) > 0).all()
+    return bool(are_known and are_ascending) and all(first < second for first, second in pairwise(words.to_pylist()))
 
 
 def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Postings, Any]]) -> Iterator[Fault]:
@@ -262,12 +261,9 @@ def _encoder_faults(directory: Path, manifest: Manifest, given: AnyEncoder | Non
         return [], ""
     try:
         vectors = read_golden(directory / golden["file"], int(built["dim"]))
-        if given is not None:
-            encoder = QueryEncoder(directory, built, None, opened_encoder(given, built)).encoder
-        elif what := must_be_given(built):
+        if given is None and (what := must_be_given(built)):
             return [], f"its vectors were not compared with those in the index: {what}"
-        else:
-            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+        encoder = index_encoder(directory, built, given)
         for side in SIDES:
             check_golden(vectors, encoder, side)
     except CorruptData as error:

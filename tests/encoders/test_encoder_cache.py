@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sciretrieve.config import cache_directory
 from sciretrieve.encoders import encoder_cache
 from sciretrieve.encoders.artifact import Artifact
-from sciretrieve.files.user_folders import cache_directory
 
 
 def entry(folder: Path, name: str, size: int, used: float) -> Path:

@@ -21,13 +21,13 @@ import sciretrieve as sr
 from sciretrieve.base.choices import Precision
 from sciretrieve.base.errors import IndexExists, InvalidRequest
 from sciretrieve.base.types import Paper, Query, Vectors
+from sciretrieve.config import cache_directory
 from sciretrieve.encoders import load_encoder, runtimes, text_encoder
 from sciretrieve.encoders.artifact import PROBES, Artifact
 from sciretrieve.encoders.encoder_cache import graphs_directory
 from sciretrieve.encoders.runtimes import quickest_first
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.tokens import Tokens
-from sciretrieve.files.user_folders import cache_directory
 from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore
 from tests.listeners import Stop, StopAfter

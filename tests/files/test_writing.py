@@ -41,7 +41,6 @@ from sciretrieve.files.writing import (
     write_lines,
     write_lock,
     write_sealed,
-    write_vectors,
     write_whole,
 )
 
@@ -191,18 +190,6 @@ def test_a_header_of_vectors_has_room_for_any_number(papers: int, dim: int) -> N
     assert stream.read() == b""
 
 
-def test_vectors_and_lines_come_back(tmp_path: Path) -> None:
-    blocks = [np.arange(6, dtype=np.float32).reshape(2, 3), np.full((1, 3), 7.5, np.float32)]
-    assert np.array_equal(np.load(write_vectors(tmp_path / "v.npy", blocks, (3, 3)), allow_pickle=False), np.concatenate(blocks))
-    assert write_lines(tmp_path / "lines", ["a", "ß"]).read_bytes() == "a\nß\n".encode()
-
-
-def test_json_comes_back(tmp_path: Path) -> None:
-    value = {"a": [1, None, "naïve"], "b": {"c": 0.1}, "a file name that is no UTF-8": os.fsdecode(b"p\xff.bib")}
-    write_json(tmp_path / "v.json", value)
-    assert read_json(tmp_path / "v.json") == value
-
-
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -324,11 +311,6 @@ def test_what_others_write_stays_when_the_lock_is_removed(tmp_path: Path) -> Non
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["note"]
 
 
-def test_an_error_passes_through_the_lock(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), write_lock(tmp_path):
-        (tmp_path / "nothing").read_bytes()
-
-
 def test_removing_takes_what_is_there_and_nothing_else(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "inner").mkdir(parents=True)
@@ -376,20 +358,6 @@ def test_a_file_that_is_held_is_not_retired(tmp_path: Path) -> None:
         hold(path)
     with pytest.raises(FileNotFoundError):
         retire(path)
-
-
-def test_other_processes_hold_files_too_until_they_end(tmp_path: Path) -> None:
-    path = tmp_path / "000001.json"
-    path.touch()
-    holder = "import sys, pathlib, time\nfrom sciretrieve.files.writing import hold\n"
-    holder += "hold(pathlib.Path(sys.argv[1]))\nprint('held', flush=True)\ntime.sleep(60)\n"
-    with subprocess.Popen([sys.executable, "-c", holder, str(path)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        assert not retire(path)
-        process.kill()
-        process.wait()
-    assert retire(path)
 
 
 def test_a_file_that_is_retired_while_it_is_opened_is_gone_for_who_opened_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,12 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
-from sciretrieve.files.writing import describe
+from sciretrieve.lifecycle import estimating
 from sciretrieve.lifecycle.estimating import Estimate
-from sciretrieve.papers.corpora import open_corpus, sampling
+from sciretrieve.papers.corpora import open_corpus
 from tests.command_line import answer, sciretrieve
+from tests.edited import files_of
+from tests.listeners import StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -98,37 +100,24 @@ def test_of_a_large_corpus_some_files_are_read_that_can_be_counted(
     for file in range(files):
         text = "".join(lines[file * PAPERS // files : (file + 1) * PAPERS // files]).encode()
         (folder / f"part-{file:02d}.{kind}").write_bytes(gzip.compress(text) if kind.endswith("gz") else text)
-    monkeypatch.setattr(sampling, "WHOLE", 0)
-    read: list[int] = []
-    sample = sampling.sampled(open_corpus(folder), 200, None, lambda batch: read.append(len(batch.papers)))
+    monkeypatch.setattr(estimating, "WHOLE", 0)
+    heard = StopAfter(10**9)
+    sample = estimating._sampled(open_corpus(folder), 200, None, heard)
     ids = [int(id.rsplit("-")[-1]) for id in sample.papers["id"].to_pylist()]
     assert (sample.rows, sample.expected) == (PAPERS, PAPERS)
     assert 100 < len(ids) <= 200
     assert ids == sorted(set(ids))
-    assert sum(read) == (PAPERS if kind == "jsonl.gz" else 16 * PAPERS // files)
+    assert heard.done == (PAPERS if kind == "jsonl.gz" else 16 * PAPERS // files)
     assert ids[0] < PAPERS / 8
     assert ids[-1] > PAPERS * 7 / 8
 
 
-def test_a_sample_is_spread_evenly(large: Path) -> None:
-    sample = sampling.sampled(open_corpus(large), 1000, None, lambda _: None)
-    ids = [int(id.rsplit("-")[-1]) for id in sample.papers["id"].to_pylist()]
-    assert (sample.rows, sample.expected, sample.rejected) == (PAPERS, PAPERS, 0)
-    assert 500 < len(ids) <= 1000
-    assert len(set(np.diff(ids))) == 1
-
-
-def everything(folder: Path) -> dict[str, Any]:
-    """All files below a folder, with their contents."""
-    return {str(path): describe(path) for path in folder.rglob("*") if path.is_file()}
-
-
 def test_nothing_is_written(corpus: Path, letters: LetterEncoder, temporary: Path, tmp_path: Path) -> None:
     sr.build(corpus, "indexes/papers", encoder=None)
-    before = everything(tmp_path)
+    before = files_of(tmp_path)
     answer("index", corpus, "--dry-run", "-o", "indexes/papers", "--overwrite")
     answer("index", corpus, "--dry-run", "-o", "indexes/new")
-    assert everything(tmp_path) == before
+    assert files_of(tmp_path) == before
     assert not list(temporary.iterdir())
     assert not Path("indexes/new").exists()
 

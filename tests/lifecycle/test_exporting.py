@@ -11,7 +11,6 @@ from typing import Any
 
 import faiss
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import rispy
@@ -20,21 +19,6 @@ import sciretrieve as sr
 from sciretrieve.base.choices import METRICS, Metric
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.lifecycle.exporting import export
-
-
-def test_parquet_has_papers_and_vectors(index: sr.Index, papers: list[dict[str, Any]], tmp_path: Path) -> None:
-    assert export(index, tmp_path / "out.parquet") == [tmp_path / "out.parquet"]
-    table = pq.read_table(tmp_path / "out.parquet")
-    assert table["id"].to_pylist() == [paper["id"] for paper in papers]
-    assert table["citations"].to_pylist() == [paper["citations"] for paper in papers]
-    vectors = np.stack(pd.read_parquet(tmp_path / "out.parquet")["vector"].to_list())
-    np.testing.assert_array_equal(vectors, np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
-
-
-def test_npy_has_vectors_and_ids(index: sr.Index, papers: list[dict[str, Any]], tmp_path: Path) -> None:
-    export(index, tmp_path / "out.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.concatenate([shard.vectors for shard in index.snapshot.vectors]))
-    assert (tmp_path / "out.ids.txt").read_text().splitlines() == [paper["id"] for paper in papers]
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -95,8 +79,9 @@ def test_what_cannot_be_written_is_refused(index: sr.Index, tmp_path: Path, name
     assert not list(tmp_path.iterdir())
 
 
-def test_some_papers_are_exported_in_every_form(built: Callable[..., Any], papers: list[dict[str, Any]], tmp_path: Path) -> None:
-    """Those that meet a query and pass a filter, found here by plain Python; of an index some of whose papers are deleted."""
+@pytest.mark.parametrize("are_all", [True, False])
+def test_papers_are_exported_in_every_form(built: Callable[..., Any], papers: list[dict[str, Any]], tmp_path: Path, are_all: bool) -> None:
+    """All, or those that meet a query and pass a filter, found here by plain Python; of an index some of whose papers are deleted."""
     shutil.copytree(built(shard_size=128).path, tmp_path / "index")
     deleted = {paper["id"] for paper in papers[:200:7]}
     sr.delete(tmp_path / "index", sorted(deleted))
@@ -104,21 +89,23 @@ def test_some_papers_are_exported_in_every_form(built: Callable[..., Any], paper
     expected = [
         paper["id"]
         for paper in papers
-        if paper["id"] not in deleted and "star" in f"{paper['title']} {paper['abstract']}".split() and (paper["year"] or 0) >= 2010
+        if paper["id"] not in deleted
+        and (are_all or ("star" in f"{paper['title']} {paper['abstract']}".split() and (paper["year"] or 0) >= 2010))
     ]
-    rows = index.matching("star", "year >= 2010")
+    rows = None if are_all else index.matching("star", "year >= 2010")
     files = {
         suffix: export(index, tmp_path / f"out.{suffix}", rows=rows)[-1] for suffix in ("parquet", "csv", "ris", "json", "npy", "faiss")
     }
     table = pq.read_table(files["parquet"])
     assert table["id"].to_pylist() == expected
-    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])[rows]
+    vectors = np.concatenate([shard.vectors for shard in index.snapshot.vectors])[index.snapshot.rows(expected)]
     np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()).astype(np.float32), vectors)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), vectors)
     assert files["npy"].read_text().splitlines() == expected
     assert faiss.read_index(str(tmp_path / "out.faiss")).ntotal == len(expected)
     with files["csv"].open(encoding="utf-8", newline="") as file:
         assert [row["id"] for row in csv.DictReader(file)] == expected
+    assert table["citations"].to_pylist() == [paper["citations"] for paper in papers if paper["id"] in expected]
     titles = [paper["title"] for paper in papers if paper["id"] in expected]
     assert [record["title"] for record in rispy.loads(files["ris"].read_text(encoding="utf-8"))] == titles
     assert [item["title"] for item in json.loads(files["json"].read_text(encoding="utf-8"))] == titles

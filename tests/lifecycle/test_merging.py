@@ -191,16 +191,6 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
         assert max(shard.bytes for shard in index.snapshot.shards) < 200_000
 
 
-def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterEncoder) -> None:
-    folder = grown(tmp_path / "index")
-    sr.merge(folder)
-    letters.asked.clear()
-    deleted = 7
-    update = sr.sync(PAPERS, folder)
-    assert (update.added, update.replaced, update.unchanged, update.deleted) == (10 + deleted, 0, 90 - deleted, 0)
-    assert len([text for text in letters.asked if "itations" not in text and "papers cite" not in text]) == 10 + deleted
-
-
 @pytest.mark.torture
 @pytest.mark.parametrize("papers", [1, 45, 70])
 def test_an_interrupted_merge_goes_on_and_searches_do_not_notice(papers: int, tmp_path: Path) -> None:

@@ -83,18 +83,6 @@ def test_a_part_that_would_be_empty_is_refused_and_leaves_nothing(tmp_path: Path
     sr.build_part(corpus, tmp_path / "parts", "1/40", encoder=None)
 
 
-def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(40))
-    settings = BuildSettings(shard_size=16)
-    whole = sr.build(corpus, tmp_path / "whole", settings)
-    for share in ("1/2", "2/2"):
-        sr.build_part(corpus, tmp_path / "parts", share, settings)
-    sr.index_parts(tmp_path / "parts")
-    joined = sr.open(tmp_path / "parts")
-    assert contents(joined) == contents(whole)
-    assert manifest(joined) == manifest(whole)
-
-
 def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_path: Path) -> None:
     for number, share in enumerate(SHARES):
         machine = tmp_path / f"machine-{number}"
@@ -186,13 +174,6 @@ def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
     with pytest.raises(InvalidRequest, match="`part` wants I/N"):
         sr.build_part(corpus, tmp_path / "index", part, SETTINGS)
     assert not (tmp_path / "index").exists()
-
-
-def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="is a file"):
-        sr.build_part(corpus, corpus, "1/2", SETTINGS)
-    with pytest.raises(InvalidRequest, match="holds other files"):
-        sr.build_part(corpus, tmp_path, "1/2", SETTINGS)
 
 
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
-import signal
+import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,20 +22,20 @@ from sciretrieve.base.errors import BadPaper, EncoderMismatch, IndexBusy, Invali
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import Update, comparison
 from sciretrieve.matching.dense import vectors as dense_vectors
-from sciretrieve.papers.corpora import Corpus, jsonl, raw
+from sciretrieve.papers.corpora import Corpus, raw
 from sciretrieve.papers.corpora import corpus as corpora
 from sciretrieve.papers.corpora.formats import JSON_LINES
 from sciretrieve.progress import Silent
 from sciretrieve.protocols import Progress
 from sciretrieve.storage.manifest import generations, read_manifest
 from sciretrieve.storage.sweeping import sweep
-from tests.command_line import answer, hear_interrupts, sciretrieve
+from tests.command_line import answer, sciretrieve
+from tests.edited import files_of
 from tests.every_answer import every_answer, quick_answers
 from tests.listeners import Notes, Stop, StopAfter
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
-ROOT = Path(__file__).parents[2]
 PAPERS = made_up_papers(110, seed=11)
 OLD, NEW = PAPERS[:80], PAPERS[80:]
 CHANGED = [{**paper, "title": f"Revised {paper['title']}"} for paper in OLD[10:15]]
@@ -84,11 +82,6 @@ def without(papers: Rows, gone: set[str]) -> Rows:
     return [paper for paper in papers if paper["id"] not in gone]
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Every file of an index but the lock."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
-
-
 def as_afresh(folder: Path, papers: Rows, tmp_path: Path, **settings: Any) -> None:
     """Check that an index finds what one built from these papers does."""
     assert quick_answers(opened(folder)) == quick_answers(opened(built(papers, tmp_path / "afresh", overwrite=True, **settings)))
@@ -104,14 +97,6 @@ def same_as_afresh(folder: Path, papers: Rows, tmp_path: Path, **settings: Any) 
 
 
 # what is encoded
-
-
-def test_add_encodes_only_papers_that_are_new(folder: Path, letters: LetterEncoder) -> None:
-    encoded(letters)
-    update = sr.add(PAPERS, folder)
-    assert encoded(letters) == texts(NEW)
-    assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (30, 0, 80, 0, 110)
-    assert set(opened(folder).snapshot.live_ids()) == set(ids(PAPERS))
 
 
 def test_a_paper_that_says_something_else_takes_the_place_of_the_one_with_its_id(folder: Path, letters: LetterEncoder) -> None:
@@ -165,12 +150,6 @@ def test_what_other_papers_have_does_not_change_a_paper(tmp_path: Path, letters:
     assert sr.add([{**papers[3], "ids": {"doi": "another"}}], folder).replaced == 1
 
 
-def test_a_paper_that_is_twice_in_a_corpus_is_taken_once(folder: Path) -> None:
-    update = sr.add([NEW[0], NEW[1], {**NEW[0], "title": "another title"}], folder)
-    assert (update.added, update.rejected, update.papers) == (2, 1, 82)
-    assert json.loads((folder / "rejected.jsonl").read_text())["reason"] == "duplicate id"
-
-
 # sync
 
 
@@ -184,11 +163,11 @@ def test_sync_makes_an_index_equal_to_a_corpus(folder: Path, letters: LetterEnco
 
 
 def test_sync_refuses_a_corpus_without_papers(folder: Path, tmp_path: Path) -> None:
-    before = files(folder)
+    before = files_of(folder)
     for empty in (write_jsonl(tmp_path / "empty.jsonl", []), write_jsonl(tmp_path / "bad.jsonl", [{"id": "a", "title": ""}])):
         with pytest.raises(InvalidRequest, match="has no paper"):
             sr.sync(empty, folder)
-        assert files(folder) == before
+        assert files_of(folder) == before
     assert sr.sync(OLD, folder).unchanged == 80
 
 
@@ -304,7 +283,7 @@ def test_more_than_a_tenth_is_deleted_only_if_that_is_allowed(folder: Path, tmp_
     write_jsonl(corpora_folder / "b.jsonl", OLD[71:])
     answer("sync", corpora_folder, "-i", folder)
     (corpora_folder / "b.jsonl").unlink()
-    before = files(folder)
+    before = files_of(folder)
     refused = sciretrieve("sync", corpora_folder, "-i", folder)
     assert refused.returncode == 2
     assert refused.stderr.splitlines()[-1].startswith(f"sciretrieve: 9 of the 80 papers of {folder} are not in the corpus")
@@ -316,7 +295,7 @@ def test_more_than_a_tenth_is_deleted_only_if_that_is_allowed(folder: Path, tmp_
     for no_answer in wrong:
         with pytest.raises(InvalidRequest, match=r"`allow_deletions` (is|answers) True.* False.*not (None|'no'|0\.5|'yes')"):
             sr.sync(corpora_folder, folder, allow_deletions=no_answer)
-    assert files(folder) == before
+    assert files_of(folder) == before
     asked: list[tuple[int, ...]] = []
 
     def agreed(*counts: int) -> bool:
@@ -350,7 +329,7 @@ def test_a_person_at_a_terminal_is_asked(
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(folder: Path, tmp_path: Path, letters: LetterEncoder) -> None:
     corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "p0000"}, *OLD[3:10], *CHANGED, *OLD[15:], *NEW])
-    before = files(folder)
+    before = files_of(folder)
     encoded(letters)
     told = answer("sync", corpus, "-i", folder, "--dry-run")
     assert told.splitlines() == [
@@ -364,7 +343,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(folder: Path, tmp_pa
     counts = json.loads(answer("sync", corpus, "-i", folder, "--dry-run", "-f", "json"))
     update = sr.sync(corpus, folder, dry_run=True)
     assert letters.asked == []
-    assert files(folder) == before
+    assert files_of(folder) == before
     done = sr.sync(corpus, folder)
     for name in ("added", "replaced", "deleted", "kept", "unchanged", "rejected", "examples"):
         assert counts[name] == getattr(update, name) == getattr(done, name), name
@@ -395,13 +374,9 @@ def test_an_index_of_the_first_papers_takes_in_the_rest(tmp_path: Path) -> None:
         change(corpus, folder, progress=notes)
         assert any("is up to date" in note for note in notes.texts)
         answer("index", corpus, "-o", folder, "--dense", "none", "--set", "shard_size=30")
-
-
-def test_an_index_whose_limit_was_not_reached_has_all_papers(tmp_path: Path) -> None:
-    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
-    folder = words(corpus, tmp_path / "index", limit=81)
-    assert "--limit" not in answer("info", "-i", folder)
-    assert sr.sync(corpus, folder).generation == 1
+    whole = words(corpus, tmp_path / "whole", limit=81)  # which was not reached
+    assert "--limit" not in answer("info", "-i", whole)
+    assert sr.sync(corpus, whole).generation == 1
 
 
 def test_papers_are_told_apart_whose_ids_have_one_hash(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,7 +406,7 @@ def test_papers_are_deleted_by_ids_by_a_filter_and_from_standard_input(folder: P
 
 
 def test_a_deletion_that_is_refused_changes_nothing(folder: Path) -> None:
-    before = files(folder)
+    before = files_of(folder)
     for arguments in (
         ["p0000", "no such paper"],
         [],
@@ -446,11 +421,11 @@ def test_a_deletion_that_is_refused_changes_nothing(folder: Path) -> None:
         assert len(result.stderr.splitlines()) == 1
     assert "would leave no paper" in result.stderr
     assert json.loads(answer("delete", "--filter", "year > 3000", "-i", folder, "--format", "json"))["deleted"] == 0
-    assert files(folder) == before
+    assert files_of(folder) == before
 
 
 def test_what_would_be_deleted_is_told_and_nothing_changes(folder: Path) -> None:
-    before = files(folder)
+    before = files_of(folder)
     old = sorted(paper["id"] for paper in OLD if paper["year"] is not None and paper["year"] < 2010)
     told = json.loads(answer("delete", "--filter", "year < 2010", "--dry-run", "-i", folder, "--format", "json"))
     assert (told["dry_run"], told["deleted"], told["papers"]) == (True, len(old), 80 - len(old))
@@ -461,7 +436,7 @@ def test_what_would_be_deleted_is_told_and_nothing_changes(folder: Path) -> None
     assert "would delete 1 paper and leave 79; nothing is changed" in said.stderr
     assert sr.delete(folder, "p0003", dry_run=True).dry_run
     assert sciretrieve("delete", *ids(OLD), "--dry-run", "-i", folder).returncode == 2
-    assert files(folder) == before
+    assert files_of(folder) == before
     assert sr.delete(folder, filter="year < 2010").deleted == len(old)
     assert not set(opened(folder).snapshot.live_ids()) & set(old)
 
@@ -471,13 +446,13 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
     folder = sr.build(rows, tmp_path / "index", encoder=None).path
     sr.add([{"id": f"x{place}", "title": "graphs", "citations": "n/a", "year": 2000} for place in range(7)], folder)
     for _ in range(2):
-        before = files(folder)
+        before = files_of(folder)
         result = sciretrieve("delete", "--filter", "citations < 6", "-i", folder)
         assert result.returncode == 2
         assert '7 papers cannot be compared as the filter asks, so nothing is deleted: x0 (citations: "n/a"), x1' in result.stderr
         assert " and 2 more; leave such values out, as in: (…) and not citations in (VALUE, …)" in result.stderr
         assert len(result.stderr.splitlines()) == 1
-        assert files(folder) == before
+        assert files_of(folder) == before
         searched = sciretrieve("search", "graphs", "--filter", "citations < 6", "-i", folder, "--no-group")
         assert "7 papers left out, whose values do not compare with what is asked" in searched.stderr
         assert "x0, x1, x2, x3, x4 and 2 more" in searched.stderr
@@ -485,14 +460,6 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
     assert sr.delete(folder, filter="citations < 6 and year is null").deleted == 1
     assert sr.delete(folder, filter='citations < 51 and not citations in ("n/a")').deleted == 1
     assert opened(folder).snapshot.live_ids()[0] == "c500"
-
-
-def test_a_deleted_paper_can_come_back(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:
-    sr.delete(folder, "p0007")
-    encoded(letters)
-    assert sr.add(OLD, folder).added == 1
-    assert encoded(letters) == texts([OLD[7]])
-    as_afresh(folder, OLD, tmp_path)
 
 
 # answers
@@ -539,16 +506,6 @@ def test_an_index_with_one_half_or_other_scores_is_kept_as_well(settings: dict[s
     sr.delete(folder, "p0000")
     left = [*without(PAPERS[1:], set(ids(CHANGED))), *CHANGED]
     same_as_afresh(folder, left, tmp_path, **settings)
-
-
-def test_papers_with_other_columns_join_those_that_are_there(folder: Path, tmp_path: Path) -> None:
-    others: Rows = [
-        {"id": "x1", "title": "Other columns", "abstract": "Graph networks.", "impact": 3, "pages": 12, "authors": ["Grace Hopper"]},
-        {"id": "x2", "title": "Only a title", "venue": "ACL", "authors": []},
-    ]
-    sr.add(others, folder)
-    assert opened(folder).search("graph", 5, mode="bm25", filter="pages == 12").rankings[0].ids == ["x1"]
-    same_as_afresh(folder, [*OLD, *others], tmp_path)
 
 
 # the log and older generations
@@ -649,14 +606,14 @@ def test_what_was_restored_is_changed_and_swept_like_any_other(folder: Path, tmp
 def test_a_generation_that_cannot_be_restored_is_refused_in_one_line(folder: Path) -> None:
     sr.add(NEW, folder)
     sr.delete(folder, "p0000")
-    before = files(folder)
+    before = files_of(folder)
     for number, why in ((3, "is the current one"), (7, "is not there, or not any more")):
         refused = sciretrieve("restore", "--generation", str(number), "-i", folder)
         assert refused.returncode == 2
         assert refused.stderr == f"sciretrieve: generation {number} of {folder} {why}; those that can be restored: 1, 2\n"
         with pytest.raises(NotFound, match="those that can be restored: 1, 2"):
             sr.restore(folder, number)
-    assert files(folder) == before
+    assert files_of(folder) == before
     gc.collect()
     sr.merge(folder)
     with pytest.raises(NotFound, match="those that can be restored: none"):
@@ -667,21 +624,21 @@ def test_a_generation_that_cannot_be_restored_is_refused_in_one_line(folder: Pat
 
 
 def test_another_encoder_is_refused_before_anything_is_written(folder: Path) -> None:
-    before = files(folder)
+    before = files_of(folder)
     with pytest.raises(EncoderMismatch):
         sr.add(NEW, folder, encoder=LetterEncoder(scale=2))
     with pytest.raises(EncoderMismatch):
         sr.sync(NEW, folder, encoder=LetterEncoder("others", layout="bottleneck"))
-    assert files(folder) == before
+    assert files_of(folder) == before
 
 
 def test_an_encoder_whose_vectors_have_changed_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = files(folder)
+    before = files_of(folder)
     plain = LetterEncoder.encode
     monkeypatch.setattr(LetterEncoder, "encode", lambda self, tokens: plain(self, tokens) + np.float32(3))
     with pytest.raises(InvalidRequest):
         sr.add(NEW, folder)
-    assert files(folder) == before
+    assert files_of(folder) == before
 
 
 def vectors_file(path: Path, papers: Rows, dim: int = 4) -> Path:
@@ -728,7 +685,7 @@ def test_an_interrupted_change_goes_on_where_it_stopped(
 
     def read(path: Path) -> Any:
         reads.append(path)
-        return jsonl.read(path)
+        return JSON_LINES.read(path)
 
     monkeypatch.setattr(corpora, "format_of", lambda path: replace(JSON_LINES, read=read))
     before = opened(folder)
@@ -786,12 +743,12 @@ def test_interrupted_work_can_be_dropped(folder: Path, tmp_path: Path, monkeypat
 
 
 def test_a_strict_change_stops_at_the_first_bad_row(folder: Path, tmp_path: Path) -> None:
-    before = files(folder)
+    before = files_of(folder)
     corpus = write_jsonl(tmp_path / "papers.jsonl", [*NEW, {"id": "bad"}])
     for change in (sr.add, sr.sync):
         with pytest.raises(BadPaper, match="row 31"):
             change(corpus, folder, strict=True)
-    assert files(folder) == before
+    assert files_of(folder) == before
     assert sr.add(corpus, folder).rejected == 1
     assert json.loads((folder / "rejected.jsonl").read_text())["id"] == "bad"
 
@@ -799,46 +756,30 @@ def test_a_strict_change_stops_at_the_first_bad_row(folder: Path, tmp_path: Path
 # the lock
 
 
-HOLDER = """
-import sys
-from sciretrieve.files.writing import write_lock
-with write_lock(__import__("pathlib").Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
+WRITING: dict[str, list[Any]] = {
+    "add": [OLD],
+    "sync": [OLD],
+    "delete": ["p0000"],
+    "merge": [],
+    "reindex": ["--dense", "ivf"],
+    "restore": ["--generation", "1"],
+    "verify": ["--repair"],
+}
+"""The commands that write an index, with arguments; papers stand for a file of them."""
 
 
-@pytest.fixture
-def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that is writing the index."""
-    command = [sys.executable, "-c", HOLDER, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
-
-
-def test_a_second_writer_is_told_who_the_first_is(folder: Path, tmp_path: Path, holder: subprocess.Popen[str]) -> None:
-    before = files(folder)
-    corpus = write_jsonl(tmp_path / "papers.jsonl", NEW)
-    for arguments in (["add", corpus], ["sync", corpus], ["delete", "p0000"], ["merge"]):
-        refused = sciretrieve(*arguments, "-i", folder)
-        assert refused.returncode == 4
-        assert refused.stderr.splitlines()[-1].startswith(
-            f"sciretrieve: {folder} is being written by process {holder.pid} on {socket.gethostname()};"
-        )
-    assert files(folder) == before
+@pytest.mark.parametrize("command", WRITING)
+def test_a_second_writer_is_told_who_the_first_is(command: str, folder: Path, tmp_path: Path) -> None:
+    before = files_of(folder)
+    arguments = [write_jsonl(tmp_path / "papers.jsonl", NEW) if one is OLD else one for one in WRITING[command]]
+    with write_lock(folder):
+        refused = sciretrieve(command, *arguments, "-i", folder)
+    assert refused.returncode == 4
+    assert refused.stderr.splitlines()[-1].startswith(
+        f"sciretrieve: {folder} is being written by process {os.getpid()} on {socket.gethostname()};"
+    )
+    assert files_of(folder) == before
     assert len(opened(folder)) == 80  # readers are not in its way
-
-
-def test_a_dead_writers_lock_is_taken_over(folder: Path, holder: subprocess.Popen[str]) -> None:
-    with pytest.raises(IndexBusy, match=f"process {holder.pid} on "):
-        sr.add(NEW, folder)
-    holder.send_signal(signal.SIGKILL)
-    holder.wait(60)
-    assert str(holder.pid) in (folder / ".lock").read_text()
-    assert sr.add(NEW, folder).added == 30
 
 
 def test_a_change_holds_the_lock_to_its_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -864,12 +805,11 @@ def test_a_change_holds_the_lock_to_its_end(folder: Path, monkeypatch: pytest.Mo
     assert sweeps == locks == [folder] * 3
 
 
-@pytest.mark.parametrize("command", ["add", "sync", "delete", "merge"])
+@pytest.mark.parametrize("command", WRITING)
 def test_nothing_is_made_where_there_is_no_index(command: str, tmp_path: Path) -> None:
-    corpus = write_jsonl(tmp_path / "papers.jsonl", NEW)
+    arguments = [write_jsonl(tmp_path / "papers.jsonl", NEW) if one is OLD else one for one in WRITING[command]]
     listed = sorted(tmp_path.iterdir())
     for folder in (tmp_path / "none", tmp_path):
-        arguments = {"delete": ["p0000"], "merge": []}.get(command, [corpus])
         refused = sciretrieve(command, *arguments, "-i", folder)
         assert refused.returncode == 2
         assert f"there is no index at {folder}" in refused.stderr
@@ -902,63 +842,6 @@ def jsonl_text(papers: Rows) -> str:
     return "".join(json.dumps(paper) + "\n" for paper in papers)
 
 
-class Watch:
-    """A `sciretrieve sync --watch` in a process of its own, over an index of words alone, as a user has it; it looks more often."""
-
-    def __init__(self, corpus: Path, folder: Path, notes: Path, *options: str) -> None:
-        answer("index", corpus, "-o", folder, "--dense", "none")
-        self.folder, self.notes = folder, notes
-        often = "from sciretrieve.commands import changing, main; changing.WATCHING = 0.5; main()"
-        command = [sys.executable, "-c", often, "sync", str(corpus), "-i", str(folder), "--watch", *options]
-        with notes.open("w") as stderr:
-            self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT, preexec_fn=hear_interrupts)
-
-    def until(self, condition: Any) -> None:
-        """Wait until it is as expected."""
-        deadline = time.monotonic() + 120
-        while not condition():
-            assert self.process.poll() is None, self.notes.read_text()
-            assert time.monotonic() < deadline, self.notes.read_text()
-            time.sleep(0.05)
-
-    def until_told(self, text: str, times: int = 1) -> None:
-        self.until(lambda: self.notes.read_text().count(text) >= times)
-
-    def until_generation(self, number: int) -> set[str]:
-        """The papers of a generation, once it is there."""
-        self.until(lambda: sr.open(self.folder).snapshot.manifest.log[-1].generation >= number)
-        index = sr.open(self.folder)
-        assert index.snapshot.manifest.generation == number
-        return set(index.snapshot.live_ids())
-
-
-def test_a_watched_corpus_is_followed(tmp_path: Path) -> None:
-    papers = tmp_path / "papers"
-    papers.mkdir()
-    (papers / "old.bib").write_text(bibtex(OLD))
-    watch = Watch(papers, tmp_path / "index", tmp_path / "notes", "--allow-deletions")
-    try:
-        watch.until_told("watching; Ctrl-C ends it")
-        (papers / "old.bib").write_text(bibtex(OLD[5:]))
-        (papers / "new.bib").write_text(bibtex(NEW))
-        assert watch.until_generation(2) == set(ids(PAPERS[5:]))
-        (papers / "old.bib").write_text("@article{half, title = {An entry that is not wri")
-        (papers / "new.bib").unlink()
-        watch.until_told("waiting for the next change")
-        watch.until_told("watching; Ctrl-C ends it", 3)
-        (papers / "old.bib").write_text(bibtex(CHANGED))
-        assert watch.until_generation(3) == set(ids(CHANGED))
-        watch.until_told("watching; Ctrl-C ends it", 4)
-        watch.process.send_signal(signal.SIGINT)
-        assert watch.process.wait(60) == 130
-        notes = watch.notes.read_text()
-        assert "Traceback" not in notes
-        assert "30 added" in notes
-    finally:
-        watch.process.kill()
-        watch.process.wait(60)
-
-
 class Looks:
     """Stands for `time` where a corpus is watched: each pause is the next thing that happens to it; after the last, Ctrl-C."""
 
@@ -971,6 +854,47 @@ class Looks:
         if not self.events:
             raise KeyboardInterrupt
         self.events.pop(0)()
+
+
+def watched(
+    corpus: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *events: Callable[[], object], options: tuple[str, ...] = ()
+) -> str:
+    """What is told while a corpus is watched, to which these things happen, each between two looks; then Ctrl-C is pressed."""
+    monkeypatch.setattr("sciretrieve.commands.changing.time", Looks(lambda: None, *events, lambda: None))
+    result = sciretrieve("sync", corpus, "-i", folder, "--watch", *options)
+    assert result.returncode == 130
+    assert "Traceback" not in result.stderr
+    assert result.stderr.count("watching; Ctrl-C ends it") >= 1
+    return result.stderr
+
+
+def added(folder: Path) -> list[int]:
+    return [record.added for record in sr.open(folder).snapshot.manifest.log]
+
+
+def test_a_watched_folder_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files come, go and are broken for a while."""
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "old.bib").write_text(bibtex(OLD))
+    folder = words(papers, tmp_path / "index")
+
+    def changed() -> None:
+        (papers / "old.bib").write_text(bibtex(OLD[5:]))
+        (papers / "new.bib").write_text(bibtex(NEW))
+
+    def broken() -> None:
+        assert set(sr.open(folder).snapshot.live_ids()) == set(ids(PAPERS[5:]))
+        (papers / "old.bib").write_text("@article{half, title = {An entry that is not wri")
+        (papers / "new.bib").unlink()
+
+    still = [lambda: None] * 2
+    events = [changed, *still, broken, *still, lambda: (papers / "old.bib").write_text(bibtex(CHANGED)), *still]
+    told = watched(papers, folder, monkeypatch, *events, options=("--allow-deletions",))
+    assert "waiting for the next change" in told
+    assert "30 added" in told
+    assert set(sr.open(folder).snapshot.live_ids()) == set(ids(CHANGED))
+    assert sr.open(folder).snapshot.manifest.generation == 3
 
 
 def test_a_watched_file_is_read_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -987,26 +911,20 @@ def test_a_watched_file_is_read_when_it_is_quiet(tmp_path: Path, monkeypatch: py
         return write
 
     whole = bibtex(PAPERS)
-    looks = Looks(lambda: None, written(whole[:-3000]), written(whole[:-300]), written(whole), lambda: None)
-    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
-    result = sciretrieve("sync", corpus, "-i", folder, "--watch")
-    assert result.returncode == 130
+    watched(corpus, folder, monkeypatch, written(whole[:-3000]), written(whole[:-300]), written(whole))
     assert counts == [80, 80, 80]
     assert len(sr.open(folder)) == 110
-    assert [record.added for record in sr.open(folder).snapshot.manifest.log] == [80, 30]
+    assert added(folder) == [80, 30]
 
 
 def test_a_deletion_that_is_refused_is_waited_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
     folder = words(corpus, tmp_path / "index")
     monkeypatch.setattr("sciretrieve.commands.changing.sys", AtTerminal())
-    still = [lambda: None]
-    looks = Looks(*still, lambda: write_jsonl(corpus, OLD[:40]), *still, lambda: write_jsonl(corpus, PAPERS), *still)
-    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
-    result = sciretrieve("sync", corpus, "-i", folder, "--watch")
-    assert result.returncode == 130
-    assert f"40 of the 80 papers of {folder} are not in the corpus" in result.stderr
-    assert "waiting for the next change" in result.stderr
+    events = [lambda: write_jsonl(corpus, OLD[:40]), lambda: None, lambda: write_jsonl(corpus, PAPERS)]
+    told = watched(corpus, folder, monkeypatch, *events)
+    assert f"40 of the 80 papers of {folder} are not in the corpus" in told
+    assert "waiting for the next change" in told
     assert [record.deleted for record in sr.open(folder).snapshot.manifest.log] == [0, 0]
     assert len(sr.open(folder)) == 110
 
@@ -1019,14 +937,12 @@ def test_a_watched_file_that_cannot_be_opened_is_waited_for(tmp_path: Path, monk
     def read(path: Path) -> Any:
         if refusals:
             raise refusals.pop()
-        return jsonl.read(path)
+        return JSON_LINES.read(path)
 
     monkeypatch.setattr(corpora, "format_of", lambda path: replace(JSON_LINES, read=read))
-    changes = (lambda: write_jsonl(corpus, PAPERS[:100]), lambda: write_jsonl(corpus, PAPERS))
-    looks = Looks(lambda: None, changes[0], lambda: None, changes[1], lambda: None)
-    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
-    assert "Permission denied" in sciretrieve("sync", corpus, "-i", folder, "--watch").stderr
-    assert [record.added for record in sr.open(folder).snapshot.manifest.log] == [80, 30]
+    events = [lambda: write_jsonl(corpus, PAPERS[:100]), lambda: None, lambda: write_jsonl(corpus, PAPERS)]
+    assert "Permission denied" in watched(corpus, folder, monkeypatch, *events)
+    assert added(folder) == [80, 30]
 
 
 def test_papers_are_the_same_whatever_types_others_give_their_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

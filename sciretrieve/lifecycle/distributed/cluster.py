@@ -138,9 +138,7 @@ class RayCluster:
 
     def check(self, node: Node, seen: Path) -> bool:
         """Whether a node answers; it must have this version of sciretrieve, and see a file as this machine does.
-
-        Raises:
-            Unavailable: it has not, or does not.
+        Raises Unavailable: it has not, or does not.
         """
 
         # Ray sends a function within a function as it is, so the node needs nothing to run it

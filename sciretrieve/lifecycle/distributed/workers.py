@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,15 +60,15 @@ class RayWorkers:
         """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
         return ClusterSearcher.of(snapshot, groups=NodeGroups(self.cluster, snapshot))
 
-    def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
+    def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.
 
         Raises:
             Unavailable: a node lacks this version of sciretrieve, or does not see the directory; no node is left; or a task's workers
                 died again and again.
         """
-        crew = _Crew(self.cluster, directory, advance)
-        waiting = deque(range(len(tasks)))
+        crew, every_task = _Crew(self.cluster, directory, advance), list(tasks)
+        waiting = deque(range(len(every_task)))
         deaths: Counter[int] = Counter()
         try:
             while waiting or crew.busy:
@@ -76,7 +76,7 @@ class RayWorkers:
                 for worker in crew.idle:
                     if waiting:
                         number = waiting.popleft()
-                        crew.set_to_work(worker, number, tasks[number])
+                        crew.set_to_work(worker, number, every_task[number])
                 for number, outcome in crew.outcomes():
                     if outcome is not None:
                         yield number, outcome[0]

@@ -1,6 +1,6 @@
 """Where papers come from: files, directories and globs of many formats, all read as one stream of Arrow tables.
 
-Each format has its own file here with one function, `read(path)`, that yields raw batches, and each kind of records one in `dialects`;
+Each format has its own file here with a function `rows(path)` that yields its rows by number, and each kind of records one in `dialects`;
 `formats.py` says which format a file has; `papers.py` turns rows into papers and rejects bad ones. Nothing reads a whole corpus into
 memory, except the parsing libraries for BibTeX and RIS (such files are personal libraries, not corpora of millions).
 """

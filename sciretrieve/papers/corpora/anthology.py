@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from .raw import RawBatch, Row, batches_of_rows
-from .xml import records, text_of, tree_of
+from .raw import Row, filled
+from .xml import records, rest_of, text_of
 
 ROOT = "collection"
 TAGS = frozenset({"meta", "frontmatter", "paper"})
@@ -23,23 +23,15 @@ VOLUME = {
 }
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the papers in batches, with their volumes' front matters where these have a title; row n is the n-th of these.
-
-    Raises:
-        InvalidRequest: the file cannot be read to its end.
-    """
-    return batches_of_rows(str(path), enumerate(_rows(path), 1))
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    meta = Element("meta")
+def rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the papers, with their volumes' front matters where these have a title. Raises as `records`."""
+    meta, numbers = Element("meta"), count(1)
     for record, (collection, *inner) in records(path, TAGS):
         if record.tag == "meta":
             meta = record
         elif record.tag == "paper" or record.find("title") is not None:
             volume = f"{collection.get('id', '')}-{inner[0].get('id', '') if inner else ''}"
-            yield _row(record, volume, meta)
+            yield next(numbers), _row(record, volume, meta)
 
 
 def _row(record: Element, volume: str, meta: Element) -> Row:
@@ -60,22 +52,14 @@ def _row(record: Element, volume: str, meta: Element) -> Row:
         "volume_id": volume,
         **{name: text_of(meta.find(tag)) for tag, name in VOLUME.items()},
     }
-    return {**{name: value for name, value in row.items() if value}, "anthology": _rest(record)}
+    # the rest has awards, revisions, attachments, affiliations, ids of authors, names in other scripts
+    return {**filled(row), "anthology": rest_of(record, "title", "abstract")}
 
 
 def _id(volume: str, number: str) -> str:
     """The id of a paper without a URL: 2020.acl-main.1, and of the old collections P18-1001."""
-    is_old = volume[:1].isalpha()
-    return volume[:-1] + volume[-1:] + number.zfill(3) if is_old else f"{volume}.{number}"
+    return volume + number.zfill(3) if volume[:1].isalpha() else f"{volume}.{number}"
 
 
 def _name(person: Element) -> str:
     return " ".join(filter(None, (text_of(person.find("first")), text_of(person.find("last")))))
-
-
-def _rest(record: Element) -> str:
-    """What else the record has, as JSON: awards, revisions, attachments, affiliations, ids of authors, names in other scripts."""
-    for child in list(record):
-        if child.tag in ("title", "abstract"):
-            record.remove(child)
-    return json.dumps(tree_of(record), ensure_ascii=False)

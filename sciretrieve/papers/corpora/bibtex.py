@@ -17,7 +17,7 @@ from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry
 from ..bibliographies.keywords import listed
 from .encodings import read_text
 from .latex import plain_text, verbatim_text
-from .raw import CutOff, RawBatch, Rejected, Row, batches_of_rows, free_name
+from .raw import CutOff, Rejected, Row, free_name
 
 NOT_PAPERS = {"string", "preamble", "xdata"}
 NAMES = {"author": "authors", "editor": "editors"}
@@ -52,17 +52,6 @@ MOST_LEVELS, MOST_PARENTS = 50, 50
 """Parents of parents that are followed, and that an entry is kept with."""
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the entries of a bibliography in batches; row n is its n-th entry but for `@string`, `@preamble` and `@xdata`.
-
-    Each has its fields by their lower-cased names, as plain text, and inherits missing fields from the entries that its `crossref` and
-    `xdata` name. `type` is its kind, and `bibtex` the original entry, with the file's own macros expanded.
-
-    A broken entry is rejected with its key and line, and costs no other: the next begins where a line says so.
-    """
-    return batches_of_rows(str(path), _rows(path))
-
-
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """An entry: its kind, its key, and its fields with the parts of their values."""
@@ -89,7 +78,14 @@ class _Broken:
     is_last: bool = False
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the entries but for `@string`, `@preamble` and `@xdata`.
+
+    Each has its fields by their lower-cased names, as plain text, and inherits missing fields from the entries that its `crossref` and
+    `xdata` name. `type` is its kind, and `bibtex` the original entry, with the file's own macros expanded.
+
+    A broken entry is rejected with its key and line, and costs no other: the next begins where a line says so.
+    """
     text = read_text(path)
     parents = _Parents(path, text)
     papers = (item for item in _entries(path, text) if isinstance(item, _Broken) or item.kind.lower() not in NOT_PAPERS)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from ...base.errors import InvalidRequest, UnknownName
 from ...options import ColumnMap
 
 INVERTED = "abstract_inverted_index"
+"""OpenAlex's abstracts: instead of a text, the positions of every word."""
+LONGEST_ABSTRACT = 1_000_000
+"""Words that an abstract may have, and 16 times as many characters: a few bytes can say that a long word is everywhere."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "_id", "paper_id", "corpus_id", "doc_id", "docno", "document_id")
@@ -72,3 +77,31 @@ def _recognised(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[str
 def _letters(name: str) -> str:
     """A name without inner separators; a separator at its end, as in `id_`, is kept."""
     return re.sub(r"(?<=\w)[\W_]+(?=\w)", "", name.lower())
+
+
+def uninverted(value: Any) -> Any:
+    """The text of an inverted index: an object, pairs, or JSON of an object. Anything else is returned unchanged.
+
+    >>> uninverted({"to": [0, 2], "be": [1, 3]})
+    'to be to be'
+    """
+    index = value
+    if isinstance(value, str):
+        if not value.startswith("{"):
+            return value
+        try:
+            index = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    pairs: Iterable[Any] = index.items() if isinstance(index, Mapping) else index or []
+    try:
+        words = [(str(word), positions or []) for word, positions in pairs]
+        if (
+            sum(len(positions) for _, positions in words) > LONGEST_ABSTRACT
+            or sum(len(word) * len(at) for word, at in words) > 16 * LONGEST_ABSTRACT
+        ):
+            return value
+        words_at = [(position, word) for word, positions in words for position in positions]
+        return " ".join(word for _, word in sorted(words_at))
+    except (TypeError, ValueError):
+        return value

@@ -20,9 +20,10 @@ from ...config import home
 from ...files import archives
 from ...files.streams import STDIN, blocks, is_compressed
 from ...options import ColumnMap
-from . import beir_corpus, zotero_library
+from . import zotero_library
 from .dialects import plain
 from .formats import SUFFIXES, format_of, suffix_of
+from .jsonl import BEIR_NAMES
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
 
@@ -277,10 +278,9 @@ def _expand(source: str) -> Sequence[Path]:
 
 
 def _directory(path: Path) -> Sequence[Path]:
-    if beir_file := beir_corpus.corpus_file(path):
-        return [beir_file]
-    if (library := zotero_library.library_file(path)) is not None:
-        return [library]
+    for name in (*BEIR_NAMES, zotero_library.NAME):  # whose folders have other files, too, which are no papers
+        if (path / name).is_file():
+            return [path / name]
     files: list[Path] = []
     for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))):
         if _is_of_several(file):
@@ -310,7 +310,7 @@ def _archive(path: Path) -> Sequence[Path]:
     """The files of supported formats within a .zip, or the corpus alone of a BEIR data set. What is left out is named in a warning."""
     files = archives.names(path)
     names = sorted(files)
-    corpora = [name for name in names if Path(name).name in beir_corpus.NAMES and str(Path(name).with_name("queries.jsonl")) in files]
+    corpora = [name for name in names if Path(name).name in BEIR_NAMES and str(Path(name).with_name("queries.jsonl")) in files]
     read = corpora or [name for name in names if suffix_of(path / name) in SUFFIXES and not Path(name).name.startswith((".", "_"))]
     if not read:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")

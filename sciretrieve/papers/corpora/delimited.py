@@ -14,21 +14,14 @@ from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, beginning, open_binary
 from .dialects import zotero
 from .encodings import ESCAPED, encoding_of
-from .raw import MOST_COLUMNS, RawBatch, Rejected, Row, batches_of_rows, free_name, too_many_columns
+from .raw import MOST_COLUMNS, Rejected, Row, free_name, too_many_columns
 
 DELIMITERS = ",;\t|"
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the rows of a delimited file in batches, as texts; row 1 is the first after the header.
-
-    Raises:
-        InvalidRequest: the file cannot be read to its end.
-    """
-    return batches_of_rows(str(path), _rows(path), untyped=True)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the rows of a delimited file, as texts; row 1 is the first after the header. Raises InvalidRequest: it cannot be read to its
+    end."""
     csv.field_size_limit(sys.maxsize)
     number = 0
     encoding = encoding_of(path, beginning(path))

@@ -34,9 +34,7 @@ codecs.register_error(ESCAPED, _escaped)
 
 def read_text(path: Path) -> str:
     """All of a source as text. Broken bytes become lone surrogates.
-
-    Raises:
-        InvalidRequest: the source cannot be decompressed, or is too large.
+    Raises InvalidRequest: the source cannot be decompressed, or is too large.
     """
     data = read_bytes(path)
     if data.isascii():

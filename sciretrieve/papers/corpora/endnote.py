@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ..bibliographies.author_names import in_order
-from .raw import RawBatch, Row, batches_of_rows
-from .xml import records, text_of, tree_of
+from .raw import Row, filled
+from .xml import first_text, records, rest_of, text_of
 
 TAGS = frozenset({"record"})
 RECORDS = re.compile(rb"<xml>\s*<records\b")
@@ -35,28 +34,23 @@ TEXTS = {
 """Columns, and the elements that they come from: the first that has a text."""
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the records in batches; row n is the n-th.
-
-    Raises:
-        InvalidRequest: the file cannot be read to its end.
-    """
-    return batches_of_rows(str(path), ((number, _row(record)) for number, (record, _) in enumerate(records(path, TAGS), 1)))
+def rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the records. Raises as `records`."""
+    return ((number, _row(record)) for number, (record, _) in enumerate(records(path, TAGS), 1))
 
 
 def _row(record: Element) -> Row:
-    texts = {name: next(filter(None, (text_of(record.find(path)) for path in paths)), "") for name, paths in TEXTS.items()}
     kind = record.find("ref-type")
     row = {
         "id": text_of(record.find("label")) or _number(record),
         "title": text_of(record.find("titles/title")),
-        **texts,
+        **{name: first_text(record, *paths) for name, paths in TEXTS.items()},
         "authors": [name for author in record.iterfind("contributors/authors/author") if (name := in_order(text_of(author)))],
         "editors": [name for editor in record.iterfind("contributors/secondary-authors/author") if (name := in_order(text_of(editor)))],
         "keywords": [text for word in record.iterfind("keywords/keyword") if (text := text_of(word))],
         "type": kind.get("name", "") if kind is not None else "",
     }
-    return {**{name: value for name, value in row.items() if value}, "endnote": _rest(record)}
+    return {**filled(row), "endnote": rest_of(record, "abstract", "notes", "titles/title")}
 
 
 def _number(record: Element) -> str:
@@ -65,12 +59,3 @@ def _number(record: Element) -> str:
     library = key.get("db-id", "") if key is not None else ""
     number = text_of(key) or text_of(record.find("rec-number"))
     return f"{library}:{number}" if library and number else number
-
-
-def _rest(record: Element) -> str:
-    """The whole record as JSON, without title, abstract and notes."""
-    for parent, tags in ((record, ("abstract", "notes")), *((titles, ("title",)) for titles in record.findall("titles"))):
-        for child in list(parent):
-            if child.tag in tags:
-                parent.remove(child)
-    return json.dumps(tree_of(record), ensure_ascii=False)

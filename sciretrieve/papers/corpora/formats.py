@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ...base.errors import InvalidRequest
-from ...files import archives
 from ...files.schema import letters
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
 from . import (
     anthology,
-    beir_corpus,
     bibtex,
     delimited,
     endnote,
@@ -34,10 +33,11 @@ from . import (
 )
 from .bibtex import HEAD
 from .columns import ALIASES
-from .raw import RawBatch
+from .jsonl import BEIR_NAMES
+from .raw import RawBatch, Rejected, Row, batches_of_rows
 from .xml import root_of
 
-BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
+ENTRY = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
 ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
 XML = ".xml"
 TEXT_NAMES = {letters(name) for field in ("title", "abstract") for name in ALIASES[field]}
@@ -51,7 +51,7 @@ class Format:
     Attributes:
         suffixes: what such files are called, without the suffix of a compression.
         looks: whether the first bytes of a file are those of this format, and of no other.
-        read: yields its rows.
+        read: yields the rows of a file in batches.
         count: how many rows a file has, or None if that needs parsing all of it.
     """
 
@@ -59,7 +59,7 @@ class Format:
     suffixes: tuple[str, ...]
     looks: Callable[[bytes], bool]
     read: Callable[[Path], Iterator[RawBatch]]
-    count: Callable[[Path], int | None]
+    count: Callable[[Path], int | None] = lambda _: None
 
 
 def _is_json_lines(head: bytes) -> bool:
@@ -85,7 +85,7 @@ def _is_answer(line: bytes) -> bool:
 
 def _is_bibliography(head: bytes) -> bool:
     """Whether the first thing is an entry of BibTeX; or there is one below lines that JabRef and others begin a file with."""
-    return BIBTEX.match(head) is not None or (
+    return ENTRY.match(head) is not None or (
         head.lstrip()[:1] not in (b"<", b"{", b"[") and HEAD.search(head.decode(errors="replace")) is not None
     )
 
@@ -97,35 +97,37 @@ def _is_table(head: bytes) -> bool:
     return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
 
 
-def _unknown(_: Path) -> None:
-    return None
+def _lines(path: Path, header: int = 0) -> int | None:
+    return None if is_compressed(path) else sum(block.count(b"\n") for block in blocks(path)) - header
 
 
-def _lines(path: Path) -> int | None:
-    return None if is_compressed(path) else sum(block.count(b"\n") for block in blocks(path))
-
-
-def _lines_without_header(path: Path) -> int | None:
-    lines = _lines(path)
-    return None if lines is None else lines - 1
+def _by_rows(
+    rows: Callable[[Path], Iterable[tuple[int, Row | Rejected]]], *, untyped: bool = False
+) -> Callable[[Path], Iterator[RawBatch]]:
+    """How files are read of which `rows` gives one numbered row after the other, as `batches_of_rows` takes them."""
+    return lambda path: batches_of_rows(str(path), rows(path), untyped=untyped)
 
 
 PARQUET = Format("Parquet", (".parquet",), lambda head: head.startswith(b"PAR1"), parquet.read, parquet.count)
-JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines, jsonl.read, _lines)
-BEIR = Format("BEIR", (".jsonl",), _is_json_lines, beir_corpus.read, _lines)
-CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header)
+JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines, _by_rows(jsonl.rows), _lines)
+BEIR = Format("BEIR", (".jsonl",), _is_json_lines, _by_rows(jsonl.beir_rows), _lines)
+EXCEL = Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), _by_rows(spreadsheet.rows))
+JSON = Format("JSON", (".json",), _is_document, _by_rows(json_document.rows))
+BIBTEX = Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, _by_rows(bibtex.rows))
+RIS = Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), _by_rows(ris.rows))
+CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, _by_rows(delimited.rows, untyped=True), partial(_lines, header=1))
 FORMATS = (
     PARQUET,
     JSON_LINES,
-    Format("Zotero", (".sqlite",), lambda head: head.startswith(zotero_library.SIGNATURE), zotero_library.read, _unknown),
-    Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), spreadsheet.read, _unknown),
-    Format("JSON", (".json",), _is_document, json_document.read, _unknown),
-    Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, bibtex.read, _unknown),
-    Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
-    Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, pubmed.read, _unknown),
-    Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
-    Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, anthology.read, _unknown),
-    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, endnote.read, _unknown),
+    Format("Zotero", (".sqlite",), lambda head: head.startswith(zotero_library.SIGNATURE), _by_rows(zotero_library.rows)),
+    EXCEL,
+    JSON,
+    BIBTEX,
+    RIS,
+    Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, _by_rows(pubmed.rows)),
+    Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, _by_rows(nbib.rows)),
+    Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, _by_rows(anthology.rows)),
+    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, _by_rows(endnote.rows)),
     CSV,
 )
 """In the order in which a file's look is compared with theirs."""
@@ -133,12 +135,8 @@ SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffi
 
 
 def format_of(file: Path) -> Format:
-    """A file's format.
-
-    Raises:
-        InvalidRequest: it has none that is read here.
-    """
-    if file == beir_corpus.corpus_file(file.parent) or (file.name in beir_corpus.NAMES and archives.place(file)):
+    """A file's format. Raises InvalidRequest: it has none that is read here."""
+    if file.name in BEIR_NAMES:
         return BEIR
     head = beginning(file).removeprefix(b"\xef\xbb\xbf")
     suffix = suffix_of(file)

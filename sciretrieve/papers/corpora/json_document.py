@@ -15,7 +15,7 @@ from typing import Any
 from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, blocks
 from .dialects import plain
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import Rejected, Row
 
 LISTS = {"results", "data", "items"}
 """Where answers have their records, if there is a list."""
@@ -24,19 +24,13 @@ WRAPPINGS = {"message"}
 BLANKS = re.compile(r"[ \t\n\r]+")
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the records of a JSON document in batches; row n is its n-th record, which is rejected if it is no object.
-
-    Raises:
-        InvalidRequest: the document cannot be read to its end.
-    """
-    return batches_of_rows(str(path), ((number, _row(path, number, value)) for number, value in enumerate(_Reader(path).records(), 1)))
-
-
-def _row(path: Path, number: int, value: Any) -> Row | Rejected:
-    if isinstance(value, dict) and value:
-        return plain(value)
-    return Rejected(str(path), number, "an empty object" if value == {} else "not a JSON object")
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the records; one that is no object is rejected. Raises InvalidRequest: the document cannot be read to its end."""
+    for number, value in enumerate(_Reader(path).records(), 1):
+        if isinstance(value, dict) and value:
+            yield number, plain(value)
+        else:
+            yield number, Rejected(str(path), number, "an empty object" if value == {} else "not a JSON object")
 
 
 class _Reader:

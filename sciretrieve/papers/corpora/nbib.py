@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from ...files.streams import LONGEST_LINE, lines
 from ..bibliographies.author_names import in_order
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import Rejected, Row, filled
 
 TAG = re.compile(rb"([A-Z]{2,4}) *- ?(.*)")
 START = re.compile(rb"\s*PMID- ?\d")
@@ -30,70 +31,45 @@ LISTS = {"type": "PT", "keywords": "OT", "mesh": "MH", "language": "LA", "issn":
 DOI = re.compile(r"(10\.\S+) \[doi\]")
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the records in batches; row n is the n-th.
-
-    Raises:
-        InvalidRequest: the file cannot be decompressed.
-    """
-    return batches_of_rows(str(path), ((number, _row(path, number, tags)) for number, tags in enumerate(_records(path), 1)))
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the records. Raises InvalidRequest: the file cannot be decompressed."""
+    for number, (record, size) in enumerate(_records(path), 1):
+        tags = _tags(record) if size <= LONGEST_LINE else f"more than {LONGEST_LINE >> 20} MB in one record"
+        yield number, Rejected(str(path), number, tags) if isinstance(tags, str) else _row(tags)
 
 
-def _records(path: Path) -> Iterator[dict[str, list[str]] | str]:
-    """Each record's texts by tag, or what is wrong with it. A record begins with its PMID, or after an empty line."""
-    record = _Record()
-    for line in lines(path):
-        tag = TAG.match(line)
-        if not line.strip() or (tag and tag[1] == b"PMID" and "PMID" in record.texts):
-            if not record.is_empty:
-                yield record.whole()
-            record = _Record()
+def _records(path: Path) -> Iterator[tuple[list[bytes], int]]:
+    """The lines of each record, which begins with its PMID or after an empty line, and their bytes; of too many bytes, a few lines."""
+    record, size, has_id = list[bytes](), 0, False
+    for line in chain(lines(path), [b""]):
+        is_id = (tag := TAG.match(line)) is not None and tag[1] == b"PMID"
+        if record and (not line.strip() or (is_id and has_id)):
+            yield record, size
+            record, size, has_id = [], 0, False
         if line.strip():
-            record.add(tag, line)
-    if not record.is_empty:
-        yield record.whole()
+            size, has_id = size + len(line), has_id or is_id
+            if size <= LONGEST_LINE:
+                record.append(line)
+            else:
+                del record[1:]
 
 
-class _Record:
-    """The lines of a record so far."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, list[list[bytes]]] = {}
-        self._wrong = ""
-        self._size = 0
-        self._parts: list[bytes] = []
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no line was added."""
-        return not self._size
-
-    def add(self, tag: re.Match[bytes] | None, line: bytes) -> None:
-        """Add a line that is not blank, with its tag if it has one."""
-        self._size += len(line)
-        if self._wrong:
-            return
-        if self._size > LONGEST_LINE:
-            self._wrong = f"more than {LONGEST_LINE >> 20} MB in one record"
-            self.texts.clear()
-        elif tag:
-            self._parts = [tag[2].strip()]
-            self.texts.setdefault(tag[1].decode(), []).append(self._parts)
-        elif line[:1] == b" " and self.texts:
-            self._parts.append(line.strip())
+def _tags(record: Sequence[bytes]) -> dict[str, list[str]] | str:
+    """A record's texts by tag, or what is wrong with it."""
+    texts: dict[str, list[list[bytes]]] = {}
+    parts: list[bytes] = []
+    for line in record:
+        if tag := TAG.match(line):
+            parts = [tag[2].strip()]
+            texts.setdefault(tag[1].decode(), []).append(parts)
+        elif line[:1] == b" " and texts:
+            parts.append(line.strip())
         else:
-            self._wrong = f"not a line of MEDLINE's format: {line[:60].decode(errors='replace')!r}"
-
-    def whole(self) -> dict[str, list[str]] | str:
-        """The texts by tag, or what is wrong."""
-        if self._wrong:
-            return self._wrong
-        return {tag: [b" ".join(parts).decode(errors="surrogateescape") for parts in texts] for tag, texts in self.texts.items()}
+            return f"not a line of MEDLINE's format: {line[:60].decode(errors='replace')!r}"
+    return {tag: [b" ".join(parts).decode(errors="surrogateescape") for parts in of_tag] for tag, of_tag in texts.items()}
 
 
-def _row(path: Path, number: int, tags: Mapping[str, list[str]] | str) -> Row | Rejected:
-    if isinstance(tags, str):
-        return Rejected(str(path), number, tags)
+def _row(tags: Mapping[str, list[str]]) -> Row:
     row: dict[str, object] = {name: " ".join(tags.get(tag, ())) for name, tag in COLUMNS.items()}
     row["title"] = row["title"] or " ".join(tags.get("TT", tags.get("BTI", ())))
     row["authors"] = [in_order(name) for name in tags.get("FAU", tags.get("AU", ()))] + list(tags.get("CN", ()))
@@ -102,4 +78,4 @@ def _row(path: Path, number: int, tags: Mapping[str, list[str]] | str) -> Row | 
     row |= {name: list(tags.get(tag, ())) for name, tag in LISTS.items()}
     used_tags = {*COLUMNS.values(), *LISTS.values(), "FAU", "CN"}
     row |= {f"nbib_{tag.lower()}": texts for tag, texts in tags.items() if tag not in used_tags}
-    return {name: value for name, value in row.items() if value}
+    return filled(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,14 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.characters import clean
 from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from, is_bytes, is_list, is_text
 from ...options import ColumnMap
 from .. import identifiers
-from .cleaning import cleaned
-from .columns import INVERTED, Fields, resolved
-from .inverted import uninverted
-from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
-from .seen import SeenIds
+from .columns import INVERTED, Fields, resolved, uninverted
+from .raw import MOST_COLUMNS, RawBatch, Rejected, SeenIds, too_many_columns
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
@@ -89,6 +88,15 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
                     rejected_rows.add(batch.rows[place])
         mask = pa.array([number not in rejected_rows for number in batch.rows])
         yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
+
+
+def first(batches: Iterator[Batch], limit: int | None) -> Iterator[Batch]:
+    """Batches up to so many papers, or all of them."""
+    left = limit
+    for batch in batches:
+        yield batch if left is None else replace(batch, papers=batch.papers.slice(0, left))
+        if left is not None and (left := left - len(batch.papers)) <= 0:
+            return
 
 
 def _without_other_ids(rejected: Sequence[Rejected], columns: ColumnMap) -> list[Rejected]:
@@ -223,6 +231,36 @@ def _is_object(table: pa.Table, name: str) -> bool:
         return False
     kind = table[name].type
     return bool(pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind))
+
+
+def cleaned(values: Any) -> Any:
+    """An array, or a chunked one, whose texts, those in lists and objects, too, are in the form that they are stored in, see
+    `characters.clean`; the same array where they are."""
+    if isinstance(values, pa.ChunkedArray):
+        chunks = [cleaned(chunk) for chunk in values.chunks]
+        return pa.chunked_array(chunks, values.type) if any(map(operator.is_not, chunks, values.chunks)) else values
+    kind = values.type
+    if is_text(kind):
+        flags = pc.fill_null(pc.invert(pc.string_is_ascii(values)), False)
+        others = values.filter(flags).to_pylist()
+        texts = [clean(text) for text in others]
+        return values if texts == others else pc.replace_with_mask(values, flags, pa.array(texts, kind))
+    if is_list(kind):
+        inner = [values.flatten()]
+    elif pa.types.is_struct(kind):
+        inner = [values.field(number) for number in range(kind.num_fields)]
+    else:
+        return values
+    return pa.array(map(_cleaned, values.to_pylist()), kind) if any(cleaned(part) is not part for part in inner) else values
+
+
+def _cleaned(value: Any) -> Any:
+    """A text, or all texts of a list or an object."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    return {name: _cleaned(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -15,9 +15,7 @@ from .raw import BATCH_ROWS, RawBatch, Rejected
 
 def read(path: Path) -> Iterator[RawBatch]:
     """Yield the rows of a Parquet file in batches; rows whose text is broken UTF-8 are rejected.
-
-    Raises:
-        InvalidRequest: the file is not Parquet, or is damaged.
+    Raises InvalidRequest: the file is not Parquet, or is damaged.
     """
     row = 0
     try:

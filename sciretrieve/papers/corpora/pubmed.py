@@ -5,26 +5,21 @@ Elements as in NLM's "MEDLINE/PubMed XML Data Elements".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from .raw import RawBatch, Row, Withdrawn, batches_of_rows
-from .xml import records, text_of, tree_of
+from .raw import Row, Withdrawn, filled
+from .xml import first_text, records, rest_of, text_of
 
 ROOTS = {"PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "MedlineCitationSet", "MedlineCitation"}
 TAGS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation", "DeleteCitation", "DeleteDocument"})
 YEARS = (".//JournalIssue/PubDate/Year", ".//JournalIssue/PubDate/MedlineDate", ".//Book/PubDate/Year", ".//ArticleDate/Year")
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the citations in batches; row n is the n-th. A list of deleted citations is a rejected row.
-
-    Raises:
-        InvalidRequest: the file cannot be read to its end.
-    """
-    return batches_of_rows(str(path), ((number, _row(path, number, record)) for number, (record, _) in enumerate(records(path, TAGS), 1)))
+def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
+    """Yield the citations; a list of deleted ones is a rejected row. Raises as `records`."""
+    return ((number, _row(path, number, record)) for number, (record, _) in enumerate(records(path, TAGS), 1))
 
 
 def _row(path: Path, number: int, record: Element) -> Row | Withdrawn:
@@ -34,28 +29,28 @@ def _row(path: Path, number: int, record: Element) -> Row | Withdrawn:
     article = record.find(".//Article")
     body = record if article is None else article
     id = text_of(record.find(".//PMID"))
-    titles = (text_of(body.find(name)) for name in (".//ArticleTitle", ".//VernacularTitle", ".//BookTitle"))
     row = {
         "id": id,
-        "title": next(filter(None, titles), ""),
+        "title": first_text(body, ".//ArticleTitle", ".//VernacularTitle", ".//BookTitle"),
         "abstract": _abstract(body.find("Abstract") if article is not None else record.find(".//Abstract")),
-        "year": next(filter(None, (text_of(record.find(path)) for path in YEARS)), None),
-        "venue": _first(record, ".//Journal/Title", ".//MedlineJournalInfo/MedlineTA", ".//Book/BookTitle"),
+        "year": first_text(record, *YEARS),
+        "venue": first_text(record, ".//Journal/Title", ".//MedlineJournalInfo/MedlineTA", ".//Book/BookTitle"),
         "authors": [name for author in record.iterfind(".//AuthorList/Author") if (name := _name(author))],
-        "doi": _doi(record),
+        "doi": next(filter(None, map(text_of, record.iterfind(".//ELocationID[@EIdType='doi']"))), None) or _id_of_kind(record, "doi"),
         "pmid": id,
         "type": [text_of(kind) for kind in record.iterfind(".//PublicationType")],
-        "volume": _first(record, ".//JournalIssue/Volume"),
-        "number": _first(record, ".//JournalIssue/Issue"),
-        "pages": _first(record, ".//Pagination/MedlinePgn", ".//Pagination/StartPage"),
-        "issn": _first(record, ".//Journal/ISSN"),
-        "language": _first(record, ".//Language"),
+        "volume": first_text(record, ".//JournalIssue/Volume"),
+        "number": first_text(record, ".//JournalIssue/Issue"),
+        "pages": first_text(record, ".//Pagination/MedlinePgn", ".//Pagination/StartPage"),
+        "issn": first_text(record, ".//Journal/ISSN"),
+        "language": first_text(record, ".//Language"),
         "keywords": [text_of(word) for word in record.iterfind(".//KeywordList/Keyword")],
         "mesh": [text_of(heading) for heading in record.iterfind(".//MeshHeading/DescriptorName")],
         "pmcid": _id_of_kind(record, "pmc"),
         "references": [text_of(id) for id in record.iterfind(".//ReferenceList//ArticleId[@IdType='pubmed']")],
     }
-    return {**{name: value for name, value in row.items() if value}, "pubmed": _rest(record)}
+    # the rest has affiliations, grants, chemicals, dates
+    return {**filled(row), "pubmed": rest_of(record, ".//ArticleTitle", ".//AbstractText")}
 
 
 def _abstract(abstract: Element | None) -> str:
@@ -75,24 +70,7 @@ def _name(author: Element) -> str:
     return " ".join(filter(None, map(text_of, parts))) if parts[1] is not None else text_of(author.find("CollectiveName"))
 
 
-def _doi(record: Element) -> str | None:
-    places = record.findall(".//ELocationID[@EIdType='doi']")
-    return next(filter(None, map(text_of, places)), None) or _id_of_kind(record, "doi")
-
-
 def _id_of_kind(record: Element, kind: str) -> str | None:
     """An id of the citation itself; those of its references are elsewhere."""
     ids = (id for path in ("PubmedData", "PubmedBookData", ".//BookDocument") for id in record.iterfind(f"{path}/ArticleIdList/ArticleId"))
     return next((text_of(id) for id in ids if id.get("IdType") == kind), None)
-
-
-def _first(record: Element, *paths: str) -> str:
-    return next(filter(None, (text_of(record.find(path)) for path in paths)), "")
-
-
-def _rest(record: Element) -> str:
-    """The whole citation as JSON, without the texts of title and abstract: affiliations, grants, chemicals, dates."""
-    for element in record.iter():
-        for child in [child for child in element if child.tag in ("ArticleTitle", "AbstractText")]:
-            element.remove(child)
-    return json.dumps(tree_of(record), ensure_ascii=False)

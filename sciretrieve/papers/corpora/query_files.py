@@ -35,7 +35,7 @@ def read_queries(source: str | Path, ids: Container[str] | None = None) -> list[
         raise NotFound(f"there are no queries at {source}; name a .jsonl, .tsv or .txt file, or a BEIR directory")
     suffixes = {suffix.lower() for suffix in path.suffixes}
     if suffixes & {".jsonl", ".ndjson"}:
-        queries = [query for number, row in jsonl.rows(path) if (query := _from_row(path, number, row, ids)) is not None]
+        queries = [query for number, row in jsonl.objects(path) if (query := _from_row(path, number, row, ids)) is not None]
     else:
         line_queries = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
         queries = [query for query in line_queries if ids is None or query.id in ids]

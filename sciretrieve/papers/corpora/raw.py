@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from ...base.errors import InvalidRequest
@@ -60,9 +62,7 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
     """Gather numbered rows (mappings or rejections) into batches with one column per key.
 
     Rows with a lone surrogate in a text are rejected: bytes that are not UTF-8 arrive as these.
-
-    Raises:
-        InvalidRequest: the rows have more columns than a corpus may have.
+    Raises InvalidRequest: the rows have more columns than a corpus may have.
     """
     for window in _windows(source, items):
         rejected = [item for _, item in window if isinstance(item, Rejected)]
@@ -76,6 +76,11 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
                 del rows[number]
             table = table_of_rows(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped)
+
+
+def filled(row: Row) -> Row:
+    """A row without the columns in which it has nothing."""
+    return {name: value for name, value in row.items() if value}
 
 
 def _windows(source: str, items: Iterable[tuple[int, Row | Rejected]]) -> Iterator[list[tuple[int, Row | Rejected]]]:
@@ -135,3 +140,22 @@ def table_of_rows(rows: list[Row]) -> pa.Table:
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
     return pa.table({name: column_from([row.get(name) for row in rows]) for name in names})
+
+
+class SeenIds:
+    """Which ids a corpus has had so far, as sorted 128-bit digests: of millions of rows, with a probability below 1e-20 to confuse two."""
+
+    def __init__(self) -> None:
+        self._digests = np.empty(0, "S16")  # sorted
+
+    def add(self, ids: Sequence[str]) -> list[bool]:
+        """Add `ids`; return whether each was new, also among those before it in the same call."""
+        digests = np.array([blake2b(id.encode(), digest_size=16).digest() for id in ids], "S16")
+        is_new = np.zeros(len(ids), bool)
+        is_new[np.unique(digests, return_index=True)[1]] = True
+        places = np.searchsorted(self._digests, digests)
+        in_range = np.flatnonzero(places < len(self._digests))
+        is_new[in_range[self._digests[places[in_range]] == digests[in_range]]] = False
+        new_digests = np.sort(digests[is_new])
+        self._digests = np.insert(self._digests, np.searchsorted(self._digests, new_digests), new_digests)
+        return [bool(flag) for flag in is_new]

@@ -11,22 +11,18 @@ from typing import Any
 from ...base.errors import InvalidRequest
 from ..bibliographies.ris_records import RECORD
 from .encodings import read_text
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import Rejected, Row
 
 START = re.compile(r"^(?=TY  - )", re.MULTILINE)
 END = re.compile(r"^ER  -", re.MULTILINE)
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the records of a RIS file in batches; row n is its n-th record.
-
-    Raises:
-        InvalidRequest: the file is not RIS.
-    """
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the records. Raises InvalidRequest: the file is not RIS."""
     preamble, *records = START.split(read_text(path))
     if preamble.strip() and not records:
         raise InvalidRequest(f"{path} cannot be read as RIS: no record begins with a line like `TY  - JOUR`")
-    return batches_of_rows(str(path), ((number, _parsed(path, number, text)) for number, text in enumerate(records, start=1)))
+    return ((number, _parsed(path, number, text)) for number, text in enumerate(records, 1))
 
 
 def _parsed(path: Path, number: int, text: str) -> Row | Rejected:

@@ -14,7 +14,7 @@ from ...base.errors import InvalidRequest, MissingExtra
 from ...files.streams import LARGEST_TEXT, as_file
 from .delimited import header_of
 from .dialects import zotero
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import Rejected, Row
 
 LOG = logging.getLogger(__name__)
 BEGINNING = b"PK\x03\x04"
@@ -22,8 +22,8 @@ TEXTS = "xl/sharedStrings.xml"
 """The part of a spreadsheet that has all its texts, and is read as a whole."""
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the rows of a spreadsheet in batches; row n is the n-th below the header, which is the first row that is not empty.
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the rows of a spreadsheet; row n is the n-th below the header, which is the first row that is not empty.
 
     Cells keep their type: text, number, date; a formula is the value that was last computed. Further sheets are read if they have the
     header of the first; others are named in a warning.
@@ -32,10 +32,6 @@ def read(path: Path) -> Iterator[RawBatch]:
         InvalidRequest: the file is no spreadsheet, is damaged, or has more text than memory should hold.
         MissingExtra: openpyxl is not installed.
     """
-    return batches_of_rows(str(path), _rows(path))
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -49,15 +45,15 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
             header: list[str] = []
             for sheet in book.worksheets:
                 sheet.reset_dimensions()  # what a file says of its size is often wrong
-                rows = ([_value(cell) for cell in row] for row in sheet.iter_rows(values_only=True))
-                names = _trimmed(next((row for row in rows if _trimmed(row)), []))
+                cells_of_rows = ([_value(cell) for cell in row] for row in sheet.iter_rows(values_only=True))
+                names = _trimmed(next((row for row in cells_of_rows if _trimmed(row)), []))
                 if not header:
                     header = header_of([str(name or "") for name in names])
                     is_zotero = zotero.fits(dict.fromkeys(header))
                 elif names and header_of([str(name or "") for name in names]) != header:
                     LOG.warning("%s: the sheet %r is not read, because its header is not that of the first", path, sheet.title)
                     continue
-                for number, row in enumerate(rows, start=number + 1):  # noqa: B020 (counts on over all sheets)
+                for number, row in enumerate(cells_of_rows, start=number + 1):  # noqa: B020 (counts on over all sheets)
                     cells = _trimmed(row)
                     if len(cells) > len(header):
                         yield number, Rejected(str(path), number, f"{len(cells)} cells where the header has {len(header)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -30,9 +31,7 @@ def root_of(head: bytes) -> str:
 
 def records(path: Path, tags: frozenset[str]) -> Iterator[tuple[Element, list[Mapping[str, str]]]]:
     """Yield each element with one of these tags that is not within another, with the attributes of all around it, outermost first.
-
-    Raises:
-        InvalidRequest: the file is not XML to its end, declares entities, is nested too deeply, or has a record that is too large.
+    Raises InvalidRequest: the file is not XML to its end, declares entities, is nested too deeply, or has a record that is too large.
     """
     parser = _Parser(tags)
     count = 0
@@ -52,6 +51,19 @@ def records(path: Path, tags: frozenset[str]) -> Iterator[tuple[Element, list[Ma
 def text_of(element: Element | None) -> str:
     """All text within an element, markup left out, with single blanks; "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
+
+
+def first_text(record: Element, *paths: str) -> str:
+    """The text of the first of some elements within a record that has one; "" if none has."""
+    return next(filter(None, (text_of(record.find(path)) for path in paths)), "")
+
+
+def rest_of(record: Element, *paths: str) -> str:
+    """A whole record as JSON, less the elements at these paths."""
+    gone = {element for path in paths for element in record.iterfind(path)}
+    for parent in list(record.iter()):
+        parent[:] = [child for child in parent if child not in gone]
+    return json.dumps(tree_of(record), ensure_ascii=False)
 
 
 def tree_of(element: Element) -> Any:

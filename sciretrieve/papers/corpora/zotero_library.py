@@ -12,8 +12,10 @@ from typing import Any
 
 from ...base.errors import InvalidRequest
 from ...files.streams import as_file
-from .raw import RawBatch, Row, Withdrawn, batches_of_rows, free_name
+from .raw import Row, Withdrawn, filled, free_name
 
+NAME = "zotero.sqlite"
+"""What the library is called in Zotero's own folder, among settings, styles and attachments."""
 SIGNATURE = b"SQLite format 3\0"
 TABLES = {"items", "itemTypes", "itemData", "itemDataValues", "fields", "creators", "itemCreators", "creatorTypes", "tags", "itemTags"}
 TABLES |= {"collections", "collectionItems", "deletedItems", "itemNotes", "itemAttachments"}
@@ -47,32 +49,18 @@ LISTS = {
 COLLECTIONS = "SELECT collectionID FROM collectionItems WHERE itemID = ?"
 
 
-def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the items in batches, with tags and the paths of collections as lists; row n is the n-th that is no part of another.
-
-    Items in the trash are rejected.
-
-    Raises:
-        InvalidRequest: the file is no library of Zotero, or is damaged.
-    """
-    return batches_of_rows(str(path), _rows(path))
-
-
-def library_file(directory: Path) -> Path | None:
-    """The library in Zotero's own folder, among settings, styles and attachments that are no papers; None if this is not one."""
-    path = directory / "zotero.sqlite"
-    return path if path.is_file() else None
-
-
 def journal_of(path: Path) -> Path:
     """The file beside a library that has what Zotero has written last."""
     return path.with_name(f"{path.name}-wal")
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
+def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
+    """Yield the items that are no parts of others, with tags and the paths of collections as lists; those in the trash are rejected.
+    Raises InvalidRequest: the file is no library of Zotero, or is damaged.
+    """
     number = 0
     with tempfile.TemporaryDirectory() as folder, as_file(path) as library_file:
-        copy = Path(folder) / "zotero.sqlite"
+        copy = Path(folder) / NAME
         shutil.copyfile(library_file, copy)
         if (journal := journal_of(path)).is_file():
             shutil.copyfile(journal, journal_of(copy))
@@ -115,7 +103,7 @@ def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Withdrawn]
         for name, value in {**values, "dateAdded": added, "dateModified": modified}.items():
             if name not in ("title", "abstractNote", "DOI"):
                 row[free_name(str(name), row)] = value
-        yield {name: value for name, value in row.items() if value}
+        yield filled(row)
 
 
 def _folders(library: sqlite3.Connection) -> dict[int, str]:

@@ -130,9 +130,7 @@ class Filling:
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
         """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
-
-        Raises:
-            InvalidRequest: the encoder gives other vectors here.
+        Raises InvalidRequest: the encoder gives other vectors here.
         """
         folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
         if folder.is_dir():

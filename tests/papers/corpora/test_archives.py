@@ -84,7 +84,7 @@ def test_its_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_file_in_it_is_read_on_while_others_are_opened_and_the_archive_is_replaced(tmp_path: Path) -> None:
     path = packed(tmp_path / "export.zip", a__bib="a" * 100_000, b__bib=BIB)
-    with archives.Member(path, "a.bib") as first, archives.Member(path, "b.bib") as second:
+    with archives.member(path, "a.bib") as first, archives.member(path, "b.bib") as second:
         assert first.read(10) == b"a" * 10
         assert second.read() == BIB.encode()
         packed(tmp_path / "new.zip", b__bib="new").replace(path)

@@ -1,6 +1,5 @@
 """BibTeX: LaTeX as plain text, macros, what pybtex's own full parser reads, and files that people break by hand."""
 
-import codecs
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,12 +51,6 @@ def test_entries_become_papers(tmp_path: Path) -> None:
     assert second["abstract"].startswith("Two words & 5")
     assert second["keywords"] == ["a", "b"]
     assert (third["title"], third["year"], third["type"]) == ("Radioactivité", None, "book")
-
-
-def test_the_same_entries_as_pybtex_itself(tmp_path: Path) -> None:
-    (tmp_path / "library.bib").write_text(LIBRARY, encoding="utf-8")
-    papers, _ = read_corpus(tmp_path / "library.bib")
-    assert papers["id"].to_pylist() == list(parse_string(LIBRARY, "bibtex").entries)
 
 
 @pytest.mark.parametrize(
@@ -243,22 +236,6 @@ def test_a_macro_of_another_file_stands_for_itself(tmp_path: Path) -> None:
     papers, rejected = read_corpus(tmp_path / "p.bib")
     assert rejected == []
     assert papers.select(["id", "venue", "month"]).to_pylist() == [{"id": "macro", "venue": "JMLR", "month": "May"}]
-
-
-def test_broken_utf8_costs_its_entry(tmp_path: Path) -> None:
-    (tmp_path / "p.bib").write_bytes(b"@misc{a, title = {br\xffken}}\n@misc{b, title = {fine \xc3\xa9}}\n")
-    papers, rejected = read_corpus(tmp_path / "p.bib")
-    assert papers["title"].to_pylist() == ["fine é"]
-    assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
-
-
-def test_broken_utf16_costs_its_entry(tmp_path: Path) -> None:
-    entries = ["@misc{a, title = {br", "ken}}\n@misc{b, title = {fine é}}\n"]
-    broken_letter, half_letter = b"\x00\xd8", b"\x41"
-    (tmp_path / "p.bib").write_bytes(codecs.BOM_UTF16_LE + broken_letter.join(entry.encode("utf-16-le") for entry in entries) + half_letter)
-    papers, rejected = read_corpus(tmp_path / "p.bib")
-    assert papers["title"].to_pylist() == ["fine é"]
-    assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "cp1251", "utf-16", "utf-8-sig"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from sciretrieve.base.errors import IndexExists, InvalidRequest, NotFound
 from sciretrieve.base.types import Paper
 from sciretrieve.papers.corpora import ColumnMap, open_corpus
 from tests.made_up import read_corpus, write_jsonl
-from tests.toy_encoder import LetterEncoder
+from tests.papers.corpora.test_xml_formats import CITATION, HEAD
 
 
 def test_several_sources_are_read_in_the_order_given(tmp_path: Path) -> None:
@@ -135,14 +135,6 @@ def test_tables_in_memory_are_corpora(kind: Callable[[list[dict[str, Any]]], Any
     assert corpus.fingerprint() == open_corpus(kind(ROWS)).fingerprint() != open_corpus(kind(ROWS[:1])).fingerprint()
 
 
-def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
-    import sciretrieve as sr
-
-    texts = pa.array(["x", "y"], pa.string_view())
-    index = sr.build(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
-    assert [paper.extra["topic"] for paper in index.papers(["y", "x"])] == ["y", "x"]
-
-
 @pytest.mark.parametrize(
     ("kind", "source"),
     [
@@ -168,17 +160,6 @@ def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[lis
     assert sr.estimate(kind(more), encoder=None).papers == 3
 
 
-def test_vectors_of_papers_in_memory(tmp_path: Path) -> None:
-    import sciretrieve as sr
-
-    for number, kind in enumerate((list, pd.DataFrame, pa.Table.from_pylist, papers)):
-        target = tmp_path / f"{number}.jsonl"
-        assert sr.encode(kind(ROWS), target, encoder=LetterEncoder()) == 2
-        assert [json.loads(line)["paper_id"] for line in target.read_text().splitlines()] == ["7", "8"]
-    with pytest.raises(InvalidRequest, match="nothing to encode in in memory: a list of 1 rows"):
-        sr.encode([{"id": "x", "title": ""}], tmp_path / "none.jsonl", encoder=LetterEncoder())
-
-
 def test_what_pandas_has_for_a_missing_value_is_no_text() -> None:
     rows = [{"id": "a", "title": "T", "abstract": float("nan"), "year": pd.NaT}, {"id": "b", "title": pd.NA, "abstract": "x", "year": 1}]
     (batch,) = open_corpus(rows).batches()
@@ -197,19 +178,11 @@ def test_what_pandas_has_for_a_missing_value_is_no_text() -> None:
         pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1),
         [{1: "a"}],
         [Paper("a"), {"id": "b"}, 3],
+        *(None, 123, [{"id": 1}, "papers.jsonl"], [3], [{"id": "1", "title": "\ud800"}], pd.DataFrame({"a": [1, "x"]})),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(value: Any) -> None:
     with pytest.raises(InvalidRequest, match=r"is not a corpus|cannot be read as a table of papers|neither a title nor") as caught:
-        list(open_corpus(value).batches())
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "value", [None, 123, [{"id": 1}, "papers.jsonl"], [3], [{"id": "1", "title": "\ud800"}], pd.DataFrame({"a": [1, "x"]})]
-)
-def test_what_holds_no_papers_is_refused_in_one_line(value: Any) -> None:
-    with pytest.raises(InvalidRequest) as caught:
         list(open_corpus(value).batches())
     assert "\n" not in str(caught.value)
 
@@ -253,3 +226,70 @@ def test_what_is_no_corpus(tmp_path: Path, source: str, error: type[Exception], 
         open_corpus(source)
     with pytest.raises(InvalidRequest, match="no corpus given"):
         open_corpus([])
+
+
+BROKEN: dict[str, bytes] = {
+    "p.jsonl": b'{"id": "a", "title": "br\xffken"}\n{"id": "b", "title": "fine \xc3\xa9"}\n',
+    "p.csv": b"id,title\na,br\xffken\nb,fine \xc3\xa9\n",
+    "p.bib": b"@misc{a, title = {br\xffken}}\n@misc{b, title = {fine \xc3\xa9}}\n",
+    "p.ris": b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine \xc3\xa9\nER  - \n",
+    "p.json": b'[{"id": "a", "title": "br\xffken"}, {"id": "b", "title": "fine \xc3\xa9"}]',
+    "little.csv": codecs.BOM_UTF16_LE + "id,title\na,br\udc41ken\nb,fine é\n".encode("utf-16-le", "surrogatepass") + b"\0",
+    "big.csv": codecs.BOM_UTF16_BE + "id,title\na,br\udc41ken\nb,fine é\n".encode("utf-16-be", "surrogatepass") + b"\0",
+    "little.bib": codecs.BOM_UTF16_LE
+    + "@misc{a, title = {br\ud800ken}}\n@misc{b, title = {fine é}}\n".encode("utf-16-le", "surrogatepass")
+    + b"\x41",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_letters_cost_their_row_alone_in_every_format(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(BROKEN[name])
+    table, rejected = read_corpus(tmp_path / name)
+    assert table["title"].to_pylist() == ["fine é"]
+    assert (rejected[0].row, rejected[0].reason.partition(" at byte")[0]) == (1, "broken UTF-8")
+
+
+LAUGHS = (
+    '<!DOCTYPE PubmedArticleSet [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{10 * f"&{chr(97 + n)};"}">' for n in range(9))
+    + "]><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>&j;</PMID></MedlineCitation></PubmedArticle></PubmedArticleSet>"
+)
+OUTSIDE = '<!DOCTYPE PubmedArticleSet [<!ENTITY a SYSTEM "file:///etc/passwd">]><PubmedArticleSet><PubmedArticle>&a;</PubmedArticle></PubmedArticleSet>'
+ARTICLES = HEAD + CITATION.format(number=1)
+REFUSED: list[tuple[str, str, str]] = [
+    ("p.ris", "no tags at all\n", "cannot be read as RIS"),
+    ("p.ris", "T1  - before any type\nER  - \n", "cannot be read as RIS"),
+    ("p.csv", 'id,"title\na,b\n', "cannot be read: a quotation mark in line 1 is not closed"),
+    ("p.csv", "PK\x03\x04id,title\na,b\n", "p.csv cannot be read"),
+    ("p.csv", "\udcfd7zXZ\0id,title\na,b\n", "p.csv cannot be read"),
+    ("p.csv", "\x1f\udc8bid,title\na,b\n", "p.csv cannot be read"),
+    ("p.csv", "\x28\udcb5\x2f\udcfdid,title\na,b\n", "p.csv cannot be read"),
+    ("p.json", '[{"id": 1, "title": "x"}, {"id": 2, ', "after record 2: "),
+    ("p.json", '[{"id": 1, "title": "x"} {"id": 2}]', "after record 1: expected ','"),
+    ("p.json", '[{"id": 1, "title": "x"}, oops]', "after record 2: Expecting value"),
+    ("p.json", '[{"id": 1, "title": "x"}', "after record 1: it is cut short"),
+    ("p.json", '{\n"results": [{"id": 1, "title": "x"}', "after record 1: it is cut short"),
+    ("p.json", "{\n3: 4}", "a member without a name"),
+    ("p.json", "[" * 100_000, "nested too deeply"),
+    ("p.json", '[{"id": 1, "title": "x"}, {"id": ' + "1" * 5_000 + "}]", "after record 2: a number with too many digits"),
+    ("p.xml", LAUGHS, "it declares the entity 'a'"),
+    ("p.xml", OUTSIDE, "it declares the entity 'a'"),
+    ("p.xml", "<PubmedArticleSet>" + "<a>" * 10_000, "nested too deeply"),
+    ("p.xml", "<PubmedArticleSet><PubmedArticle>" + "<a>" * 10_000, "nested too deeply"),
+    ("p.xml", ARTICLES + "<PubmedArticle>", "after record 1: "),
+    ("p.xml", ARTICLES + "<PubmedArticle></b>", "after record 1: mismatched tag"),
+    ("p.xml", ARTICLES + "<PubmedArticle>&nbsp;", "after record 1: "),
+    ("p.xml", "<PubmedArticleSet>\udcff</PubmedArticleSet>", "not well-formed"),
+    ("p.xml", "<svg></svg>", "is no XML that is read here (PubMed, ACL Anthology, EndNote)"),
+    ("p.xml", "", "is no XML that is read here"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), REFUSED, ids=range(len(REFUSED)))
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(InvalidRequest) as caught:
+        read_corpus(tmp_path / name)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)

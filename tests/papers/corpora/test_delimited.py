@@ -1,8 +1,6 @@
 """CSV and TSV: Python's csv module writes them, and what it wrote comes back."""
 
-import codecs
 import csv
-import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.base.characters import clean
-from sciretrieve.base.errors import InvalidRequest
 from tests.made_up import read_corpus
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -100,20 +97,6 @@ def test_wherever_it_is_not_closed_no_other_row_is_lost(tmp_path_factory: pytest
     assert rejected
 
 
-def test_in_the_header_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="cannot be read: a quotation mark in line 1 is not closed"):
-        read_corpus(write(tmp_path / "p.csv", 'id,"title\na,b\n'))
-
-
-@pytest.mark.parametrize(("encoding", "mark"), [("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)])
-def test_a_row_of_broken_utf16_costs_itself(tmp_path: Path, encoding: str, mark: bytes) -> None:
-    path = tmp_path / "p.csv"
-    path.write_bytes(mark + "id,title\na,grün\nb,br\udc41ken\nc,fine\n".encode(encoding, "surrogatepass") + b"\0")
-    papers, rejected = read_corpus(path)
-    assert papers["title"].to_pylist() == ["grün", "fine"]
-    assert [(item.row, item.reason) for item in rejected][:1] == [(2, "broken UTF-8")]
-
-
 def test_quotation_marks_within_fields_are_text(tmp_path: Path) -> None:
     text = 'id,title\na,a 5" disk\nb,"bad" luck\nc,"so ""it"" is"\nd,"why"?\n'
     papers, rejected = read_corpus(write(tmp_path / "p.csv", text))
@@ -125,20 +108,6 @@ def test_what_spreadsheets_write(tmp_path: Path) -> None:
     text = '\ufeff\r\n"Paper; number";Title;Year\r\n1;"A ""quoted"" title;\r\nof two lines";2020\r\n'
     papers, _ = read_corpus(write(tmp_path / "p.csv", text), id="Paper; number")
     assert papers.select(["id", "title", "year"]).to_pylist() == [{"id": "1", "title": 'A "quoted" title;\r\nof two lines', "year": 2020}]
-
-
-@pytest.mark.parametrize("damage", ["cut", "not gzip"])
-def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> None:
-    whole = gzip.compress(b"id,title\n" + b"".join(b"%d,title\n" % n for n in range(100_000)))
-    path = write(tmp_path / "p.csv.gz", whole[: len(whole) // 2] if damage == "cut" else b"id,title\n1,x\n")
-    with pytest.raises(InvalidRequest, match=r"p\.csv\.gz cannot be read"):
-        read_corpus(path)
-
-
-@pytest.mark.parametrize("signature", [b"PK\x03\x04", b"\xfd7zXZ\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"])
-def test_what_only_begins_like_compressed_files_is_refused(tmp_path: Path, signature: bytes) -> None:
-    with pytest.raises(InvalidRequest, match=r"p\.csv cannot be read"):
-        read_corpus(write(tmp_path / "p.csv", signature + b"id,title\na,b\n"))
 
 
 TEXTS = {

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.corpora import open_corpus
-from sciretrieve.papers.corpora.json_document import read
+from sciretrieve.papers.corpora.json_document import rows as read
 from tests.made_up import read_corpus
 
 PAPERS = [{"id": f"p{number}", "title": f"title {number}", "n": number} for number in range(5)]
@@ -62,27 +61,6 @@ def test_bad_records_cost_themselves_alone(tmp_path: Path) -> None:
     assert [(item.row, item.reason) for item in rejected] == list(enumerate(reasons, 2))
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('[{"id": 1, "title": "x"}, {"id": 2, ', "after record 2: "),
-        ('[{"id": 1, "title": "x"} {"id": 2}]', "after record 1: expected ','"),
-        ('[{"id": 1, "title": "x"}, oops]', "after record 2: Expecting value"),
-        ('[{"id": 1, "title": "x"}', "after record 1: it is cut short"),
-        ('{\n"results": [{"id": 1, "title": "x"}', "after record 1: it is cut short"),
-        ("{\n3: 4}", "a member without a name"),
-        ("[" * 100_000, "nested too deeply"),
-        ('[{"id": 1, "title": "x"}, {"id": ' + "1" * 5_000 + "}]", "after record 2: a number with too many digits"),
-    ],
-)
-def test_a_damaged_document_is_refused_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "p.json").write_text(text)
-    with pytest.raises(InvalidRequest) as caught:
-        read_corpus(tmp_path / "p.json")
-    assert reason in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
     lambda inner: (
@@ -102,15 +80,7 @@ def test_however_it_is_cut_into_blocks_json_reads_the_same(rows: list[dict[str, 
         patch.setattr(
             "sciretrieve.papers.corpora.json_document.blocks", lambda path: iter([data[at : at + size] for at in range(0, len(data), size)])
         )
-        taken: list[Any] = []
-
-        def take(source: str, items: Iterator[tuple[int, Any]]) -> Iterator[Any]:
-            taken.extend(row for _, row in items)
-            return iter([])
-
-        patch.setattr("sciretrieve.papers.corpora.json_document.batches_of_rows", take)
-        list(read(Path("x.json")))
-    assert taken == json.loads(data)
+        assert [row for _, row in read(Path("x.json"))] == json.loads(data)
 
 
 def test_a_document_is_never_held_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

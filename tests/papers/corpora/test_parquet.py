@@ -27,15 +27,6 @@ def test_rows_come_back_with_their_types(papers: list[dict[str, Any]], tmp_path:
     assert open_corpus(tmp_path / "papers.parquet").count() == len(papers)
 
 
-def test_files_with_different_columns_are_joined_without_loss(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"id": ["a"], "title": ["x"], "score": [1]}), tmp_path / "a.parquet")
-    pq.write_table(pa.table({"id": ["b"], "title": ["y"], "score": [2.5], "note": ["n"]}), tmp_path / "b.parquet")
-    pq.write_table(pa.table({"id": ["c"], "title": ["z"], "score": ["high"]}), tmp_path / "c.parquet")
-    papers, _ = read_corpus(tmp_path)
-    assert papers["score"].to_pylist() == ["1", "2.5", "high"]
-    assert papers["note"].to_pylist() == [None, "n", None]
-
-
 def test_broken_utf8_costs_its_row_alone(tmp_path: Path) -> None:
     titles = pa.array([b"fine", b"br\xffken", "naïve".encode(), b"fine too"], pa.binary())
     text = pa.StringArray.from_buffers(4, titles.buffers()[1], titles.buffers()[2])

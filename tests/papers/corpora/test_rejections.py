@@ -24,20 +24,6 @@ def test_all_are_in_the_file_in_order(tmp_path: Path) -> None:
     assert "é0" in rejections.path.read_text(encoding="utf-8")
 
 
-def test_bytes_that_are_not_utf_8_are_noted_and_come_back(tmp_path: Path) -> None:
-    rows = [Rejected("caf\udce9.bib", 2, "the entry in line 2 is broken: '\udcff' ü", "key\udcb5")]
-    rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
-    rejections(rows)
-    assert noted(rejections.path) == rows
-
-
-def test_without_any_there_is_no_file(tmp_path: Path) -> None:
-    rejections = Rejections(tmp_path / "rejected.jsonl", strict=True)
-    rejections([])
-    assert not rejections.path.exists()
-    assert (rejections.count, rejections.first) == (0, [])
-
-
 def test_an_earlier_runs_file_is_replaced_at_the_first(tmp_path: Path) -> None:
     Rejections(tmp_path / "rejected.jsonl", strict=False)(ROWS)
     rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import rispy
 
-from sciretrieve.base.errors import InvalidRequest
 from tests.made_up import read_corpus
 
 RECORDS = [
@@ -53,21 +52,6 @@ def test_as_databases_write_it(tmp_path: Path, ending: str) -> None:
     (paper,) = read_corpus(tmp_path / "p.ris")[0].to_pylist()
     assert paper["title"].startswith("A title")
     assert (paper["year"], paper["venue"], paper["authors"], paper["abstract"]) == (1843, "Memoirs", ["Lovelace, Ada"], "An abstract.")
-
-
-@pytest.mark.parametrize("text", ["no tags at all\n", "T1  - before any type\nER  - \n"])
-def test_what_is_no_ris_is_one_clear_line(tmp_path: Path, text: str) -> None:
-    (tmp_path / "p.ris").write_text(text)
-    with pytest.raises(InvalidRequest, match="cannot be read as RIS") as caught:
-        read_corpus(tmp_path / "p.ris")
-    assert "\n" not in str(caught.value)
-
-
-def test_broken_utf8_costs_its_record(tmp_path: Path) -> None:
-    (tmp_path / "p.ris").write_bytes(b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine \xc3\xa9\nER  - \n")
-    papers, rejected = read_corpus(tmp_path / "p.ris")
-    assert papers["title"].to_pylist() == ["fine é"]
-    assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
 
 
 def test_an_empty_record_is_rejected(tmp_path: Path) -> None:

@@ -243,37 +243,6 @@ def test_endnote(tmp_path: Path) -> None:
     assert "September" in paper["endnote"]
 
 
-LAUGHS = (
-    '<!DOCTYPE PubmedArticleSet [<!ENTITY a "ha">'
-    + "".join(f'<!ENTITY {chr(98 + n)} "{10 * f"&{chr(97 + n)};"}">' for n in range(9))
-    + "]><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>&j;</PMID></MedlineCitation></PubmedArticle></PubmedArticleSet>"
-)
-OUTSIDE = '<!DOCTYPE PubmedArticleSet [<!ENTITY a SYSTEM "file:///etc/passwd">]><PubmedArticleSet><PubmedArticle>&a;</PubmedArticle></PubmedArticleSet>'
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (LAUGHS, "it declares the entity 'a'"),
-        (OUTSIDE, "it declares the entity 'a'"),
-        ("<PubmedArticleSet>" + "<a>" * 10_000, "nested too deeply"),
-        ("<PubmedArticleSet><PubmedArticle>" + "<a>" * 10_000, "nested too deeply"),
-        (HEAD + CITATION.format(number=1) + "<PubmedArticle>", "after record 1: "),
-        (HEAD + CITATION.format(number=1) + "<PubmedArticle></b>", "after record 1: mismatched tag"),
-        (HEAD + CITATION.format(number=1) + "<PubmedArticle>&nbsp;", "after record 1: "),
-        ("<PubmedArticleSet>\udcff</PubmedArticleSet>", "not well-formed"),
-        ("<svg></svg>", "is no XML that is read here (PubMed, ACL Anthology, EndNote)"),
-        ("", "is no XML that is read here"),
-    ],
-)
-def test_xml_that_is_not_read_is_refused_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "p.xml").write_text(text, errors="surrogateescape")
-    with pytest.raises(InvalidRequest) as caught:
-        read_corpus(tmp_path / "p.xml")
-    assert reason in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_record_without_end_is_refused_in_little_memory(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "p.xml.gz", "wb", 1) as file:
         file.write(b"<PubmedArticleSet><PubmedArticle><a>")

@@ -106,14 +106,6 @@ def test_the_library_is_read_while_zotero_has_it_locked_and_stays_as_it_was(libr
     assert sorted(path.name for path in library.parent.iterdir()) == ["zotero.sqlite"]
 
 
-def test_what_stands_in_the_log_of_what_was_written_last_is_read(library: Path) -> None:
-    with closing(sqlite3.connect(library)) as zotero:
-        zotero.execute("PRAGMA journal_mode = WAL")
-        zotero.execute("DELETE FROM deletedItems")
-        zotero.commit()
-        assert len(read_corpus(library)[0]) == 3
-
-
 def test_other_and_damaged_databases_are_refused_in_one_line(library: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
         connection.execute("CREATE TABLE items (x)")

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ... import identifiers
-from ..columns import INVERTED
-from ..inverted import uninverted
+from ..columns import INVERTED, uninverted
 from ..raw import Row
 
 PREFIX = "https://openalex.org/"
