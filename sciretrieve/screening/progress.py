@@ -1,4 +1,4 @@
-"""What the decisions say of the recall: how many of the relevant papers are found.
+"""How far a session is, and what its decisions say of the recall: how many of the relevant papers are found.
 
 A paper that may be relevant, or on which people disagree, is taken for the worst that it may turn out to be: where the recall is said to be
 at least so much, it counts as relevant and not found. So the claim holds however it is decided in the end.
@@ -6,29 +6,24 @@ at least so much, it counts as relevant and not found. So the claim holds howeve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
 from .bounds import least_relevant, most_relevant, ranked_p_value
 from .decisions import Verdict
+from .rules import Status, stopping_rule
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRecall:
-    """What is known of the recall; the fields are those of `Status`."""
-
-    sampled: int
-    sampled_relevant: int
-    recall: float | None
-    low: float | None
-    high: float | None
-    p_value: float
-
-
-def recall_of(
-    verdicts: Mapping[str, Verdict | None], sample: Sequence[str], sampled: Sequence[str], papers: int, target: float, confidence: float
-) -> KnownRecall:
-    """What decisions say of the recall.
+def status_of(
+    verdicts: Mapping[str, Verdict | None],
+    sample: Sequence[str],
+    papers: int,
+    target: float = 0.95,
+    confidence: float = 0.95,
+    rule: str = "sample",
+) -> Status:
+    """How far a session is with these decisions, and what they say of the recall.
 
     Let F be the relevant papers that are found and O those that are open. The bound from the sample on how many are relevant never falls
     if one more of its papers is. So with all open ones taken for relevant it gives the most that there can be, T, and the recall
@@ -36,13 +31,15 @@ def recall_of(
 
     Args:
         verdicts: by paper, in the order in which they were read; None is open, too.
-        sample: all papers that were unread when the sample began; empty before.
-        sampled: those of its beginning that are read, without a gap.
+        sample: all papers that were unread when the random sample began, in its order; empty before. It is read as far as there is a
+            decision on every one, however it came to be read.
         papers: how many there are.
         target, confidence: the recall to be reached, and how sure to be of it.
+        rule: what the stopping rule goes by.
     """
     found = {id for id, verdict in verdicts.items() if verdict == "include"}
     perhaps = {id for id, verdict in verdicts.items() if verdict != "exclude"}
+    sampled = list(takewhile(verdicts.__contains__, sample))
     places = [place for place, id in enumerate(sampled) if id in perhaps]
     sure_places = [place for place, id in enumerate(sampled) if id in found]
     recall = low = high = None
@@ -63,7 +60,30 @@ def recall_of(
     if len(verdicts) == papers:
         recall = low = _share(len(found), len(perhaps))
         high, p_value = 1.0, 0.0 if found == perhaps else 1.0
-    return KnownRecall(len(sampled), len(sure_places), recall, low, high, p_value)
+    status = Status(
+        papers=papers,
+        read=len(verdicts),
+        relevant=len(found),
+        maybe=list(verdicts.values()).count("maybe"),
+        conflicts=list(verdicts.values()).count(None),
+        rule=rule,
+        target=target,
+        confidence=confidence,
+        sampled=len(sampled),
+        sampled_relevant=len(sure_places),
+        recall=recall,
+        low=low,
+        high=high,
+        p_value=p_value,
+        irrelevant_in_a_row=in_a_row(verdicts.values()),
+        stop=False,
+    )
+    return replace(status, stop=stopping_rule(rule).stops(status))
+
+
+def in_a_row(verdicts: Iterable[Verdict | None]) -> int:
+    """How many of the papers that were read last were irrelevant."""
+    return sum(1 for _ in takewhile(lambda verdict: verdict == "exclude", reversed([*verdicts])))
 
 
 def _share(count: int, total: float) -> float:

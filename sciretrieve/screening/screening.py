@@ -20,6 +20,7 @@ from .importing import TakenOver, matched, records_of
 from .merging import merged_lines
 from .model import RelevanceModel
 from .prisma import Prisma, identified_by_column, identified_by_log
+from .progress import in_a_row
 from .report import write_report
 from .rules import dry_run
 from .session import Session
@@ -87,7 +88,7 @@ class Screening(Session):
         """
         if count < 1:
             raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
-        if self._rule.draws_sample and self._in_a_row() >= dry_run(len(self)):
+        if self._rule.draws_sample and in_a_row(decision.verdict for decision in self.decisions.values()) >= dry_run(len(self)):
             if self._file.sample is None and len(self.decisions) < len(self):
                 self._begin_sample()
             order = [id for id in self._sample if id not in self.decisions][:count]

@@ -6,8 +6,6 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +17,7 @@ from ..query.index import Index
 from ..query.snapshot import as_ids
 from .agreement import Agreement, agreement_of
 from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, Verdict, decided
-from .progress import recall_of
+from .progress import status_of
 from .rules import Status, stopping_rule
 from .units import Units, near_identical
 
@@ -234,22 +232,8 @@ class Session:
     def status(self) -> Status:
         """How far the session is, and whether to stop."""
         verdicts = {id: decision.verdict for id, decision in self.decisions.items()}
-        counts = {verdict: list(verdicts.values()).count(verdict) for verdict in ("include", "maybe", None)}
-        known = recall_of(verdicts, self._sample, self._sampled(), len(self), self._settings["recall"], self._settings["confidence"])
-        status = Status(
-            papers=len(self),
-            read=len(verdicts),
-            relevant=counts["include"],
-            maybe=counts["maybe"],
-            conflicts=counts[None],
-            rule=self._settings["rule"],
-            target=self._settings["recall"],
-            confidence=self._settings["confidence"],
-            **asdict(known),
-            irrelevant_in_a_row=self._in_a_row(),
-            stop=False,
-        )
-        return replace(status, stop=self._rule.stops(status))
+        target, confidence, rule = (self._settings[name] for name in ("recall", "confidence", "rule"))
+        return status_of(verdicts, self._sample, len(self), target, confidence, rule)
 
     def _open(self) -> list[list[str]]:
         """Find the papers to screen, and what was decided on them; returns their groups of near-identical ones. Raises InvalidRequest if
@@ -324,14 +308,6 @@ class Session:
         unread = sorted(id for id in self.units.ids if id not in read)
         random.Random(self._file.sample.seed).shuffle(unread)
         return unread
-
-    def _sampled(self) -> list[str]:
-        """The papers of the sample that are read: as far as there is a decision on every one, however it came to be read."""
-        return list(takewhile(self.decisions.__contains__, self._sample))
-
-    def _in_a_row(self) -> int:
-        """How many of the papers that were read last were irrelevant."""
-        return sum(1 for _ in takewhile(lambda decision: decision.verdict == "exclude", reversed(self.decisions.values())))
 
 
 def _cleaned(reasons: Iterable[str]) -> list[str]:
