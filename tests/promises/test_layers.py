@@ -92,7 +92,7 @@ LINES = {
     "screening": (2_170, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_570, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (2_830, "shards, commits, and all that verify checks and repair makes anew"),
-    "strategies": (1_770, "strategies of named lines, PubMed's and Ovid's translated, logs"),
+    "strategies": (1_760, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
     "training": (5_510, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
