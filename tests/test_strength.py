@@ -105,10 +105,7 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     vectors = clustered()
     shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
     told = scale([shard], vectors[[0, 0]], ALL.places)
-    return {
-        "told": Searcher.of(Halves([shard], index, told)),
-        "untold": Searcher.of(Halves([shard], index, None)),
-    }
+    return {"told": Searcher.of(Halves([shard], index, told)), "untold": Searcher.of(Halves([shard], index, None))}
 
 
 def probe(index: Index, words: str, vector: Any, corrections: Sequence[Correction] = ()) -> Probe:

@@ -607,26 +607,3 @@ def test_weights_without_names_are_refused(models: Path) -> None:
         torch.save([torch.zeros(1)], models / name / file)
         with pytest.raises(InvalidRequest, match=words):
             fp32(name).encode_papers(PAPERS)
-
-
-def test_every_row_was_tested_here() -> None:
-    tested = {
-        *(
-            "specter2",
-            "specter2-base",
-            "specter",
-            "scincl",
-            "scibert",
-            "scibert-cased",
-            "e5-base-v2",
-            "all-mpnet-base-v2",
-            "all-MiniLM-L6-v2",
-        ),
-        *("scirepeval-ctrl", "scirepeval-adapters", "scirepeval-fusion", "scirepeval-pals", "scirepeval-ensemble"),
-        *("scimult", "scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction", "multi2spe"),
-        *("pubmedbert", "linkbert", "biolinkbert", "sentbert", "contriever", "scimult-pmc-par", "scimult-pmc-ppr"),
-        *(f"aspire-biencoder-{name}{form}" for name in ASPIRE for form in ("", "-full")),
-        *("oagbert-v2", "oagbert-v2-sim"),
-    }
-    tested |= {"aspire-ts-compsci", "aspire-ts-biomed", "aspire-ot-compsci", "aspire-ot-biomed"}  # in test_sentences.py
-    assert set(CATALOGUE) == tested | {"minilm", "granite"}  # whose real weights are in test_openvino_runtime.py and test_packed.py

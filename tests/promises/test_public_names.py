@@ -32,16 +32,8 @@ def test_what_python_does_a_command_does_under_the_same_name() -> None:
         *("answer", "profile", "citations_of", "explain", "health"),  # what search, show and info print
         *("save_search", "saved_search", "saved_searches"),  # search --save and news --list
         "repair",  # verify --repair
-        *(
-            "field",
-            "load_encoder",
-            "open",
-            "open_corpus",
-            "open_many",
-            "open_reranker",
-            "schema",
-            "__version__",
-        ),  # what commands do by themselves
+        # what commands do by themselves
+        *("field", "load_encoder", "open", "open_corpus", "open_many", "open_reranker", "schema", "__version__"),
     }
     verbs = {name for name in sr.__all__ if name == name.lower()}
     assert sorted(verbs - elsewhere - commands) == []

@@ -132,9 +132,7 @@ OPERATIONS: dict[str, Operation] = {
         lambda corpora, index: ["delete", "p0001", "p0009", "-i", index, "--quiet"],
     ),
     "merge": Operation(
-        build_with_history,
-        lambda corpora, index: lifecycle.merge(index),
-        lambda corpora, index: ["merge", "-i", index, "--quiet"],
+        build_with_history, lambda corpora, index: lifecycle.merge(index), lambda corpora, index: ["merge", "-i", index, "--quiet"]
     ),
     "reindex": Operation(
         build_with_history,
@@ -142,9 +140,7 @@ OPERATIONS: dict[str, Operation] = {
         lambda corpora, index: ["reindex", "-i", index, "--set", "metric=l2", "--set", "k1=0.4", "--quiet"],
     ),
     "repair": Operation(
-        build_damaged,
-        lambda corpora, index: repair(index),
-        lambda corpora, index: ["verify", "--repair", "-i", index, "--quiet"],
+        build_damaged, lambda corpora, index: repair(index), lambda corpora, index: ["verify", "--repair", "-i", index, "--quiet"]
     ),
 }
 

@@ -25,24 +25,22 @@ from sciretrieve.base.errors import CorruptData, NotFound
 from sciretrieve.encoders.golden import PROBE
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
-from sciretrieve.lifecycle import delete, restore
+from sciretrieve.lifecycle import restore
 from sciretrieve.matching.late import Packing, learn
 from sciretrieve.protocols import Advance
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
-from sciretrieve.storage.pending import Pending
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import verify
 from tests.conftest import Effort
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 from tests.torture import building
-from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, Synced, recorded
+from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, recorded
 from tests.torture.stories import (
     COMMANDS,
     STORIES,
     Command,
     Corpora,
     Log,
-    Step,
     Story,
     Texts,
     add_more,
@@ -156,12 +154,7 @@ def endured(story: Story, crash: Recording, index: Path, corpora: Corpora, *, is
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_crash_leaves_what_was_or_what_will_be(
-    name: str,
-    tell: Callable[[str], Story],
-    corpora: Corpora,
-    tmp_path: Path,
-    effort: Effort,
-    record_property: Callable[[str, object], None],
+    name: str, tell: Callable[[str], Story], corpora: Corpora, tmp_path: Path, effort: Effort
 ) -> None:
     """Some runs of the same command after a crash crash, too; after a kill all is lost that the second run, too, did not force to disk."""
     story, chance, index = tell(name), Random(name), tmp_path / "disk" / "index"
@@ -178,7 +171,6 @@ def test_a_crash_leaves_what_was_or_what_will_be(
         with described(name, f"{kind} after {place}, and again {second_kind}", second_place, again):
             endured(story, again.crashed(second_kind, second_place, chance), index, corpora, is_done=second_place == last)
             tally["and again"] += 1
-    record_property("crashes", dict(tally))
     print(f"{name}: {tally.total()} crashes:", ", ".join(f"{count} {kind}" for kind, count in tally.items()))
 
 
@@ -207,73 +199,6 @@ def texts_in(corpus: Path) -> Texts:
     return {paper.id: (paper.title, paper.abstract) for paper in papers_of(read_corpus(corpus)[0])}
 
 
-def delete_one(index: Path, corpora: Corpora) -> None:
-    delete(index, "p0010")
-
-
-OTHERS: dict[str, Step] = {
-    "add": add_more,
-    "delete": delete_one,
-    "merge": merge_shards,
-    "tune": tune,
-    "overwrite": build_others,
-    "sync": sync_later,
-}
-
-
-@pytest.mark.parametrize("name", [name for name in STORIES if name != "repair"])
-def test_whatever_is_done_after_a_crash_does_what_it_says(
-    name: str, tell: Callable[[str], Story], corpora: Corpora, tmp_path: Path, effort: Effort
-) -> None:
-    """Another command than the one that crashed; half of the times it crashes, too. At last a sync puts all in order."""
-    story, chance, index = tell(name), Random(f"{name}, other"), tmp_path / "disk" / "index"
-    more, later, others = texts_in(corpora.more), texts_in(corpora.later_library), texts_in(corpora.others)
-    for number, (kind, place, crash) in enumerate(moments(story.recording, story.first, effort(3, 60), chance)):
-        other = chance.choice(sorted(OTHERS))
-        with described(name, f"{other} when {kind}", place, story.recording):
-            crash.tree.put(index.parent)
-            left = texts(index)
-            with recorded(index.parent, crash) as again:
-                try:
-                    OTHERS[other](index, corpora)
-                except NotFound as error:
-                    other = type(error).__name__
-            right = texts(index)
-            match other:
-                case "NotFound":
-                    assert left is None or "p0010" not in left
-                    assert right == left
-                case "sync":
-                    assert right == later
-                case "overwrite":
-                    assert right == others
-                case "delete":
-                    assert left is not None
-                    assert right == {id: text for id, text in left.items() if id != "p0010"}
-                case "add":  # an add or sync that had encoded something is finished first
-                    assert left is not None
-                    assert right is not None
-                    assert left.keys() | more.keys() <= right.keys() <= left.keys() | more.keys() | later.keys()
-                    assert more.items() <= right.items()
-                case _:
-                    assert right == left
-            if number % 2:
-                second_kind, second_place = chance.choice(CRASHES), chance.randint(len(crash.operations), len(again.operations))
-                shutil.rmtree(index.parent)
-                again.crashed(second_kind, second_place, chance).tree.put(index.parent)
-            if texts(index) is None:
-                build_others(index, corpora)
-            sync_later(index, corpora)
-            merge_shards(index, corpora)
-            assert Pending.read(index, "change") is None
-            if (waiting := Pending.read(index)) is not None:  # which the same command may still take up
-                waiting.clear()
-            assert texts(index) == later
-            assert verify(index, encoder=LetterEncoder()).faults == ()
-            assert strays(index) == set()
-            shutil.rmtree(index.parent)
-
-
 @pytest.fixture
 def late_letters() -> Iterator[None]:
     """Letters have token vectors, too: one for each paper, which is its vector."""
@@ -298,7 +223,7 @@ def late_letters() -> Iterator[None]:
 @pytest.mark.usefixtures("late_letters")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_others_and_the_first_again(name: str, corpora: Corpora, tmp_path: Path, effort: Effort) -> None:
-    """The first is killed at any of its operations on files; others, and the first again, come to their ends. Nothing stands in the way of
+    """The first crashes at any of its operations on files; others, and the first again, come to their ends. Nothing stands in the way of
     any, papers are right, and each generation that the log has is what its commit made it: it can be opened and restored."""
     first, chance, index = COMMANDS[name], Random(name), tmp_path / "disk" / "index"
     written = {name: texts_in(path) for name, path in vars(corpora).items()}
@@ -310,8 +235,7 @@ def test_a_command_others_and_the_first_again(name: str, corpora: Corpora, tmp_p
     with recorded(index.parent, start) as recording:
         first.step(index, corpora)
     begun, last = len(start.operations), len(recording.operations)
-    # what a kill leaves is the same after a sync
-    places = [place for place in range(begun, last + 1) if place == begun or not isinstance(recording.operations[place - 1], Synced)]
+    places = list(range(begun, last + 1))
     committing = commits_of(recording, begun)[0]
     places = effort([committing - 1, committing, chance.choice(places[len(places) // 3 :])], places)
     others = list(COMMANDS)
@@ -320,8 +244,9 @@ def test_a_command_others_and_the_first_again(name: str, corpora: Corpora, tmp_p
         if place == committing:  # it is done, and its mark may still be there
             chosen = ["restore", "add others"]
         shutil.rmtree(index.parent)
-        recording.crashed(chance.choice(sorted(KILLS)), place).tree.put(index.parent)
-        with described(name, f"killed, then {', then '.join(chosen)},", place, recording):
+        kind = chance.choice(CRASHES)
+        recording.crashed(kind, place, chance).tree.put(index.parent)
+        with described(name, f"{kind}, then {', then '.join(chosen)},", place, recording):
             followed(index, corpora, first, [COMMANDS[other] for other in chosen], log, written)
 
 
@@ -440,27 +365,17 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
             assert len(encoded) <= len(places) - done + 2 * encoder.window, f"{kind} after {place}"
 
 
-def test_a_tune_leaves_an_unfinished_replacement_alone(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unfinished_replacement_waits_while_the_index_changes(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index, encoder = tmp_path / "index", LetterEncoder()
     build()(index, corpora)
     interrupted(build_others, 17)(index, corpora)
     unfinished = {path: path.read_bytes() for path in (index / "shards").glob("00000[23]*/*")}
     assert len(unfinished) > 4
     tune(index, corpora)
-    assert {path: path.read_bytes() for path in unfinished} == unfinished
     assert texts(index) == texts_in(corpora.library)
-    monkeypatch.setitem(NAMED, "letters", encoder)
-    build_others(index, corpora)
-    assert texts(index) == texts_in(corpora.others)
-    assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe
-
-
-def test_an_unfinished_replacement_waits_while_the_index_changes(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index, encoder = tmp_path / "index", LetterEncoder()
-    build()(index, corpora)
-    interrupted(build_others, 17)(index, corpora)
     for change in (add_more, sync_later, delete_papers("p0010"), merge_shards, tune):
         change(index, corpora)
+    assert {path: path.read_bytes() for path in unfinished} == unfinished
     monkeypatch.setitem(NAMED, "letters", encoder)
     build_others(index, corpora)
     assert texts(index) == texts_in(corpora.others)
