@@ -114,6 +114,7 @@ class Prediction:
     """A task of predicting labels of papers from their vectors, by a model that is fitted on other papers.
 
     Attributes:
+        what, learner, runs: of this and other such tasks, what is predicted, what learns it from vectors, and how many models are fitted.
         name: the task's name.
         label: see `Label`.
         measure: F1 of the class 1, macro-F1 or tau.
@@ -123,6 +124,8 @@ class Prediction:
         solver: see `Solver`.
     """
 
+    what: ClassVar[str] = "labels"
+    learner: ClassVar[str] = "linear support vectors"
     name: str
     label: Label
     measure: str
@@ -149,6 +152,8 @@ class Handover:
         test: the same of those that are scored.
     """
 
+    what: ClassVar[str] = "clusters"
+    learner: ClassVar[str] = "S2AND's own code"
     runs: ClassVar[int] = 1
     name: str
     root: Path
@@ -190,6 +195,8 @@ class Clicks:
         papers: what is known of papers, by id.
     """
 
+    what: ClassVar[str] = "clicks"
+    learner: ClassVar[str] = "a network that learns clicks from the cosine and metadata"
     runs: ClassVar[int] = 1
     name: str
     train: tuple[Click, ...]

@@ -16,7 +16,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ DEPTH = 20
 """Papers of each run and query that are judged, unless somebody says otherwise."""
 
 
-class Pool:
+class Pool(AppendedFile):
     """A pool's file, open for one process."""
 
     def __init__(self, path: str | Path) -> None:
@@ -45,7 +45,7 @@ class Pool:
             InvalidRequest: the file is no pool, or one of a later version; its line is named.
             IndexBusy: another process has it open.
         """
-        self._file = AppendedFile(Path(path))
+        super().__init__(Path(path))
         self._texts: dict[str, str] = {}
         self._papers: dict[str, dict[str, int | None]] = {}
         try:
@@ -53,21 +53,6 @@ class Pool:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let another process have the file."""
-        self._file.close()
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
 
     def __len__(self) -> int:
         """How many papers there are to judge, counted for each query."""
@@ -119,10 +104,10 @@ class Pool:
         if not papers and not any(query.id in self._papers for query in queries):
             raise InvalidRequest("the runs answer none of the queries; are they of one collection?")
         if papers:
-            start = [] if self._file.rows else [{"pool": FORMAT}]
+            start = [] if self.rows else [{"pool": FORMAT}]
             # one line for all, so that a crash leaves all of it or nothing
-            count = len(self._file.rows)
-            self._file.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
+            count = len(self.rows)
+            self.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
             self._take(count)
         return sum(map(len, papers.values()))
 
@@ -136,7 +121,7 @@ class Pool:
                 raise InvalidRequest(f"{self.path} has no paper {id!r} for query {query!r}")
             if not 0 <= grade <= LARGEST_GRADE:
                 raise InvalidRequest(f"a grade is a whole number from 0 on, not {grade}")
-        self._file.append({"query": query, "id": id, "grade": grade} for query, id, grade in judgements)
+        self.append({"query": query, "id": id, "grade": grade} for query, id, grade in judgements)
         for query, id, grade in judgements:
             self._papers[query][id] = grade
 
@@ -232,8 +217,8 @@ class Pool:
 
     def _take(self, first: int) -> None:
         """Read the file's rows from the one at a place on. Raises InvalidRequest."""
-        for place in range(first, len(self._file.rows)):
-            self._take_row(self._file.numbers[place], self._file.rows[place], is_first=place == 0)
+        for place in range(first, len(self.rows)):
+            self._take_row(self.numbers[place], self.rows[place], is_first=place == 0)
 
     def _take_row(self, number: int, row: Mapping[str, Any], *, is_first: bool) -> None:
         """Read the row of a line. Raises InvalidRequest."""

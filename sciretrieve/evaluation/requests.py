@@ -40,7 +40,7 @@ from .benchmark_reading import lacking, read_for
 from .benchmark_specs import Benchmark
 from .costs import TimedBuild, Times, trainings_of
 from .evaluation_options import EvaluationRequest, make_request
-from .material import Clicks, Handover, Material, Prediction
+from .material import Material
 from .predicting import check_library
 from .reports import Report, all_measures, save, versions
 from .scoring import Result
@@ -48,12 +48,6 @@ from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 
-LEARNERS = {
-    Prediction: "linear support vectors",
-    Handover: "S2AND's own code",
-    Clicks: "a network that learns clicks from the cosine and metadata",
-}
-"""What learns from vectors in each kind of prediction."""
 LONGEST_NAME = 200
 """Characters of a folder's name, of a longer one the beginning and a digest of the whole; file systems take 255 bytes."""
 
@@ -163,7 +157,7 @@ def measure(
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
     if predictions := [prediction for material in materials for prediction in material.predictions]:
-        _check_prediction(request, spec, "clicks" if isinstance(predictions[0], Clicks) else "")
+        _check_prediction(request, spec, predictions[0].what)
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     asked: AbstractContextManager[Index | None] = nullcontext(opened)
@@ -249,7 +243,7 @@ def _measured(
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
     if predictions := [prediction for material in materials for prediction in material.predictions]:
-        score_name = LEARNERS[type(predictions[0])]
+        score_name = predictions[0].learner
     sources = dict.fromkeys(task.prediction.source for task in result.tasks if task.prediction is not None)
     notes += [f"computed by S2AND's own code, which wrote {source}" for source in sources if source]
     if system is not first_system:
@@ -268,7 +262,6 @@ def _measured(
 
 def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) -> None:
     """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
-    what = what or ("clusters" if spec.protocol.metric is not None else "labels")
     if what == "labels":
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:
@@ -352,18 +345,16 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     if spec.protocol.skips:
         return notes
     for task in material.tasks:
-        if missing_queries := [query.id for query in task.queries.values() if not system.has_query(query)]:
-            raise InvalidRequest(
-                f"{system.name} lacks {len(missing_queries):,} queries of {task.name}, {missing_queries[0]!r} first; the protocol wants all"
-            )
         candidate_ids = {id for row in (task.candidates or {}).values() for id in row}
         if task.groups is not None:
             candidate_ids = {id for name in candidate_ids for id in task.groups[name]}
-        if missing_candidates := sorted(id for id in candidate_ids if system.known is not None and id not in system.known):
-            raise InvalidRequest(
-                f"{system.name} lacks {len(missing_candidates):,} candidates of {task.name}, {missing_candidates[0]!r} first; "
-                "the protocol wants all"
-            )
+        missing = {
+            "queries": [query.id for query in task.queries.values() if not system.has_query(query)],
+            "candidates": sorted(id for id in candidate_ids if system.known is not None and id not in system.known),
+        }
+        for what, ids in missing.items():
+            if ids:
+                raise InvalidRequest(f"{system.name} lacks {len(ids):,} {what} of {task.name}, {ids[0]!r} first; the protocol wants all")
     return notes
 
 

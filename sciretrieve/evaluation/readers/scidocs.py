@@ -100,9 +100,7 @@ def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
 def _clicks(path: Path, places: int) -> tuple[Click, ...]:
     """After a line of names, a query, the clicked paper, and all shown ones with commas between."""
     clicks = []
-    for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
-        if number == 1 or not row:
-            continue
+    for number, row in _rows(path):
         shown = tuple(row[2].strip().split(",")) if len(row) == 3 else ()
         if len(row) != 3 or row[1] not in shown:
             raise InvalidRequest(f"{path}, line {number}: expected a query, the clicked paper, and the shown papers with it among them")
@@ -126,15 +124,19 @@ def _linked(row: Mapping[str, Any]) -> LinkedPaper:
 def _labelled(path: Path) -> LabelledPapers:
     """Papers and their classes: after a line of names, an id and a class in each."""
     ids, labels = [], []
-    for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
-        if number > 1 and row:
-            if len(row) != 2:
-                raise InvalidRequest(f"{path}, line {number}: expected an id and a class, found {len(row)} columns")
-            ids.append(row[0])
-            labels.append(row[1])
+    for number, row in _rows(path):
+        if len(row) != 2:
+            raise InvalidRequest(f"{path}, line {number}: expected an id and a class, found {len(row)} columns")
+        ids.append(row[0])
+        labels.append(row[1])
     if not ids:
         raise InvalidRequest(f"{path} has no labelled papers")
     return LabelledPapers(tuple(ids), as_classes(labels))
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a table after the one of names, numbered, without empty ones."""
+    return [(number, row) for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1) if number > 1 and row]
 
 
 def _papers(path: Path) -> dict[str, Paper]:
