@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +28,6 @@ from .word_index import Groups, Ints, WordIndex, ranked
 WORD = re.compile(r"[^\W_]+")
 READ_AT_ONCE = 10_000
 """Names that are taken apart at a time, so that few of them are in memory twice."""
-
-Numbers: TypeAlias = Ints
-"""Places of authors among all of an index, (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +108,7 @@ def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
     return names.filter(booleans(is_name)), np.concatenate(rows)[is_name]
 
 
-def _forms(numbers: Numbers, forms: pa.StringArray, used: Ints, count: int) -> tuple[pa.StringArray, Ints]:
+def _forms(numbers: Ints, forms: pa.StringArray, used: Ints, count: int) -> tuple[pa.StringArray, Ints]:
     """The forms of each author's name, the commonest first, all in one array; and where those of each author end."""
     width = max(len(forms), 1)
     keys, counts = np.unique(numbers * width + used, return_counts=True)
@@ -141,7 +137,7 @@ class Authors:
             raise NotFound(f"there is no author {id!r}; search for a name, of which the answers have the ids")
         return self.at([number])[0]
 
-    def at(self, numbers: Sequence[int] | Numbers) -> list[Author]:
+    def at(self, numbers: Sequence[int] | Ints) -> list[Author]:
         """The authors at some places among all."""
         authors = []
         for number in map(int, numbers):
@@ -152,7 +148,7 @@ class Authors:
             )
         return authors
 
-    def search(self, text: str) -> Numbers:
+    def search(self, text: str) -> Ints:
         """The places of the authors whose names have all words of a text, of which the last may be the beginning of one, best first.
 
         An initial stands for every word that it begins, and where a name has but the initial of a typed word, its last word must have
@@ -162,7 +158,7 @@ class Authors:
         ways = [WORD.findall(" ".join(way)) for way in typed_names(text)]
         return max((self._having(way) for way in ways if way), key=len, default=np.empty(0, np.int64))
 
-    def _having(self, words: Sequence[str]) -> Numbers:
+    def _having(self, words: Sequence[str]) -> Ints:
         """The places of the authors whose names have these words, best first."""
         whole, begun, fits = (np.ones(len(self), bool) for _ in range(3))
         is_there = np.full(len(self), all(map(is_initial, words)))
@@ -181,5 +177,5 @@ class Authors:
         places = places[np.array(is_kept, bool)]
         is_all = np.array([whole[place] and sorted(parts[place]) == typed for place in places.tolist()], bool)
         order = np.lexsort((places, -self._papers.sizes[places], ~begun[places], ~whole[places], ~is_all))
-        best_first: Numbers = places[order]
+        best_first: Ints = places[order]
         return best_first

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from ..base.errors import InvalidRequest
 from ..base.types import Paper
@@ -41,13 +42,10 @@ class Citations:
     unread: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A format of bibliographies: what reads a file, and where in its text something is added: what it is for papers, beside keys that are
-    taken, and the papers' keys there."""
-
-    read: Callable[[Path], Iterator[RawBatch]]
-    added: Callable[[str, Sequence[Paper], Collection[str]], tuple[int, str, list[str]]]
+Reading: TypeAlias = Callable[[Path], Iterator[RawBatch]]
+"""What reads a bibliography."""
+Adding: TypeAlias = Callable[[str, Sequence[Paper], Collection[str]], tuple[int, str, list[str]]]
+"""Of a bibliography's text, papers, and keys that are taken: where something is added, what it is, and the papers' keys there."""
 
 
 def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations:
@@ -65,23 +63,23 @@ def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations
     if append is None:
         return Citations(bibtex_entries.keys(papers))
     path = Path(append)
-    format = FORMATS.get(path.suffix.lower())
-    if format is None:
+    if path.suffix.lower() not in FORMATS:
         raise InvalidRequest(f"cannot append to {path.name}: name a .bib, .ris or .json file")
     check_parent(path)
     target = path.resolve()  # a link stays a link
     while True:
         target.open("ab").close()  # it is made, and not changed
         with suppress(FileNotFoundError), claimed(target):  # another process may replace it just now
-            return _append(papers, path, target, format)
+            return _append(papers, path, target)
 
 
-def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) -> Citations:
+def _append(papers: Sequence[Paper], path: Path, target: Path) -> Citations:
+    read, add = FORMATS[path.suffix.lower()]
     try:
         text = target.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"{path} is not in UTF-8; convert it first, for example with `iconv -f latin1 -t utf-8`") from error
-    there, unread = _contents(target, format) if text.strip() else (_Known(), 0)
+    there, unread = _contents(read(target)) if text.strip() else (_Known(), 0)
     own_keys = bibtex_entries.keys(papers)
     new, new_papers = _Known(), dict[str, Paper]()
     names: list[tuple[_Known, str]] = []
@@ -94,7 +92,7 @@ def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) 
             new.add(paper, key)
             new_papers[key] = paper
         names.append((new, key))
-    place, addition, added_keys = format.added(text, list(new_papers.values()), there.keys)
+    place, addition, added_keys = add(text, list(new_papers.values()), there.keys)
     if new_papers:
         addition = without_controls(addition)
         addition = addition.replace("\n", "\r\n") if "\r\n" in text else addition
@@ -105,14 +103,14 @@ def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) 
     return Citations(keys, len(new_papers), len(papers) - len(new_papers), unread)
 
 
-def _contents(target: Path, format: _Format) -> tuple[_Known, int]:
+def _contents(batches: Iterator[RawBatch]) -> tuple[_Known, int]:
     """The papers of a bibliography, and how many of its entries cannot be read."""
-    known, batches = _Known(), list(format.read(target))
-    for batch in papers_in(iter(batches), ColumnMap(), textless=True):
+    known, batches_read = _Known(), list(batches)
+    for batch in papers_in(iter(batches_read), ColumnMap(), textless=True):
         for paper in papers_of(batch.papers):
             known.add(paper, paper.id)
         known.keys.update(item.id for item in batch.rejected if item.id)
-    return known, sum(len(batch.rejected) for batch in batches)
+    return known, sum(len(batch.rejected) for batch in batches_read)
 
 
 class _Known:
@@ -208,9 +206,9 @@ def _read_csl(path: Path) -> Iterator[RawBatch]:
     return JSON.read(path)
 
 
-FORMATS: Mapping[str, _Format] = {
-    ".bib": _Format(BIBTEX.read, _added_bibtex),
-    ".ris": _Format(RIS.read, _added_ris),
-    ".json": _Format(_read_csl, _added_csl),
+FORMATS: Mapping[str, tuple[Reading, Adding]] = {
+    ".bib": (BIBTEX.read, _added_bibtex),
+    ".ris": (RIS.read, _added_ris),
+    ".json": (_read_csl, _added_csl),
 }
 """By suffix."""

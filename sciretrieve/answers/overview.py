@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +33,6 @@ IN_ORDER = "year"
 CLUSTER_DEPTH = 200
 """How many of the first papers are grouped."""
 
-PapersAre: TypeAlias = TotalIs | Literal["match"]
-
 
 @dataclass(frozen=True, slots=True)
 class Facet:
@@ -50,7 +48,7 @@ class Facet:
     others: int
     missing: int
     papers: int
-    papers_are: PapersAre = "match"
+    papers_are: TotalIs | Literal["match"] = "match"
 
 
 @dataclass(frozen=True, slots=True)
