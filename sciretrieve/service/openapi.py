@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -78,7 +78,7 @@ def describe(app: FastAPI, *, needs_token: bool) -> None:
         tokens: list[dict[str, list[str]]] = [{name: []} for name in SCHEMES]
         value["security"] = tokens if needs_token else [{}, *tokens]
         value["servers"] = [{"url": "/", "description": "This service."}]
-        for path, operation in _operations(value):
+        for path, operation in ((path, each) for path, operations in value["paths"].items() for each in operations.values()):
             responses = operation["responses"]
             for status in _not_sent(path) & {*responses}:
                 del responses[status]
@@ -94,12 +94,6 @@ def describe(app: FastAPI, *, needs_token: bool) -> None:
         return value
 
     vars(app)["openapi"] = described
-
-
-def _operations(description: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for path, operations in description["paths"].items():
-        for operation in operations.values():
-            yield path, operation
 
 
 def _not_sent(path: str) -> set[str]:

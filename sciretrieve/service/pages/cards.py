@@ -75,10 +75,10 @@ class Card:
         return pieces(self.snippet, self.words)
 
 
-def cards_of(index: Index, papers: Sequence[Paper], names: Sequence[str]) -> list[Card]:
-    """Papers of an index that no query led to."""
-    flags = _retracted(index, papers)
-    return [Card(paper, name, is_retracted=flag) for paper, name, flag in zip(papers, names, flags, strict=True)]
+def cards_of(index: Index, named: Sequence[tuple[Paper, str]]) -> list[Card]:
+    """Papers of an index that no query led to, each with what names it."""
+    flags = _retracted(index, [paper for paper, _ in named])
+    return [Card(paper, name, is_retracted=flag) for (paper, name), flag in zip(named, flags, strict=True)]
 
 
 def cards_of_hits(index: Index, hits: Sequence[Hit]) -> list[Card]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -12,9 +10,8 @@ from ...answers.authors import authors_in, authors_of
 from ...answers.profiles import CitationsOf, profile
 from ...base.types import Paper
 from ...papers.bibliographies.keywords import keywords_of
-from ...query.index import Index
 from ..service import address_of, service_of
-from .cards import Card, cards_of, cards_of_hits
+from .cards import cards_of, cards_of_hits
 from .rendering import page
 from .state import paper_path
 from .zotero import tags
@@ -38,7 +35,7 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
         row = index.named_rows(name)
         (whole_name,) = index.snapshot.whole_names(row)
         authors = [author for _, author in authors_in(found.paper.authors)]
-        (card,) = cards_of(index, [found.paper], [whole_name])
+        (card,) = cards_of(index, [(found.paper, whole_name)])
         known = found.citations or CitationsOf((), (), (), ())
         cited = [(work, name) for work, name in zip(known.cites, known.cites_names, strict=True) if isinstance(work, Paper)]
         citing = list(zip(known.cited_by, known.cited_by_names, strict=True))
@@ -53,11 +50,11 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             keywords=keywords_of(found.paper),
             tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),
             knows_citations=found.citations is not None,
-            cited=_cards(index, cited[:LISTED]),
+            cited=cards_of(index, cited[:LISTED]),
             cited_count=len(cited),
             elsewhere=[str(work) for work in known.cites if not isinstance(work, Paper)][:LISTED],
             elsewhere_count=len(known.cites) - len(cited),
-            citing=_cards(index, citing[:LISTED]),
+            citing=cards_of(index, citing[:LISTED]),
             citing_count=len(citing),
             similar=cards_of_hits(index, found.similar),
         )
@@ -74,12 +71,7 @@ async def author_page(http: HttpRequest, name: str) -> Response:
     def shown() -> Response:
         author = authors_of(index)[name]
         pairs = zip(index.snapshot.papers_at(author.rows), index.snapshot.whole_names(author.rows), strict=True)
-        cards = _cards(index, sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most])
+        cards = cards_of(index, sorted(pairs, key=lambda pair: -(pair[0].year or 0))[: service.settings.most])
         return page(http, "author.html", author=author, cards=cards)
 
     return await service.do(http, shown)
-
-
-def _cards(index: Index, named: Sequence[tuple[Paper, str]]) -> list[Card]:
-    """Papers with what names them, as cards."""
-    return cards_of(index, [paper for paper, _ in named], [name for _, name in named])

@@ -46,7 +46,7 @@ async def shelf(http: HttpRequest) -> Response:
     def shown() -> Response:
         rows = index.snapshot.find(names)
         known = [name for name in names if name in rows]
-        cards = cards_of(index, index.papers(known) if known else [], known)
+        cards = cards_of(index, list(zip(index.papers(known) if known else [], known, strict=True)))
         missing = [name for name in names if name not in rows]
         # what an address names was sent by someone; what a browser keeps comes in a body
         return page(http, "shelf.html", cards=cards, missing=missing, names=known, is_shared=http.method == "GET" and bool(names))

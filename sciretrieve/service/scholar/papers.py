@@ -35,7 +35,7 @@ async def autocomplete(http: HttpRequest, query: Annotated[str, Query(descriptio
     def make(records: Records) -> dict[str, Any]:
         found = suggest(records.index, query, SUGGESTED)
         matches = [
-            {"id": name, "title": paper.title, "authorsYear": _authors_year(paper)}
+            {"id": name, "title": paper.title, "authorsYear": ", ".join(filter(None, (byline(paper), str(paper.year or ""))))}
             for name, paper in zip(found.names, found.papers, strict=True)
         ]
         return {"matches": matches}
@@ -114,7 +114,3 @@ async def _linked(
         return paged(works, offset, limit, lambda part: [{**facts, end: record} for record in records.works(part, of_paper)])
 
     return await answered(http, make)
-
-
-def _authors_year(paper: Paper) -> str:
-    return ", ".join(filter(None, (byline(paper), str(paper.year or ""))))
