@@ -90,7 +90,7 @@ LINES = {
     "papers": (5_470, "a reader for each of some twenty formats of files, and citations in three"),
     "query": (6_670, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_170, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
-    "service": (6_570, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "service": (6_550, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (2_830, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_760, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
