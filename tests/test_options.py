@@ -24,8 +24,11 @@ def test_a_misspelt_option_is_named_with_what_was_meant(index: sr.Index) -> None
     [
         ({"mode": "fuzzy"}, "unknown mode 'fuzzy'"),
         ({"fusion": "rff"}, "did you mean 'rrf'"),
-        ({"alpha": 1.5}, "between 0 and 1, not 1.5"),
-        ({"rerank_depth": 0}, "at least 1, not 0"),
+        ({"alpha": 1.5}, "`alpha` must lie between 0 and 1, not 1.5"),
+        ({"alpha": float("nan")}, "`alpha` must lie between 0 and 1, not nan"),
+        ({"rerank_depth": 0}, "`rerank_depth` must be at least 1, not 0"),
+        ({"nprobe": 1 << 31}, r"`nprobe` must be below 2\^31, not 2147483648"),
+        ({"ef": 3, "recall": 0.9}, "`recall` chooses `ef`"),
         ({"mode": 3}, "mode is hybrid or dense or bm25, not 3"),
         ({"alpha": "half"}, "alpha is a number, not 'half'"),
         ({"since": "2020"}, "since is a whole number, not '2020'"),
@@ -50,6 +53,9 @@ def test_other_options_are_checked_when_made() -> None:
         (lambda: BuildSettings(device="gpu"), "unknown device 'gpu'; did you mean 'cpu'"),  # type: ignore[arg-type]
         (lambda: Bm25Parameters(variant="okapy"), "unknown variant 'okapy'; did you mean 'okapi'"),  # type: ignore[arg-type]
         (lambda: Bm25Parameters(k1=None), "k1 is a number, not None"),  # type: ignore[arg-type]
+        (lambda: Bm25Parameters(k1=-1), "`k1` must be at least 0, not -1"),
+        (lambda: Bm25Parameters(b=1.5), "`b` must lie between 0 and 1, not 1.5"),
+        (lambda: BuildSettings(shard_size=0), "`shard_size` must lie between 1 and 1,000,000, not 0"),
         (lambda: sr.evaluate(3), "benchmark is a string, not 3"),  # type: ignore[arg-type]
         (lambda: sr.evaluate("mdcr", measures="MAP"), "measures is a list of strings, not 'MAP'"),
         (lambda: evaluate_modes("mdcr", encodr="x"), "unknown option 'encodr'; did you mean 'encoder'"),  # type: ignore[call-arg]

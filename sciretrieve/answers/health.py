@@ -101,7 +101,7 @@ class Health:
         return {finding.name: finding for finding in self.findings}[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it with the ids of all papers, as `sciretrieve info --health --format json` prints it."""
+        """All of it with the ids of all papers, as `sciretrieve info health --format json` prints it."""
         counts = self.references
         return {
             "schema": 1,

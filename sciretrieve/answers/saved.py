@@ -179,7 +179,7 @@ def saved_search(name: str) -> SavedSearch:
     except OSError as error:
         raise Unavailable(f"{path} cannot be read ({error.strerror}); give yourself the right to read it, or remove it") from error
     except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest, CorruptData) as error:
-        raise CorruptData(f"{path} holds no saved search; remove it with `sciretrieve news --forget {name}`") from error
+        raise CorruptData(f"{path} holds no saved search; remove it with `sciretrieve news forget {name}`") from error
 
 
 def forget(name: str) -> None:
@@ -199,7 +199,7 @@ def _before(search: SavedSearch) -> SavedSearch:
         return known
     raise InvalidRequest(
         f"{search.name} is the name of another saved search, ‘{known}’; choose another, or remove that one with "
-        f"`sciretrieve news --forget {search.name}`"
+        f"`sciretrieve news forget {search.name}`"
     )
 
 

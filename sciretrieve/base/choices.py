@@ -163,10 +163,7 @@ def command_line(options_class: type, values: Mapping[str, Any]) -> str:
     for name, value in values.items():
         help = _declared(options_class)[name][1] or Help("")
         option, text = help.name or name.replace("_", "-"), value.name if isinstance(value, PurePath) else str(value)
-        if help.setting:
-            words += ["--set", f"{name}={text}"]
-        else:
-            words += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", text]
+        words += ["--set", f"{name}={text}"] if help.setting else [f"--{option}", text]
     return shlex.join(words)
 
 

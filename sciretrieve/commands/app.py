@@ -26,6 +26,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "cite": ("bibliography.cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
         "count": ("counting.count", "'graph AND (network OR node)' --since 2018"),
         "news": ("following.news", ""),
+        "news list": ("following.saved_searches", ""),
+        "news forget": ("following.forget", "transformers"),
         "batch": ("searching.batch", "queries.jsonl -i indexes/scifact -o run.trec"),
         "why-not": ("studying.why_not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
     },
@@ -42,6 +44,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Look inside": {
         "info": ("managing.info", "-i indexes/arxiv"),
         "info log": ("managing.log", "-i indexes/papers"),
+        "info health": ("managing.health", "-i indexes/papers"),
         "info indexes": ("listing.indexes", ""),
         "info duplicates": ("studying.duplicates", "-i indexes/arxiv"),
         "verify": ("managing.verify", "-i indexes/papers --repair"),
@@ -49,7 +52,9 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Serve papers": {
         "serve": ("serving.serve", "-i indexes/papers --port 8080"),
+        "serve token": ("serving.token", "ada tokens"),
         "mcp": ("assisting.mcp", "-i indexes/papers"),
+        "mcp http": ("assisting.http", "-i indexes/papers --token-file tokens"),
     },
     "Review the literature": {
         "strategy": ("strategies.strategy", "run strategy.toml"),
@@ -65,6 +70,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Measure, train and set up": {
         "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),
+        "evaluate run": ("evaluating.run", "bm25.trec --qrels qrels/test.tsv"),
+        "evaluate replay": ("evaluating.replay", "runs/mdcr/receipt.json"),
+        "evaluate matrix": ("evaluating.matrix", "systems.toml -o results"),
+        "evaluate trainings": ("evaluating.trainings", "mine='runs/mine-*' base='runs/base-*'"),
         "compare": ("evaluating.compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
         "tune": ("studying.tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
         "bench": ("benching.bench", "-i indexes/arxiv -o dense-types.svg"),
@@ -82,7 +91,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "encoders": ("encoding.encoders", ""),
         "encoders show": ("encoding.show", "specter2"),
         "encoders fetch": ("encoding.fetch", "specter2"),
-        "encoders cache": ("encoding.cache", "--clear specter2"),
+        "encoders cache": ("encoding.cache", ""),
+        "encoders clear": ("encoding.clear", "specter2"),
         "config": ("configuring.config", ""),
         "config set": ("configuring.change", "index acm"),
         "config unset": ("configuring.unset", "index"),
@@ -91,8 +101,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """Section of the help -> command, or a command and one of its own -> its function, and the arguments in its example."""
-RARE = {"batch", "why-not", "restore", "reindex", "verify", "compare", "tune", "bench", "measure-recall", "benchmarks", "train"}
-RARE |= {"encode", "encoders"}
+RARE = {"batch", "why-not", "restore", "reindex", "verify", "compare", "tune", "bench", "measure-recall"}
+RARE |= {"benchmarks", "train", "encode", "encoders"}
 """Commands that few people need: `--help-all` shows them, and `--help` does not."""
 
 ASKING = {"find", "query", "ask", "lookup"}

@@ -1,11 +1,12 @@
-"""`sciretrieve screen next` on a terminal: a paper is shown, and a key decides on it."""
+"""`screen next` and `benchmarks pool` on a terminal: a paper is shown, and a key decides on it."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -25,45 +26,71 @@ CHOICES = "123456789abcdefghijklmnopqrstuvwxyz"
 END = ("q", "\x03", "\x04")
 
 
+T = TypeVar("T")
+
+
+def ask_each(
+    upcoming: Callable[[list[T]], T | None],
+    show: Callable[[T], str],
+    answered: Callable[[str, T], bool | None],
+    keys: str,
+    console: Console,
+) -> None:
+    """Show one thing after the other, and wait for a key on each, until somebody quits or nothing is left.
+
+    Args:
+        upcoming: what is shown next, which is none of those that were passed.
+        show: prints it, and returns the question.
+        answered: does what a key says; whether it is done with that, or shown again; None for a key that it does not know.
+        keys: what each key does; s, u and q are known here.
+    """
+    passed: list[T] = []
+    before: T | None = None
+    again: T | None = None
+    console.note(keys)
+    with suppress(KeyboardInterrupt, EOFError):
+        while (shown := again or upcoming(passed)) is not None:
+            console.note(show(shown))
+            key = typer.getchar().lower()
+            again = None
+            if key in END:
+                break
+            if key == "s":
+                passed.append(shown)
+            elif key == "u":
+                again = before or shown
+            elif is_done := answered(key, shown):
+                passed.append(shown)
+                before = shown
+            else:
+                again = shown
+                if is_done is None:
+                    console.note(keys)
+
+
 def ask(session: Screening, console: Console, *, unresolved: bool) -> None:
-    """Show a paper, and wait for a key, until somebody quits or there is no paper left.
+    """Ask for decisions.
 
     Args:
         unresolved: only papers that were read and are neither relevant nor irrelevant, instead of those to read next.
     """
-    passed: list[str] = []
-    before: Paper | None = None
-    again: Paper | None = None
-    console.note(KEYS)
-    try:
-        while True:
-            paper = again or _next(session, passed, unresolved=unresolved)
-            if paper is None:
-                break
-            _show(session, paper)
-            console.note(f"[{counts_of(session.status)}] relevant? y n m w s u q")
-            key = typer.getchar().lower()
-            again = None
-            if key in VERDICTS:
-                reason = _reason(session, console) if key == "n" else ""
-                session.decide(**{VERDICTS[key]: paper.id}, reason=reason)
-                passed.append(paper.id)
-                before = paper
-            elif key == "w":
-                console.note(f"note on {paper.id}:")
-                session.note(paper.id, sys.stdin.readline())
-                again = paper
-            elif key == "s":
-                passed.append(paper.id)
-            elif key == "u":
-                again = before or paper
-            elif key in END:
-                break
-            else:
-                again = paper
-                console.note(KEYS)
-    except (KeyboardInterrupt, EOFError):
-        pass
+
+    def show(paper: Paper) -> str:
+        _show(session, paper)
+        return f"[{counts_of(session.status)}] relevant? y n m w s u q"
+
+    def answered(key: str, paper: Paper) -> bool | None:
+        if key in VERDICTS:
+            reason = _reason(session, console) if key == "n" else ""
+            session.decide(**{VERDICTS[key]: paper.id}, reason=reason)
+            return True
+        if key != "w":
+            return None
+        console.note(f"note on {paper.id}:")
+        session.note(paper.id, sys.stdin.readline())
+        return False
+
+    ask_each(lambda passed: _next(session, [paper.id for paper in passed], unresolved=unresolved), show, answered, KEYS, console)
     console.note(f"kept in {session.path}; the same command continues")
 
 

@@ -13,7 +13,7 @@ import typer
 from ..base.choices import Help
 from ..base.wording import counted
 from ..options import SHARD_SIZE
-from .console import Console, interruptible, say
+from .console import Console, interruptible, say, say_json
 from .parameters import IndexPath, PlainFormatOption, chosen_index, open_index
 
 if TYPE_CHECKING:
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 def bench(
     index: IndexPath = None,
-    types: Annotated[
-        str | None,
-        Help("As --dense takes them, blanks between; default: flat hnsw ivf rabitq.", "TYPES"),
-    ] = None,
+    types: Annotated[str | None, Help("As --dense takes them, blanks between; default: flat hnsw ivf rabitq.", "TYPES")] = None,
     limit: Annotated[int, Help("Take N papers at most, evenly from all.", "N", least=1)] = SHARD_SIZE,
     output: Annotated[list[Path] | None, Help("Draw a plot, .svg or .png; may be given more than once.", "FILE", short="-o")] = None,
     format: PlainFormatOption = "table",
@@ -84,10 +81,7 @@ def _table(bench: Bench) -> Iterator[str]:
         )
 
 
-def measure_recall(
-    index: IndexPath = None,
-    format: PlainFormatOption = "table",
-) -> None:
+def measure_recall(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """Measure what an approximate index finds now of the best papers, with papers of its own.
 
     The exit code is 1 if less is found than the index was built for.
@@ -98,7 +92,7 @@ def measure_recall(
         found = measure(opened_index, progress=console)
     if format == "json":
         facts = {**asdict(found), "is_exact": found.is_exact, "holds": found.holds}
-        say([json.dumps({"schema": 1, "index": str(opened_index.path), **facts}, indent=1)])
+        say_json({"schema": 1, "index": str(opened_index.path), **facts})
     else:
         say(_recall_lines(found))
     if not found.holds:

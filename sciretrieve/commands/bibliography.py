@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     from ..base.types import Paper
 
 
-def cite(
-    ids: PaperIds,
-    index: IndexPaths = None,
-    append: Append = None,
-) -> None:
+def cite(ids: PaperIds, index: IndexPaths = None, append: Append = None) -> None:
     r"""Print the citation keys of papers, with commas between them.
 
     They go between the braces of LaTeX's \cite{…}. With --append, the papers are also added to a bibliography, unless it has them, and

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +17,7 @@ from ..base.choices import Bm25Variant, Help, Metric
 from ..base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
 from ..base.wording import counted, in_bytes, in_words, listed
 from ..options import ColumnMap, RunsOn
-from . import completing
-from .console import Console, given_ids, interruptible, say
+from .console import Console, given_ids, interruptible, say, say_json
 from .parameters import (
     ANY_COLUMNS,
     Columns,
@@ -31,6 +29,7 @@ from .parameters import (
     Resume,
     SameEncoder,
     Strict,
+    argument,
     given_encoder,
     index_to_change,
     parsed_size,
@@ -43,19 +42,18 @@ if TYPE_CHECKING:
 WATCHING = 2.0
 """Seconds between looks at a watched corpus."""
 
-Result = TypeVar("Result")
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """How papers are taken into an index that there is."""
+
+    encoder: SameEncoder = None
+    device: RunsOn = "auto"
+    strict: Strict = False
+    resume: Resume = True
 
 
-def add(
-    corpus: Corpus,
-    index: IndexPath = None,
-    encoder: SameEncoder = None,
-    device: RunsOn = "auto",
-    columns: Columns = ANY_COLUMNS,
-    strict: Strict = False,
-    resume: Resume = True,
-    format: PlainFormatOption = "table",
-) -> None:
+def add(corpus: Corpus, how: Taking, index: IndexPath = None, columns: Columns = ANY_COLUMNS, format: PlainFormatOption = "table") -> None:
     """Add a corpus's papers to an index.
 
     Only papers that are new, or that say something else than the one with their id, are encoded; the latter replace it. Searches
@@ -65,26 +63,22 @@ def add(
 
     console = Console(tells_of_rejected=True)
     target = index_to_change(index, console)
-    _update(put, corpus, target, encoder, device, columns, strict, resume, format, console)
+    _update(put, corpus, target, how, columns, format, console)
 
 
 def sync(
     corpus: Corpus,
+    how: Taking,
     index: Annotated[
         Path | None,
         Help("The index, its folder or its name; default: indexes/<name of the corpus>.", "NAME", short="-i", completes="indexes"),
     ] = None,
-    encoder: SameEncoder = None,
-    device: RunsOn = "auto",
     columns: Columns = ANY_COLUMNS,
     watch: Annotated[bool, Help("Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")] = False,
     allow_deletions: Annotated[
-        bool,
-        Help("Delete more than a tenth of the papers, too, and also where rows without an id could not be read."),
+        bool, Help("Delete more than a tenth of the papers, too, and also where rows without an id could not be read.")
     ] = False,
     dry_run: Annotated[bool, Help("Change nothing and encode nothing; say what would be added, replaced, deleted and kept.")] = False,
-    strict: Strict = False,
-    resume: Resume = True,
     format: PlainFormatOption = "table",
 ) -> None:
     """Make an index equal to a corpus, such as a bibliography that grows.
@@ -103,7 +97,7 @@ def sync(
     if dry_run:
         with interruptible(console):
             update = equalise(
-                corpus, target, columns=columns, strict=strict, progress=console, allow_deletions=allow_deletions, dry_run=True
+                corpus, target, columns=columns, strict=how.strict, progress=console, allow_deletions=allow_deletions, dry_run=True
             )
         _say_plan(update, target, allow_deletions, format)
         return
@@ -111,34 +105,35 @@ def sync(
     def agreed(deleted: int, papers: int) -> bool:
         return _agreed(target, deleted, papers, is_watching=watch, console=console)
 
-    change, was_busy = partial(equalise, allow_deletions=allow_deletions or agreed), False
+    update_all = partial(
+        _update, partial(equalise, allow_deletions=allow_deletions or agreed), corpus, target, how, columns, format, console
+    )
+    if not watch:
+        update_all()
+        return
+    try:
+        _watch(update_all, corpus, target, console)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _watch(update: Callable[[], None], corpus: list[str], index: Path, console: Console) -> None:
+    """Update an index whenever its corpus has changed, until Ctrl-C."""
+    was_busy = False
     while True:
+        seen, is_done = _quiet_state(corpus), False
         try:
-            seen = _quiet_state(corpus) if watch else None
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
-        is_done = False
-        try:
-            _update(change, corpus, target, encoder, device, columns, strict, resume, format, console)
+            update()
             is_done, was_busy = True, False
         except IndexBusy as error:
-            if not watch:
-                raise
             if not was_busy:
                 console.note(f"{str(error).partition(';')[0]}; trying until it has ended")
             was_busy = True
             continue
         except (SciretrieveError, OSError) as error:
-            if not watch:
-                raise
             console.note(f"{error}; waiting for the next change")  # a file may be half written just now
-        if not watch:
-            return
-        try:
-            console.note("watching; Ctrl-C ends it")
-            _wait_for_change(corpus, seen, target, is_done=is_done)
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
+        console.note("watching; Ctrl-C ends it")
+        _wait_for_change(corpus, seen, index, is_done=is_done)
 
 
 def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainFormat) -> None:
@@ -146,7 +141,7 @@ def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainF
     from ..lifecycle.updating import are_many
 
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(index), "dry_run": True, **asdict(update)}, indent=1)])
+        say_json({"schema": 1, "index": str(index), "dry_run": True, **asdict(update)})
         return
     counts = {"add": update.added, "replace": update.replaced, "delete": update.deleted, "keep": update.kept}
     for (change, count), name in zip(counts.items(), ("added", "replaced", "deleted", "kept"), strict=True):
@@ -234,26 +229,19 @@ def _state(sources: list[str]) -> object:
 
 
 def _update(
-    change: Callable[..., Update],
-    corpus: list[str],
-    index: Path,
-    encoder: str | None,
-    device: str,
-    columns: ColumnMap,
-    strict: bool,
-    resume: bool,
-    format: PlainFormat,
-    console: Console,
+    change: Callable[..., Update], corpus: list[str], index: Path, how: Taking, columns: ColumnMap, format: PlainFormat, console: Console
 ) -> None:
+    """Take papers into an index, and print what that changed."""
     from ..papers.corpora import open_corpus
 
     start = time.perf_counter()
-    given = given_encoder(encoder, index, device="auto")
+    options = {"device": how.device, "strict": how.strict, "resume": how.resume}
+    given = given_encoder(how.encoder, index, device="auto")
     opened_corpus = open_corpus(corpus, columns)
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
-        update = change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console)
+        update = change(opened_corpus, index, encoder=given, progress=console, **options)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
+        say_json({"schema": 1, "index": str(index), **asdict(update)})
         return
     seconds = in_words(time.perf_counter() - start)
     console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
@@ -268,10 +256,7 @@ def _counts(update: Update) -> str:
 
 
 def delete(
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.", autocompletion=completing.ids),
-    ] = None,
+    ids: Annotated[list[str] | None, argument("ID", "Ids of papers; - reads them from stdin, one per line.", "ids")] = None,
     index: IndexPath = None,
     filter: Annotated[
         list[str] | None,
@@ -291,7 +276,7 @@ def delete(
     target = index_to_change(index, console)
     deletion = remove(target, named_ids, filter=filter, dry_run=dry_run, progress=console)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(target), **asdict(deletion)}, indent=1)])
+        say_json({"schema": 1, "index": str(target), **asdict(deletion)})
         return
     if not dry_run:
         console.note(f"{target}: {deletion.deleted:,} deleted; {counted(deletion.papers, 'paper')} now, generation {deletion.generation}")
@@ -303,10 +288,7 @@ def delete(
 
 
 def restore(
-    generation: Annotated[
-        int,
-        Help("The generation to go back to; `sciretrieve info log` marks those.", "N", least=1, advanced=True),
-    ],
+    generation: Annotated[int, Help("The generation to go back to; `sciretrieve info log` marks those.", "N", least=1, advanced=True)],
     index: IndexPath = None,
 ) -> None:
     """Make an index what it was in an earlier generation.
@@ -323,10 +305,7 @@ def restore(
     console.note(f"{target}: as in generation {generation}; {_counts(update)}; {now}")
 
 
-def merge(
-    index: IndexPath = None,
-    format: PlainFormatOption = "table",
-) -> None:
+def merge(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """Join small shards, and free the space of what was deleted.
 
     Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
@@ -338,7 +317,7 @@ def merge(
     with interruptible(console, "the index is as it was, and the same command resumes it"):
         result = rewrite(target, progress=console)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
+        say_json({"schema": 1, "index": str(target), **asdict(result)})
         return
     shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
     console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
@@ -352,22 +331,18 @@ def reindex(
     ] = None,
     memory: Memory = None,
     recall: Annotated[
-        float | None,
-        Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", setting=True),
+        float | None, Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", setting=True)
     ] = None,
     metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", setting=True)] = None,
     variant: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", setting=True)] = None,
     k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: as it is.", least=0.0, setting=True)] = None,
     b: Annotated[float | None, Help("BM25's normalisation of length; default: as it is.", least=0.0, most=1.0, setting=True)] = None,
-    late: Annotated[
-        bool | None,
-        Help("Add token vectors for late interaction, or remove them; default: as it is.", advanced=True),
-    ] = None,
+    late: Annotated[bool | None, Help("Add token vectors for late interaction, or remove them; default: as it is.", setting=True)] = None,
     encoder: SameEncoder = None,
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also counts the words
+    Nothing is encoded, but for --set late=true, which can be interrupted and goes on where it stopped. It also counts the words
     anew of an index whose text analysis is of an earlier form.
     """
     from ..lifecycle import reindex as rebuild

@@ -40,32 +40,27 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     "--top": ("-n",),
 }
 """Options that people try -> those that they mean."""
-RENAMED = {
-    "into": "output",
-    "take_over": "import",
-    "reranker": "rerank",
-    "types": "dense",
-    "workers": "ray",
-}
+RENAMED = {"into": "output", "take_over": "import", "reranker": "rerank", "types": "dense", "workers": "ray"}
 """Arguments of the library -> parameters of commands with another name."""
 
 
 def as_typed(message: str, command: Any) -> str:
-    """A message of the library with the arguments that a command has as its options: `alpha` is --alpha, `lexical=None` is
-    --no-lexical, `k1=1` is --set k1=1."""
+    """A message of the library with the arguments that a command has as its options: `limit` is --limit, `k1=1` is --set k1=1,
+    `lexical=None` is --set lexical=false."""
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     pairs: Mapping[str, str] = getattr(command.callback, "pairs", {})
     parameter_of = {name.lstrip("-").replace("-", "_"): one for one in options for name in one.opts} | {one.name: one for one in options}
 
     def option(match: re.Match[str]) -> str:
-        parameter = parameter_of.get(match["name"]) or parameter_of.get(RENAMED.get(match["name"], ""))
-        if parameter is None:
-            value = f"={match['value']}".replace("'", "") if match["value"] else ""
-            return f"{pairs[match['name']]} {match['name']}{value}" if match["name"] in pairs else match[0]
-        name, value = max(parameter.opts, key=len), (match["value"] or "").strip("'\"")
-        if value in ("None", "False") and parameter.secondary_opts:
-            return str(parameter.secondary_opts[0])
-        return name if value in ("", "True") else f"{name} {value}"
+        typed, value = match["name"], (match["value"] or "").strip("'\"")
+        parameter = parameter_of.get(typed) or parameter_of.get(RENAMED.get(typed, ""))
+        if parameter is not None:
+            name = max(parameter.opts, key=len)
+            return name if value in ("", "True") else f"{name} {value}"
+        if typed not in pairs:
+            return match[0]
+        value = {"True": "true", "False": "false", "None": "false"}.get(value, value)
+        return f"{pairs[typed]} {typed}={value}" if value else f"{pairs[typed]} {typed}"
 
     return ARGUMENT.sub(option, message)
 
@@ -123,8 +118,10 @@ class _Common:
         since it begins with a minus, and for a setting."""
         option = error.option_name
         pairs: Mapping[str, str] = getattr(self.callback, "pairs", {})
-        if (name := option.strip("-").replace("-", "_")) in pairs:
-            raise InvalidRequest(f"there is no option {option}; write {pairs[name]} {name}=…")
+        name = option.strip("-").replace("-", "_")
+        for setting, value in ((name, "…"), (name.removeprefix("no_"), "false")):
+            if setting in pairs:
+                raise InvalidRequest(f"there is no option {option}; write {pairs[setting]} {setting}={value}")
         names = [name for param in self.params for name in param.opts if name.startswith("-")]
         near = get_close_matches(option.strip("-"), [name.strip("-") for name in names], cutoff=0.7)
         error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]

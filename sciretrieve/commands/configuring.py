@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -13,11 +12,10 @@ import typer
 
 from ..base.errors import InvalidRequest, Unavailable, UnknownName
 from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
-from . import completing
-from .console import say
-from .parameters import PlainFormatOption
+from .console import say, say_json
+from .parameters import PlainFormatOption, argument
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretrieve config` lists.", autocompletion=completing.settings)]
+Key = Annotated[str, argument("KEY", "A setting that `sciretrieve config` lists.", "settings")]
 
 
 def config(format: PlainFormatOption = "table") -> None:
@@ -31,19 +29,14 @@ def config(format: PlainFormatOption = "table") -> None:
             key: {"value": row.value, "origin": row.origin, "place": row.place or None, "variable": SETTINGS[key].variable}
             for key, row in rows.items()
         }
-        say([json.dumps({"schema": 1, "file": str(config_file()), "settings": facts}, ensure_ascii=False, indent=1)])
+        say_json({"schema": 1, "file": str(config_file()), "settings": facts})
         return
     for key, row in rows.items():
         say([f"{key:<8}  {_as_text(row.value)}  ({row.place or row.origin})", f"{'':<8}  {SETTINGS[key].about}; ${SETTINGS[key].variable}"])
     say(["", f"the file is {config_file()}" + ("" if config_file().exists() else ", which does not exist yet")])
 
 
-def change(
-    key: Key,
-    values: Annotated[
-        list[str], typer.Argument(metavar="VALUE", help="Its value; for folders, one or more.", autocompletion=completing.values)
-    ],
-) -> None:
+def change(key: Key, values: Annotated[list[str], argument("VALUE", "Its value; for folders, one or more.", "values")]) -> None:
     """Write a setting to the config file."""
     if key == "index" and len(values) == 1:
         from ..storage.finding import chosen, is_index

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from typing import Any
 
 import typer
 
-from ..base.wording import in_words, printable, without_controls
+from ..base.wording import as_json, in_words, printable, without_controls
 from ..progress import ProgressBar
 
 BETWEEN_LINES = 30.0
@@ -39,6 +40,11 @@ def say(lines: Iterable[str], *, styled: bool = False) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_json(value: Any) -> None:
+    """Print a value for programs."""
+    say([as_json(value, indent=1)])
 
 
 def page(lines: Sequence[str]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..base.wording import as_json, printable
+from ..base.wording import printable
 from ..options import Passing, SearchOptions, Since, Until
-from .console import Console, say
+from .console import Console, say, say_json
 from .parameters import Generation, IndexPaths, PlainFormatOption, QueryWords, open_indexes, typed_query
 
 
@@ -31,6 +31,6 @@ def count(
     for note in (*remarks_on(typed), *not_compared(opened_index, met.undecided)):
         console.note(note)
     if format == "json":
-        say([as_json(count_value(text, filters, lines), indent=2)])
+        say_json(count_value(text, filters, lines))
     else:
         say(map(printable, count_table(lines)))

@@ -11,9 +11,7 @@ from .console import Console, say
 from .searching import table_lines
 
 
-def demo(
-    output: Annotated[Path, Help("Where the demo index goes.", "DIR", short="-o")] = Path("indexes/demo"),
-) -> None:
+def demo(output: Annotated[Path, Help("Where the demo index goes.", "DIR", short="-o")] = Path("indexes/demo")) -> None:
     """Index and search the papers that ship with it.
 
     Shows a question, two words, and papers similar to one.

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from ..base.choices import DEFAULT_ENCODER, Help
 from ..base.wording import in_bytes, in_words
 from ..options import EncoderName, EncoderPrecision, ReadingOptions, RunsOn
-from . import completing
-from .console import Console, interruptible, say
-from .parameters import (
-    ANY_COLUMNS,
-    BUILDING,
-    Columns,
-    Corpus,
-    PlainFormatOption,
-)
+from .console import Console, interruptible, say, say_json
+from .parameters import ANY_COLUMNS, BUILDING, Columns, Corpus, PlainFormatOption, argument
 
 if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
+    from ..encoders.encoder_cache import CachedEncoder
     from ..encoders.text_encoder import TextEncoder
 
 AS_TRAINED = ReadingOptions()
@@ -39,8 +31,7 @@ def encode(
         Literal["paper", "query"], Help("Papers of a corpus; or queries: texts, or papers as queries.", setting=True)
     ] = "paper",
     like: Annotated[
-        Literal["scidocs", "scirepeval"],
-        Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", setting=True),
+        Literal["scidocs", "scirepeval"], Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", setting=True)
     ] = "scidocs",
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
@@ -88,7 +79,7 @@ def encoders(format: PlainFormatOption = "table") -> None:
 
     rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
     if format == "json":
-        say([json.dumps(rows, ensure_ascii=False, indent=2)])
+        say_json(rows)
         return
     widths = {key: max(len(row[key]) for row in rows) for key in ("name", "here")}
     say(f"{row['name']:<{widths['name']}}  {row['here']:<{widths['here']}}  {row['about']}" for row in rows)
@@ -96,14 +87,7 @@ def encoders(format: PlainFormatOption = "table") -> None:
 
 
 def show(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A listed encoder, a folder or hub id with a model, or several encoders.",
-            autocompletion=completing.encoders,
-        ),
-    ],
+    name: Annotated[str, argument("NAME", "A listed encoder, a folder or hub id with a model, or several encoders.", "encoders")],
     reading: ReadingOptions = AS_TRAINED,
     format: PlainFormatOption = "table",
 ) -> None:
@@ -122,7 +106,7 @@ def show(
         spec = replace(spec, max_length=encoder.max_length)
     rates = dict(encoder.rates()) if encoder is not None else {}
     if format == "json":
-        say([json.dumps(asdict(spec) | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
+        say_json(asdict(spec) | {"here": status(spec), "tokens_per_second": rates})
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
     if spec.members:
@@ -152,8 +136,7 @@ def show(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.", autocompletion=completing.encoders)],
-    reading: ReadingOptions = AS_TRAINED,
+    name: Annotated[str, argument("NAME", "A listed encoder, or a hub id.", "encoders")], reading: ReadingOptions = AS_TRAINED
 ) -> None:
     """Download an encoder's weights now, and compile it, so that it works offline later."""
     from ..encoders import EncoderRequest, golden_vectors, open_encoder, open_sentence_encoder
@@ -166,27 +149,28 @@ def fetch(
     console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
 
 
-def cache(
-    clear: Annotated[bool, Help("Empty it; downloaded weights stay.")] = False,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
-    format: PlainFormatOption = "table",
-) -> None:
-    """Show, or clear, the cache of compiled encoders."""
+def cache() -> None:
+    """Show the cache of compiled encoders."""
     from ..encoders import encoder_cache
 
-    cache_entries = (
-        encoder_cache.clear(name) if clear else [entry for entry in encoder_cache.entries() if entry.folder.name.startswith(name)]
-    )
-    total = sum(entry.bytes for entry in cache_entries)
-    if format == "json":
-        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in cache_entries]
-        say([json.dumps({"cleared": clear, "limit": encoder_cache.LIMIT, "entries": rows}, indent=2)])
-        return
-    for entry in cache_entries:
+    _list(encoder_cache.entries(), "in")
+
+
+def clear(name: Annotated[str, argument("NAME", "Only what belongs to this encoder.")] = "") -> None:
+    """Empty the cache of compiled encoders; downloaded weights stay."""
+    from ..encoders import encoder_cache
+
+    _list(encoder_cache.clear(name), "removed from")
+
+
+def _list(entries: Sequence[CachedEncoder], location: str) -> None:
+    from ..encoders import encoder_cache
+
+    for entry in entries:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
         say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
-    location = "removed from" if clear else "in"
-    say([f"{in_bytes(total)} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
+    total = in_bytes(sum(entry.bytes for entry in entries))
+    say([f"{total} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
 
 
 def _sides(spec: EncoderSpec) -> list[tuple[str, str]]:

@@ -1,10 +1,10 @@
-"""`sciretrieve evaluate`, `compare` and `benchmarks`: measuring systems, comparing runs, and the list of benchmarks."""
+"""`sciretrieve evaluate` and what it has, `compare` and `benchmarks`: measuring systems, comparing runs, and the list of benchmarks."""
 
 from __future__ import annotations
 
 import glob
-import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,129 +14,156 @@ import typer
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
 from ..base.wording import counted, in_bytes
-from ..options import EvaluationOptions, Measures, Split
-from . import completing
-from .console import Console, as_options, interruptible, say
-from .parameters import (
-    Data,
-    PlainFormat,
-    PlainFormatOption,
-    Ray,
-    chosen_workers,
-)
+from ..options import Cache, EvaluationOptions, Measures, Split
+from .console import Console, as_options, interruptible, say, say_json
+from .parameters import Data, PlainFormat, PlainFormatOption, Ray, argument, chosen_workers
 from .signatures import Without
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
 
 
-QrelsFile = Annotated[Path | None, Help("Judgements: TREC's or BEIR's columns, or JSON.", "FILE")]
+QRELS = Help("Judgements: TREC's or BEIR's columns, or JSON.", "FILE")
 EVALUATING = EvaluationOptions()
 
 
 def evaluate(
-    benchmark: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="BENCHMARK",
-            help="A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.",
-            autocompletion=completing.benchmarks,
-        ),
-    ] = None,
+    benchmark: Annotated[str, argument("BENCHMARK", "A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.", "benchmarks")],
     data: Data = None,
     options: Annotated[EvaluationOptions, Without("mode")] = EVALUATING,
     mode: Annotated[
         Literal["dense", "hybrid", "bm25", "all"],
         Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
     ] = EVALUATING.mode,
-    run: Annotated[Path | None, Help("Score this run on --qrels, without a benchmark.", "FILE")] = None,
-    qrels: QrelsFile = None,
     output: Annotated[Path | None, Help("Save the run, per-query scores, the report and a receipt.", "DIR", short="-o")] = None,
-    replay: Annotated[Path | None, Help("Compute the figures of a receipt again.", "FILE", advanced=True)] = None,
-    matrix: Annotated[
-        Path | None,
-        Help("A TOML file of systems and benchmarks; runs those missing in -o.", "FILE", advanced=True),
-    ] = None,
-    runs: Annotated[
-        list[str] | None,
-        Help(
-            "Show saved results of several trainings (-o; DIR may be a pattern) as one system. Repeat it for other systems.",
-            "NAME=DIR,DIR",
-            advanced=True,
-        ),
-    ] = None,
     ray: Ray = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Measure a system by a benchmark's exact protocol.
 
-    Prints its figures, with 95 % intervals, between the published ones.
-
-    Or score any run on any judgements with --run and --qrels; or compute the figures of a receipt again with --replay; or join the results
-    of several trainings with --runs: means, deviations, and whether systems differ.
+    Prints its figures, with 95 % intervals, between the published ones. `evaluate run` scores any run on any judgements.
     """
     from .. import evaluation
 
     console = Console()
-    is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None and not runs
-    if ray is not None and not is_one_index:
-        raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
-    with interruptible(console, "what was encoded is kept, and the same command resumes it"):
-        if runs:
-            if benchmark is not None:
-                raise InvalidRequest(f"--runs joins results that are saved; leave out {benchmark}, or write --runs before each system")
-            joined = evaluation.compare_trainings(_systems(runs), options.measures)
-            say([json.dumps(joined.as_json(), ensure_ascii=False, indent=1)] if format == "json" else joined.lines())
-            return
-        if run is not None or qrels is not None:
-            if run is None or qrels is None:
-                raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
-            _score(run, qrels, options.measures or ["nDCG@10", "MAP", "R@100", "MRR"], format)
-            return
-        if matrix is not None:
-            _matrix(matrix, output, options.cache, console)
-            return
-        if replay is not None:
-            with chosen_workers(ray) as workers:
-                replayed, differences = evaluation.replay(replay, console, workers)
-            console.close()
-            say([json.dumps(replayed.as_json(), ensure_ascii=False, indent=1)] if format == "json" else replayed.lines())
-            for line in differences:
-                console.note(f"differs from the receipt: {line}")
-            if differences:
-                raise typer.Exit(1)
-            console.note("the figures are those of the receipt")
-            return
-        if benchmark is None:
-            raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
-        if mode == "all":
-            evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
-        else:
-            options = replace(options, mode=mode)
-            evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
-        with chosen_workers(ray) as workers:
-            report = evaluate_this(
-                benchmark,
-                data,
-                output=output,
-                progress=console,
-                workers=workers,
-                **asdict(options),
-            )
-        console.close()
-        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else map(as_options.get(), report.lines()))
-        if output is not None:
-            console.note(f"run, per-query scores, report and receipt: {output}")
+    if ray is not None and options.index is None:
+        raise InvalidRequest("a cluster searches one index: name it with --index")
+    if mode == "all":
+        evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
+    else:
+        options = replace(options, mode=mode)
+        evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
+    with _resumed(console), chosen_workers(ray) as workers:
+        report = evaluate_this(benchmark, data, output=output, progress=console, workers=workers, **asdict(options))
+    _print(report, format)
+    if output is not None:
+        console.note(f"run, per-query scores, report and receipt: {output}")
 
 
-def _systems(runs: Sequence[str]) -> dict[str, list[Path]]:
-    """What --runs names: system -> the places of its results. Raises InvalidRequest, NotFound."""
+def run(
+    run: Annotated[Path, argument("RUN", "A run: TREC or JSON.")],
+    qrels: Annotated[Path, QRELS],
+    measures: Measures = (),
+    format: PlainFormatOption = "table",
+) -> None:
+    """Score any run on any judgements."""
+    from ..evaluation import score_run
+
+    results = score_run(run, qrels, measures or ["nDCG@10", "MAP", "R@100", "MRR"])
+    if format == "json":
+        say_json(results)
+        return
+    width = max(len(name) for name in results["measures"])
+    for name, value in results["measures"].items():
+        low, high = results["intervals"][name]
+        say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
+    unanswered = results["judged_queries"] - results["queries"]
+    left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
+    say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
+
+
+def replay(
+    receipt: Annotated[Path, argument("RECEIPT", "The receipt.json of `evaluate -o`.")],
+    ray: Ray = None,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Compute the figures of a receipt again: are they the same?
+
+    The exit code is 1 where they differ.
+    """
+    from .. import evaluation
+
+    console = Console()
+    with _resumed(console), chosen_workers(ray) as workers:
+        replayed, differences = evaluation.replay(receipt, console, workers)
+    _print(replayed, format)
+    for line in differences:
+        console.note(f"differs from the receipt: {line}")
+    if differences:
+        raise typer.Exit(1)
+    console.note("the figures are those of the receipt")
+
+
+def matrix(
+    plan: Annotated[Path, argument("FILE", "A .toml file of systems and benchmarks.")],
+    output: Annotated[Path, Help("Where the runs and the page of all go; runs that are there are not repeated.", "DIR", short="-o")],
+    cache: Cache = EVALUATING.cache,
+) -> None:
+    """Measure systems by benchmarks, each by each, and make a page of tables and plots.
+
+    A list in a system's row is a sweep. The exit code is 1 if something could not be run.
+    """
+    from ..evaluation.matrix import read_plan, run_matrix, sweeps_of
+
+    console = Console()
+    with _resumed(console):
+        systems = read_plan(plan, str(cache))
+        page, standings, failures = run_matrix(systems, output, console)
+    sweeps = sweeps_of(systems, standings)
+    for sweep in sweeps:
+        say([*sweep.lines(), ""])
+    others = standings.without({point.cell.system for sweep in sweeps for point in sweep.points})
+    say([*others.as_text(), ""] if others.systems else [])
+    say([str(page)])
+    for line in failures:
+        typer.echo(f"sciretrieve: not run: {line}", err=True)
+    if failures:
+        raise typer.Exit(1)
+
+
+def trainings(
+    systems: Annotated[
+        list[str], argument("NAME=DIR,DIR", "A system, and what `evaluate -o` saved for each of its trainings; DIR may be a pattern.")
+    ],
+    measures: Measures = (),
+    format: PlainFormatOption = "table",
+) -> None:
+    """Join the results of several trainings of a system: means, deviations, and whether systems differ."""
+    from .. import evaluation
+
+    _print(evaluation.compare_trainings(_systems(systems), measures or ()), format)
+
+
+def _resumed(console: Console) -> AbstractContextManager[None]:
+    return interruptible(console, "what was encoded is kept, and the same command resumes it")
+
+
+def _print(report: Any, format: PlainFormat) -> None:
+    """Print what has lines for people, and is JSON for programs."""
+    if format == "json":
+        say_json(report.as_json())
+    else:
+        say(map(as_options.get(), report.lines()))
+
+
+def _systems(texts: Sequence[str]) -> dict[str, list[Path]]:
+    """Systems that are named with the places of their results. Raises InvalidRequest, NotFound."""
     systems: dict[str, list[Path]] = {}
-    for text in runs:
+    for text in texts:
         name, _, places = text.partition("=")
         if not name or not places or name in systems:
             twice = f"{name} is named twice" if name in systems else f"{text!r} names no system with its results"
-            raise InvalidRequest(f"{twice}; write --runs NAME=DIR,DIR for each system, once")
+            raise InvalidRequest(f"{twice}; write NAME=DIR,DIR for each system, once")
         systems[name] = [path for place in places.split(",") for path in _matching(place)]
     return systems
 
@@ -151,55 +178,14 @@ def _matching(place: str) -> list[Path]:
     return paths
 
 
-def _matrix(path: Path, output: Path | None, cache: str | Path, console: Console) -> None:
-    """Run a matrix, and say where its page is."""
-    from ..evaluation import matrix
-
-    if output is None:
-        raise InvalidRequest("a matrix needs a folder for its runs and page: name it with -o")
-    plan = matrix.read_plan(path, str(cache))
-    page, standings, failures = matrix.run_matrix(plan, output, console)
-    console.close()
-    sweeps = matrix.sweeps_of(plan, standings)
-    for sweep in sweeps:
-        say([*sweep.lines(), ""])
-    others = standings.without({point.cell.system for sweep in sweeps for point in sweep.points})
-    say([*others.as_text(), ""] if others.systems else [])
-    say([str(page)])
-    for line in failures:
-        typer.echo(f"sciretrieve: not run: {line}", err=True)
-    if failures:
-        raise typer.Exit(1)
-
-
-def _score(run: Path, qrels: Path, names: Sequence[str], format: PlainFormat) -> None:
-    """Score a run on judgements, and print each measure with its interval."""
-    from ..evaluation import score_run
-
-    results = score_run(run, qrels, names)
-    if format == "json":
-        say([json.dumps(results, ensure_ascii=False, indent=1)])
-        return
-    width = max(len(name) for name in results["measures"])
-    for name, value in results["measures"].items():
-        low, high = results["intervals"][name]
-        say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
-    unanswered = results["judged_queries"] - results["queries"]
-    left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
-    say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
-
-
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
-    qrels: QrelsFile = None,
-    benchmark: Annotated[
-        str | None,
-        Help("Judgements and titles of a benchmark.", "NAME", completes="benchmarks"),
-    ] = None,
+    runs: Annotated[list[Path], argument("RUN", "Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
+    qrels: Annotated[Path | None, QRELS] = None,
+    benchmark: Annotated[str | None, Help("Judgements and titles of a benchmark.", "NAME", completes="benchmarks")] = None,
     data: Data = None,
     split: Split = None,
     measures: Measures = (),
-    changed: Annotated[int, Help("Show the N queries that changed most.", "N", least=0, advanced=True)] = 5,
+    changed: Annotated[int, Help("How many of the queries that changed most are shown.", least=0, setting=True)] = 5,
     format: PlainFormatOption = "table",
 ) -> None:
     """Say whether runs differ by more than chance.
@@ -213,7 +199,10 @@ def compare(
     from ..evaluation import comparing
 
     comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
-    say([json.dumps(comparison.as_json(), indent=1)] if format == "json" else comparison.lines(changed))
+    if format == "json":
+        say_json(comparison.as_json())
+    else:
+        say(comparison.lines(changed))
     if comparison.unequal:
         typer.echo(f"sciretrieve: {comparison.unequal}", err=True)
         raise typer.Exit(1)
@@ -228,7 +217,7 @@ def benchmarks(format: PlainFormatOption = "table") -> None:
 
     if format == "json":
         facts = [*(_facts(row) for row in CATALOGUE.values()), *(_suite_facts(suite) for suite in SUITES.values())]
-        say([json.dumps(facts, ensure_ascii=False, indent=1)])
+        say_json(facts)
         return
     width = max(len(name) for name in CATALOGUE)
     say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
@@ -238,16 +227,13 @@ def benchmarks(format: PlainFormatOption = "table") -> None:
     say(["", "for details: sciretrieve benchmarks show NAME; to download: sciretrieve benchmarks fetch NAME --to DIR"])
 
 
-def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
-    format: PlainFormatOption = "table",
-) -> None:
+def show(name: Annotated[str, argument("NAME", "A benchmark of the list.", "benchmarks")], format: PlainFormatOption = "table") -> None:
     """Show a benchmark's task, the files it needs, where to get them, and how it scores."""
     from ..evaluation import SUITES, find_benchmark
 
     facts = _suite_facts(SUITES[name]) if name in SUITES else _facts(find_benchmark(name))
     if format == "json":
-        say([json.dumps(facts, ensure_ascii=False, indent=1)])
+        say_json(facts)
         return
     width = max(len(key) for key in facts)
     for key, value in facts.items():
@@ -256,7 +242,7 @@ def show(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
+    name: Annotated[str, argument("NAME", "A benchmark of the list.", "benchmarks")],
     to: Annotated[Path, Help("Where its files go.", "DIR")],
 ) -> None:
     """Download a benchmark's files from their published addresses.

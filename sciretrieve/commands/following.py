@@ -1,33 +1,29 @@
-"""`sciretrieve news`: what is new in saved searches."""
+"""`sciretrieve news`, `news list` and `news forget`: saved searches, and what is new in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from ..base.choices import Help
-from ..base.errors import InvalidRequest, SciretrieveError
-from ..base.wording import as_json, counted, printable
-from . import completing
-from .console import Console, say
-from .parameters import PlainFormat, PlainFormatOption, open_index, opened_reranker
+from ..base.errors import SciretrieveError
+from ..base.wording import counted, printable
+from .console import Console, say, say_json
+from .parameters import PlainFormatOption, argument, open_index, opened_reranker
 
 if TYPE_CHECKING:
     from ..answers.saved import News, SavedSearch
     from ..query.index import Index
 
 
+Names: TypeAlias = Annotated[list[str] | None, argument("NAME", "Saved searches; default: all of them.", "saved")]
+
+
 def news(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Saved searches; default: all of them.", autocompletion=completing.saved)
-    ] = None,
-    peek: Annotated[bool, Help("Show the same papers again next time.")] = False,
-    only_list: Annotated[bool, Help("List the saved searches, without asking them.", name="list")] = False,
-    forget: Annotated[bool, Help("Remove the named searches.")] = False,
-    format: PlainFormatOption = "table",
+    names: Names = None, peek: Annotated[bool, Help("Show the same papers again next time.")] = False, format: PlainFormatOption = "table"
 ) -> None:
     """Show what is new in your saved searches.
 
@@ -36,22 +32,57 @@ def news(
     """
     from ..answers import saved
 
-    console = Console()
-    if forget:
-        if not names:
-            raise InvalidRequest("name the saved searches that --forget is to remove; --list shows them")
-        for name in names:
-            saved.forget(name)
-            console.note(f"removed the saved search {name}")
-        return
-    searches: list[SavedSearch] = []
     told: list[News] = []
     rows: list[dict[str, Any]] = []
+    with _searches(names) as (searches, noted):
+        for search in searches:
+            with noted(search.name), open_index(search.index, search.encoder) as index:
+                new = saved.news(index, search, opened_reranker(search.reranker))
+                if format == "json":
+                    rows.append(_as_json(search, new))
+                else:
+                    _print(index, search, new)
+                told.append(new)
+        if format == "json":
+            say_json({"schema": 1, "searches": rows})
+        for new in told if not peek else ():
+            with noted(new.search.name):
+                new.remember()
+
+
+def saved_searches(names: Names = None, format: PlainFormatOption = "table") -> None:
+    """List your saved searches, without asking them."""
+    with _searches(names) as (searches, _):
+        if format == "json":
+            rows = [{"name": each.name, "index": str(each.index), "search": str(each), "looked": each.looked} for each in searches]
+            say_json({"schema": 1, "searches": rows})
+            return
+        width = max((len(search.name) for search in searches), default=0)
+        for search in searches:
+            say([f"{search.name:<{width}}  {search}", f"{'':<{width}}  {search.index}, last asked {search.looked}"])
+
+
+def forget(names: Annotated[list[str], argument("NAME", "Saved searches.", "saved")]) -> None:
+    """Remove saved searches."""
+    from ..answers import saved
+
+    for name in names:
+        saved.forget(name)
+        Console().note(f"removed the saved search {name}")
+
+
+@contextmanager
+def _searches(names: Sequence[str] | None) -> Iterator[tuple[list[SavedSearch], Callable[[str], AbstractContextManager[None]]]]:
+    """The saved searches of some names, or all, with what notes the error of work on one, so that there is work on the others all the
+    same; the exit code is then that of the first error."""
+    from ..answers import saved
+
+    console = Console()
+    searches: list[SavedSearch] = []
     errors: list[SciretrieveError] = []
 
     @contextmanager
     def noted(name: str) -> Iterator[None]:
-        """One search, whose error is noted; the others are asked all the same."""
         try:
             yield
         except SciretrieveError as error:
@@ -63,33 +94,9 @@ def news(
             searches.append(saved.saved_search(name))
     if not searches and not errors:
         console.note("there is no saved search; save one with `sciretrieve search … --save NAME`")
-    if only_list:
-        _list(searches, format)
-    for search in searches if not only_list else ():
-        with noted(search.name), open_index(search.index, search.encoder) as index:
-            new = saved.news(index, search, opened_reranker(search.reranker))
-            if format == "json":
-                rows.append(_as_json(search, new))
-            else:
-                _print(index, search, new)
-            told.append(new)
-    if format == "json" and not only_list:
-        say([as_json({"schema": 1, "searches": rows}, indent=2)])
-    for new in told if not peek else ():
-        with noted(new.search.name):
-            new.remember()
+    yield searches, noted
     if errors:
         raise typer.Exit(errors[0].exit_code)
-
-
-def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
-    if format == "json":
-        rows = [{"name": search.name, "index": str(search.index), "search": str(search), "looked": search.looked} for search in searches]
-        say([as_json({"schema": 1, "searches": rows}, indent=2)])
-        return
-    width = max((len(search.name) for search in searches), default=0)
-    for search in searches:
-        say([f"{search.name:<{width}}  {search}", f"{'':<{width}}  {search.index}, last asked {search.looked}"])
 
 
 def _as_json(search: SavedSearch, new: News) -> dict[str, Any]:

@@ -14,7 +14,7 @@ WHOLE = "sciretrieve.whole_help"
 """Whether the whole help was asked for: a key of a context's `meta`, which the contexts of a group's commands share."""
 ADVANCED = "More options"
 """The section of the options that few people need."""
-SETTINGS = "Settings, by --set NAME=VALUE"
+SETTINGS = "Settings, by --set NAME=VALUE, which may be repeated"
 COMPLETING = {"install_completion", "show_completion"}
 """Options that typer adds."""
 WIDEST = 80
@@ -63,7 +63,7 @@ def parameters(command: Any, ctx: Any) -> dict[str, Rows]:
     shown: dict[str, Rows] = {"Arguments": [], "Options": [], ADVANCED: []}
     shown[SETTINGS] = [_setting(name, setting) for name, setting in settings_of(command).items()]
     for param in command.params:
-        if not getattr(param, "hidden", False):
+        if param.name != "set":  # which the title of the settings says
             title = "Arguments" if param.param_type_name == "argument" else ADVANCED if is_advanced(param) else "Options"
             shown[title].append(row(param, ctx))
     return shown
@@ -104,11 +104,9 @@ def row(param: Any, ctx: Any) -> tuple[str, str]:
     if param.param_type_name == "argument":
         names = param.metavar or param.name.upper()
     else:
-        names = ", ".join(sorted(param.opts, key=len)) + "".join(f" / {name}" for name in param.secondary_opts)
+        names = ", ".join(sorted(param.opts, key=len))
         if not param.is_flag:
             names = f"{names} {param.metavar}"
-        elif default is True and param.secondary_opts:
-            default = max(param.opts, key=len).lstrip("-")
         if param.required:
             extra = " [required]"
         elif default not in (None, False, "", [], ()):

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest
 from ..base.wording import counted, in_bytes, in_words
 from ..options import Bm25Parameters, BuildSettings
-from .console import Console, interruptible
-from .dry_run import show_estimate
+from .console import Console, interruptible, say, say_json
 from .parameters import (
     ANY_COLUMNS,
     BUILDING,
     Columns,
     Corpus,
     Memory,
+    PlainFormat,
     PlainFormatOption,
     Ray,
     Resume,
     Strict,
+    argument,
     chosen_workers,
     parsed_size,
 )
@@ -33,6 +32,7 @@ from .signatures import Without
 
 if TYPE_CHECKING:
     from ..lifecycle.parts import IndexPart
+    from ..papers.corpora import Corpus as OpenedCorpus
 
 BM25 = Bm25Parameters()
 
@@ -47,7 +47,7 @@ def index(
     ] = None,
     settings: Annotated[BuildSettings, Without("bare_titles", "lexical", "memory")] = BUILDING,
     memory: Memory = None,
-    lexical: Annotated[bool, Help("With or without BM25.", advanced=True)] = True,
+    lexical: Annotated[bool, Help("With or without BM25.", setting=True)] = True,
     bm25: Annotated[Bm25Parameters, Without("delta", "title")] = BM25,
     columns: Columns = ANY_COLUMNS,
     strict: Strict = False,
@@ -55,13 +55,12 @@ def index(
     overwrite: Annotated[bool, Help("Replace the index; the old one stays in use until the new one is complete.")] = False,
     ray: Ray = None,
     part: Annotated[
-        str | None,
-        Help("Build only part I of N, on one of N machines; `index parts` then makes the index.", "I/N", advanced=True),
+        str | None, Help("Build only part I of N, on one of N machines; `index parts` then makes the index.", "I/N", advanced=True)
     ] = None,
     dry_run: Annotated[bool, Help("Build nothing; say what the index would cost, going by a sample: time, disk, memory.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
-    """Build an index of a corpus of papers.
+    """Build an index of a corpus of papers. One in a folder that is called `parts` is written ./parts.
 
     Papers become vectors in shards, with BM25 beside them, in one directory.
 
@@ -76,7 +75,7 @@ def index(
     if dry_run:
         if part is not None or ray is not None:
             raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --ray")
-        show_estimate(opened_corpus, settings, format)
+        _tell_estimate(opened_corpus, settings, format)
         return
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
@@ -85,10 +84,7 @@ def index(
     which = f"part {part} of " if part else ""
     console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()
-    with (
-        interruptible(console, f"finished work is kept in {target}, and the same command resumes it"),
-        chosen_workers(ray) as workers,
-    ):
+    with interruptible(console, f"finished work is kept in {target}, and the same command resumes it"), chosen_workers(ray) as workers:
         how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
         if part is not None:
             _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
@@ -110,6 +106,28 @@ def index(
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")
 
 
+def _tell_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainFormat) -> None:
+    """Print what an index of a corpus would cost."""
+    from ..lifecycle import estimate
+
+    with interruptible(console := Console()):
+        result = estimate(corpus, settings, progress=console)
+    if format == "json":
+        say_json({"schema": 1, **asdict(result)})
+        return
+    encoder = result.encoder
+    rows = {
+        "papers": f"{result.papers:,} of {counted(result.rows, 'row')}, in {counted(result.shards, 'shard')}",
+        "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
+        "dense": f"{result.dense}, {result.metric}" if encoder else "none",
+        "time": in_words(result.seconds) + ("" if result.dense in ("flat", "none") else ", and what making the dense index takes"),
+        "on disk": in_bytes(result.bytes),
+        "memory": f"{in_bytes(result.memory)} at the most",
+        "going by": f"a sample of {counted(result.sampled, 'paper')}; nothing was built",
+    }
+    say(f"{name:<9} {value}" for name, value in rows.items())
+
+
 def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Path) -> None:
     console.close()
     last = built_part.first + built_part.papers - 1
@@ -120,9 +138,7 @@ def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Pa
     console.note(f"next, when all parts are in {target}: sciretrieve index parts {shlex.quote(str(target))}")
 
 
-def parts(
-    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
-) -> None:
+def parts(index: Annotated[Path, argument("DIR", "The folder in which `index --part` has built all parts.")]) -> None:
     """Make one index of its parts, which were built on several machines.
 
     Nothing is encoded or copied. The folders of the parts stand together in one directory; `sciretrieve index --part 1/4` builds one.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidRequest, NotFound
 from ..base.wording import counted, in_bytes
-from .console import say
+from .console import say, say_json
 from .parameters import PlainFormatOption
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def indexes(format: PlainFormatOption = "table") -> None:
     rows = [listing(path) for path in paths]
     if format == "json":
         listed = [{**asdict(row), "path": str(row.path), "default": _is(row.path, default)} for row in rows]
-        say([json.dumps({"schema": 1, "default": str(choice.path) if choice else None, "indexes": listed}, ensure_ascii=False, indent=1)])
+        say_json({"schema": 1, "default": str(choice.path) if choice else None, "indexes": listed})
         return
     if rows:
         widths = [max(map(len, column)) for column in zip(*map(_cells, rows), strict=True)]

@@ -9,14 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-import typer
-
 from ..base.choices import Help
 from ..base.errors import InvalidRequest
 from ..base.wording import in_bytes
 from ..options import CiteSettings
 from .console import Console, interruptible
-from .parameters import ANY_COLUMNS, Columns, chosen_index
+from .parameters import ANY_COLUMNS, Columns, argument, chosen_index
 from .signatures import Without
 
 if TYPE_CHECKING:
@@ -32,10 +30,7 @@ CITED = CiteSettings()
 
 
 def build(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search."),
-    ],
+    name: Annotated[str, argument("NAME", "cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search.")],
     source: Source,
     to: Target,
     settings: Annotated[CiteSettings, Without("indexes")] = CITED,
@@ -82,9 +77,7 @@ def build(
 
 
 def build_set(
-    form: Annotated[
-        Literal["triplets", "pairs", "labels", "targets"], typer.Argument(metavar="FORM", help="triplets, pairs, labels or targets.")
-    ],
+    form: Annotated[Literal["triplets", "pairs", "labels", "targets"], argument("FORM", "triplets, pairs, labels or targets.")],
     source: Source,
     to: Target,
     recipe: Annotated[str | None, Help("Of what, and how, the set is drawn: see above.", "NAME")] = None,

@@ -1,8 +1,7 @@
-"""`sciretrieve info`, `info log`, `verify` and `export`: describing an index, checking it, and exporting its contents."""
+"""`sciretrieve info`, `info log`, `info health`, `verify` and `export`: an index described, checked, mended and exported."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from ..base.choices import Help
 from ..base.wording import as_json, counted, in_bytes, listed
 from ..options import Passing
-from .console import Console, interruptible, say
+from .console import Console, interruptible, say, say_json
 from .parameters import (
     Generation,
     IndexPath,
@@ -23,6 +22,7 @@ from .parameters import (
     chosen_index,
     given_encoder,
     index_to_change,
+    open_index,
     open_indexes,
 )
 
@@ -31,29 +31,17 @@ if TYPE_CHECKING:
     from ..storage.manifest import Commit, Manifest
 
 
-def info(
-    index: IndexPath = None,
-    generation: Generation = None,
-    health: Annotated[
-        bool,
-        Help("Look for what papers lack, fields that look wrong, duplicates, dead references, retractions."),
-    ] = False,
-    format: PlainFormatOption = "table",
-) -> None:
+def info(index: IndexPath = None, generation: Generation = None, format: PlainFormatOption = "table") -> None:
     """Describe an index.
 
-    Its papers, columns, encoder, sizes, and the versions that built it; or, with --health, what is wrong with its papers.
+    Its papers, columns, encoder, sizes, and the versions that built it.
     """
-    if health:
-        _health(chosen_index(index), generation, format, Console())
-        return
     from dataclasses import asdict
 
     from ..lifecycle.merging import space
-    from ..query.opening import open_index
     from ..storage.manifest import kept_generations, read_manifest
 
-    opened_index = open_index(chosen_index(index), generation=generation)
+    opened_index = open_index(index, generation=generation)
     facts = opened_index.snapshot.manifest
     others = max(space(opened_index.path) - facts.bytes, 0)
     deleted = sum(shard.deleted for shard in facts.shards)
@@ -69,7 +57,7 @@ def info(
             "columns": columns,
             "manifest": asdict(facts),
         }
-        say([json.dumps(as_json, ensure_ascii=False, indent=2)])
+        say_json(as_json)
         return
     encoder, lexical = facts.encoder, facts.lexical
     found = f"; {facts.trial}" if facts.trial else ""
@@ -101,13 +89,15 @@ def _analysis(facts: Manifest) -> str:
     return f"text analysis {form}" + (f", of an earlier version: `sciretrieve reindex` makes terms by {newest}" if form < newest else "")
 
 
-def _health(path: Path, generation: int | None, format: str, console: Console) -> None:
-    """Print what is wrong with an index's papers."""
-    from ..answers.health import health
-    from ..query.opening import open_index
+def health(index: IndexPath = None, generation: Generation = None, format: PlainFormatOption = "table") -> None:
+    """Say what is wrong with an index's papers, and what to do about it.
 
-    with interruptible(console), open_index(path, generation=generation) as opened_index:
-        found = health(opened_index, progress=console)
+    What they lack, fields that look wrong, duplicates, references that lead nowhere, retractions.
+    """
+    from ..answers.health import health as look
+
+    with interruptible(console := Console()), open_index(index, generation=generation) as opened_index:
+        found = look(opened_index, progress=console)
         say([as_json(found.to_dict(), indent=1)] if format == "json" else _health_lines(found))
 
 
@@ -163,10 +153,7 @@ def _precision(encoder: Mapping[str, Any]) -> str:
     return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
 
 
-def log(
-    index: IndexPath = None,
-    format: PlainFormatOption = "table",
-) -> None:
+def log(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """List an index's commits, the last one first.
 
     What did each of them, and how many papers it added, replaced and deleted. Generations that can still be opened, and restored, are
@@ -183,7 +170,7 @@ def log(
         rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
         for row in rows:
             del row["work"], row["checksum"]  # what only the index itself needs
-        say([json.dumps({"schema": 1, "index": str(path), "commits": rows}, indent=1)])
+        say_json({"schema": 1, "index": str(path), "commits": rows})
         return
     say(["generation  when                       command       papers     added  replaced   deleted"])
     say(
@@ -191,7 +178,7 @@ def log(
         f"{record.papers:>9,} {record.added:>9,} {record.replaced:>9,} {record.deleted:>9,}"
         for record in reversed(records)
     )
-    say(["* can be opened with --generation, and made current again by restore"])
+    say(["* can be opened with --set generation=N, and made current again by restore"])
 
 
 def _command(record: Commit) -> str:
@@ -220,7 +207,7 @@ def verify(
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(path), **asdict(result)}, indent=1)])
+        say_json({"schema": 1, "index": str(path), **asdict(result)})
     else:
         say(f"{fault.file}: {fault.what}" for fault in result.faults)
         if result.unchecked:
@@ -245,12 +232,9 @@ def export(
         ),
     ],
     index: IndexPaths = None,
-    query: Annotated[
-        str,
-        Help("Only papers that meet it, as `count` counts them: all of its words, operators.", "QUERY"),
-    ] = "",
+    query: Annotated[str, Help("Only papers that meet it, as `count` counts them: all of its words, operators.", "QUERY")] = "",
     filter: Passing = None,
-    dense: Annotated[str, Help("The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", "TYPE")] = "flat",
+    dense: Annotated[str, Help("The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", setting=True)] = "flat",
     generation: Generation = None,
 ) -> None:
     """Write papers and vectors to a file.

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -31,33 +31,29 @@ PlainFormat: TypeAlias = Literal["table", "json"]
 BUILDING, SEARCHING, ANY_COLUMNS = BuildSettings(), SearchOptions(), ColumnMap()
 """The defaults of the library, which are those of the commands."""
 
+
+def argument(name: str, help: str, completes: str | None = None) -> Any:
+    """What typer is told of an argument; `completes` is what a shell completes it with, a function of `completing`."""
+    return typer.Argument(metavar=name, help=help, autocompletion=getattr(completing, completes) if completes else None)
+
+
 Corpus: TypeAlias = Annotated[
     list[str],
-    typer.Argument(
-        metavar="CORPUS",
-        help="Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
+    argument(
+        "CORPUS",
+        "Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
     ),
 ]
 QueryEncoder: TypeAlias = Annotated[
-    str | None,
-    Help(
-        "The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.",
-        "NAME",
-        completes="encoders",
-        advanced=True,
-    ),
+    str | None, Help("The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.", setting=True)
 ]
 SameEncoder: TypeAlias = Annotated[
-    str | None,
-    Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", "NAME", completes="encoders", advanced=True),
+    str | None, Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", setting=True)
 ]
 IndexPath: TypeAlias = Annotated[
     Path | None,
     Help(
-        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last.",
-        "NAME",
-        short="-i",
-        completes="indexes",
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last.", "NAME", short="-i", completes="indexes"
     ),
 ]
 IndexPaths: TypeAlias = Annotated[
@@ -71,43 +67,30 @@ IndexPaths: TypeAlias = Annotated[
     ),
 ]
 PaperIds: TypeAlias = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ID", help="Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", autocompletion=completing.ids
-    ),
+    list[str], argument("ID", "Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", "ids")
 ]
 QueryWords: TypeAlias = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="QUERY",
-        help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
-    ),
+    argument("QUERY", 'Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.'),
 ]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 Like: TypeAlias = Annotated[list[str] | None, LIKE]
 Unlike: TypeAlias = Annotated[list[str] | None, UNLIKE]
 Memory: TypeAlias = Annotated[
-    str | None,
-    Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", setting=True),
+    str | None, Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", setting=True)
 ]
 Facets: TypeAlias = Annotated[list[str] | None, FACETS]
 Save: TypeAlias = Annotated[str | None, Help("Save this search; `sciretrieve news` shows its new papers.", "NAME")]
 FormatOption: TypeAlias = Annotated[Format, Help("How to print the hits.", short="-f")]
-Fields: TypeAlias = Annotated[
-    list[str] | None,
-    Help("Columns to print of each paper, e.g. id,year,title.", "COLUMNS", completes="columns"),
-]
+Fields: TypeAlias = Annotated[list[str] | None, Help("Columns to print of each paper, e.g. id,year,title.", "COLUMNS", completes="columns")]
 Data: TypeAlias = Annotated[Path | None, Help("The folder with the benchmark's files.", "DIR")]
-Append: TypeAlias = Annotated[
-    Path | None,
-    Help("Add the papers to this .bib, .ris or CSL .json file, unless it has them.", "FILE"),
-]
+Append: TypeAlias = Annotated[Path | None, Help("Add the papers to this .bib, .ris or CSL .json file, unless it has them.", "FILE")]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, Help("How to print it.", short="-f")]
 Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, instead of listing it in rejected.jsonl.", setting=True)]
 Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run of the same.", setting=True)]
 Generation: TypeAlias = Annotated[
-    int | None, Help("An older generation, of those that `sciretrieve info log` shows.", "N", least=1, advanced=True)
+    int | None, Help("An older generation, of those that `sciretrieve info log` shows.", least=1, setting=True)
 ]
 Columns: TypeAlias = Annotated[
     ColumnMap,
@@ -148,7 +131,7 @@ def open_indexes(
     named: Sequence[str] | None, encoder: str | None = None, generation: int | None = None, workers: RayWorkers | None = None
 ) -> Index:
     """Open the named index as `open_index` does, or several as one. Raises InvalidRequest for a generation of several."""
-    check_one_index(named, {"--generation": generation})
+    check_one_index(named, {"--set generation": generation})
     if not named:
         return open_index(None, encoder, generation, workers)
     from ..storage.finding import several

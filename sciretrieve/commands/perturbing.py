@@ -7,13 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from ..base.choices import DEFAULT_ENCODER, Help
 from ..base.errors import InvalidRequest
 from ..options import EncoderPrecision, ReadingOptions, RunsOn
 from .console import Console, interruptible, say
-from .parameters import BUILDING, open_index
+from .parameters import BUILDING, argument, open_index
 from .signatures import Without
 
 AS_TRAINED = ReadingOptions()
@@ -21,11 +19,10 @@ AS_TRAINED = ReadingOptions()
 
 def robustness(
     corpus: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS", help="Files, directories or globs that `index` reads; or give an index by -i.")
+        list[str] | None, argument("CORPUS", "Files, directories or globs that `index` reads; or give an index by -i.")
     ] = None,
     index: Annotated[
-        Path | None,
-        Help("Study this index: its papers, encoder, BM25 and fusion.", "NAME", short="-i", completes="indexes"),
+        Path | None, Help("Study this index: its papers, encoder, BM25 and fusion.", "NAME", short="-i", completes="indexes")
     ] = None,
     encoder: Annotated[
         str | None,

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
 from ..base.wording import counted
+from .asking import ask_each
 from .console import Console, say
-from .parameters import IndexPath, open_index
+from .parameters import IndexPath, argument, open_index
 
 if TYPE_CHECKING:
     from ..base.types import Paper
@@ -30,19 +29,14 @@ DEPTHS = (1, 5, 10, 20, 50, 100)
 def pool(
     file: Annotated[Path, Help("The pool's file, .jsonl; a new one is made.", "FILE", short="-p", name="pool")],
     runs: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="RUN", help="Runs (TREC or JSON), or folders of `evaluate -o`; to go on, none are needed."),
+        list[Path] | None, argument("RUN", "Runs (TREC or JSON), or folders of `evaluate -o`; to go on, none are needed.")
     ] = None,
     queries: Annotated[Path | None, Help("The runs' queries: .jsonl, .tsv, .txt, or a BEIR directory.", "FILE")] = None,
-    depth: Annotated[int | None, Help("Papers of each run and query to judge; default: 20.", "N", least=1, advanced=True)] = None,
+    depth: Annotated[int | None, Help("Papers of each run and query to judge; default: 20.", least=1, setting=True)] = None,
     index: IndexPath = None,
-    corpus: Annotated[
-        list[str] | None,
-        Help("Where the papers' texts are, as for `index`, if they are in no index.", "CORPUS"),
-    ] = None,
+    corpus: Annotated[list[str] | None, Help("Where the papers' texts are, as for `index`, if they are in no index.", "CORPUS")] = None,
     table: Annotated[
-        Path | None,
-        Help("Write a .csv with what is not judged yet, whose column grade is to be filled in.", "FILE", name="to"),
+        Path | None, Help("Write a .csv with what is not judged yet, whose column grade is to be filled in.", "FILE", name="to")
     ] = None,
     source: Annotated[Path | None, Help("Take over judgements: that .csv with grades, or qrels.", "FILE", name="from")] = None,
     output: Annotated[Path | None, Help("Write the judgements: .tsv as BEIR has them, else as TREC does.", "FILE", short="-o")] = None,
@@ -62,7 +56,7 @@ def pool(
     if not file.exists() and not (runs and queries):
         raise NotFound(f"there is no pool {file} yet; begin one with runs and --queries")
     if queries is None and depth is not None:
-        raise InvalidRequest("--depth says how many papers go into the pool; name runs and --queries, too")
+        raise InvalidRequest("--set depth says how many papers go into the pool; name runs and --queries, too")
     known = read_runs(runs or [])
     with Pool(file) as opened:
         if queries is not None:
@@ -109,35 +103,19 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
 
 
 def _ask(opened: Pool, papers: Mapping[str, Paper], console: Console) -> None:
-    """Show a paper, and wait for its grade, until somebody quits or nothing is left."""
-    skipped: set[tuple[str, str]] = set()
-    before: tuple[str, str] | None = None
-    again: tuple[str, str] | None = None
-    console.note(KEYS)
-    try:
-        while True:
-            pair = again or next((pair for pair in opened.unjudged() if pair not in skipped), None)
-            if pair is None:
-                break
-            query, id = pair
-            _show(opened.queries[query], papers[id])
-            console.note(f"[{_counts(opened)}] grade? 0 to 9, s u q")
-            key = typer.getchar().lower()
-            again = None
-            if key in "0123456789":
-                opened.judge([(query, id, int(key))])
-                before = pair
-            elif key == "s":
-                skipped.add(pair)
-            elif key == "u":
-                again = before or pair
-            elif key in ("q", "\x03", "\x04"):
-                break
-            else:
-                again = pair
-                console.note(KEYS)
-    except (KeyboardInterrupt, EOFError):
-        pass
+    """Ask for grades."""
+
+    def show(pair: tuple[str, str]) -> str:
+        _show(opened.queries[pair[0]], papers[pair[1]])
+        return f"[{_counts(opened)}] grade? 0 to 9, s u q"
+
+    def answered(key: str, pair: tuple[str, str]) -> bool | None:
+        if key not in "0123456789":
+            return None
+        opened.judge([(*pair, int(key))])
+        return True
+
+    ask_each(lambda passed: next((pair for pair in opened.unjudged() if pair not in passed), None), show, answered, KEYS, console)
     console.note(f"kept in {opened.path}; the same command continues")
 
 

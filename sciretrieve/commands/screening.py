@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
-
-import typer
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound, SciretrieveError
@@ -20,10 +17,11 @@ from ..base.wording import as_json, counted
 from ..options import Passing
 from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
-from .parameters import IndexPath, PlainFormat, PlainFormatOption, open_index
+from .parameters import Generation, IndexPath, PlainFormatOption, QueryEncoder, argument, open_index
 
 if TYPE_CHECKING:
     from ..base.types import Paper
+    from ..query.index import Index
     from ..screening import Prisma, Screening
 
 NEXT = 10
@@ -36,11 +34,20 @@ NAMED = 3
 """Records without a paper that are named."""
 
 
-SessionFile: TypeAlias = Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
-SessionEncoder: TypeAlias = Annotated[str | None, Help("The queries' encoder, if the index's own has moved.", setting=True)]
-SessionGeneration: TypeAlias = Annotated[
-    int | None, Help("An older generation of the index, of those that `sciretrieve info log` shows.", least=1, setting=True)
-]
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A session's file, and the index that it is over."""
+
+    session: Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
+    index: IndexPath = None
+    encoder: QueryEncoder = None
+    generation: Generation = None
+
+    def open_index(self) -> Index:
+        """Open the index."""
+        return open_index(self.index, self.encoder, self.generation)
+
+
 Reviewer: TypeAlias = Annotated[str | None, Help("Who decides from here on.", "NAME")]
 Reasons: TypeAlias = Annotated[list[str] | None, Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS")]
 Criteria: TypeAlias = Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE", setting=True)]
@@ -67,8 +74,7 @@ def screen() -> None:
 
 
 def begin(
-    session: SessionFile,
-    index: IndexPath = None,
+    at: Place,
     query: Annotated[str | None, Help("What the review is about.", "TEXT")] = None,
     include: Relevant = None,
     take_over: TakeOver = None,
@@ -89,9 +95,6 @@ def begin(
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,
-    encoder: SessionEncoder = None,
-    generation: SessionGeneration = None,
-    format: PlainFormatOption = "table",
 ) -> None:
     """Begin a session, with a query, or with papers that are known to be relevant.
 
@@ -99,31 +102,29 @@ def begin(
     """
     from ..screening import Screening
 
-    if session.exists():
-        again = f"sciretrieve screen next -d {shlex.quote(str(session))}"
-        raise InvalidRequest(f"{session} exists; go on with `{again}`, or name another file")
+    next_command = f"sciretrieve screen next -d {shlex.quote(str(at.session))}"
+    if at.session.exists():
+        raise InvalidRequest(f"{at.session} exists; go on with `{next_command}`, or name another file")
     if query is None and not include and take_over is None:
         raise InvalidRequest("say what the review is about, with --query, or name a relevant paper with --include")
     console = Console()
     settings: dict[str, Any] = {"filter": filter, "first": first, "target": target, "confidence": confidence, "rule": rule, "group": group}
     said = _said(reasons, criteria, reviewer)
-    with Screening(open_index(index, encoder, generation), session, query, **settings, **said) as opened:
+    with Screening(at.open_index(), at.session, query, **settings, **said) as opened:
         _remark(opened, console)
         try:
             if take_over is not None:
                 _take_over(opened, take_over, console)
             opened.decide(given_ids(include))
         except SciretrieveError:
-            session.unlink()  # or the corrected command would find it there
+            at.session.unlink()  # or the corrected command would find it there
             raise
-        _tell(opened, format)
-        where = "" if index is None else f" -i {shlex.quote(str(index))}"
-        console.note(f"next: sciretrieve screen next -d {shlex.quote(str(session))}{where}")
+        say(_status(opened))
+        console.note(f"next: {next_command}{'' if at.index is None else f' -i {shlex.quote(str(at.index))}'}")
 
 
 def next_papers(
-    session: SessionFile,
-    index: IndexPath = None,
+    at: Place,
     k: Annotated[
         int | None, Help("Print the next N papers; default: ask for each on a terminal, else 10.", "N", least=1, short="-n")
     ] = None,
@@ -132,8 +133,6 @@ def next_papers(
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,
-    encoder: SessionEncoder = None,
-    generation: SessionGeneration = None,
     format: Annotated[Literal["table", "jsonl", "csv", "bibtex", "ris"], Help("How to print the papers.", short="-f")] = "table",
 ) -> None:
     """Show the papers to read next, the likeliest to be relevant first, as the decisions so far teach.
@@ -144,7 +143,7 @@ def next_papers(
     if included and unresolved:
         raise InvalidRequest("--included and --unresolved are different papers; ask for one of them")
     console = Console()
-    with _opened(session, index, encoder, generation, console, **_said(reasons, criteria, reviewer)) as opened:
+    with _opened(at, console, **_said(reasons, criteria, reviewer)) as opened:
         if included:
             _print(opened, opened.relevant[:k], format)
         elif k is None and format == "table" and sys.stdin.isatty() and sys.stdout.isatty():
@@ -154,16 +153,19 @@ def next_papers(
         else:
             papers = opened.next(NEXT if k is None else k) if opened.status.unread else []
             _print(opened, [paper.id for paper in papers], format)
-        if format in ("table", "jsonl"):
-            _tell(opened, "table" if format == "table" else "json", with_agreement=unresolved)
+        if format == "jsonl":
+            say([_as_json(opened)])
+            return
+        lines = _status(opened, with_agreement=unresolved)
+        if format == "table":
+            say(lines)
         else:
-            for line in _status(opened, with_agreement=unresolved):
+            for line in lines:
                 console.note(line)
 
 
 def decide(
-    session: SessionFile,
-    index: IndexPath = None,
+    at: Place,
     include: Relevant = None,
     exclude: Annotated[list[str] | None, Help("This paper is not relevant; - likewise.", "ID", completes="ids")] = None,
     maybe: Annotated[list[str] | None, Help("This paper may be relevant; - likewise.", "ID", completes="ids")] = None,
@@ -171,8 +173,6 @@ def decide(
     note: Annotated[str, Help("A note on the papers that are decided on.", "TEXT")] = "",
     take_over: TakeOver = None,
     reviewer: Reviewer = None,
-    encoder: SessionEncoder = None,
-    generation: SessionGeneration = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Decide on papers by their ids, or by a table or a session that was filled in elsewhere.
@@ -180,62 +180,49 @@ def decide(
     It prints how far the session is. A paper may be decided on again.
     """
     console = Console()
-    with _opened(session, index, encoder, generation, console, reviewer=reviewer) as opened:
+    with _opened(at, console, reviewer=reviewer) as opened:
         if take_over is not None:
             _take_over(opened, take_over, console)
         opened.decide(given_ids(include), given_ids(exclude), given_ids(maybe), reason=reason, note=note)
-        _tell(opened, format)
+        say(_status(opened) if format == "table" else [_as_json(opened)])
 
 
-def merge(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="The sessions of two or more people, over the same papers.")],
-    session: SessionFile,
-    index: IndexPath = None,
-    encoder: SessionEncoder = None,
-    generation: SessionGeneration = None,
-    format: PlainFormatOption = "table",
-) -> None:
+def merge(files: Annotated[list[Path], argument("FILE", "The sessions of two or more people, over the same papers.")], at: Place) -> None:
     """Make a new session of those of several people, and say how far they agree.
 
     What all decided alike is decided; `screen next --unresolved` shows the rest.
     """
     from ..screening import Screening
 
-    with Screening.merge(open_index(index, encoder, generation), session, files) as merged:
-        _tell(merged, format, with_agreement=True)
+    with Screening.merge(at.open_index(), at.session, files) as merged:
+        say(_status(merged, with_agreement=True))
 
 
 def report(
-    session: SessionFile,
+    at: Place,
     output: Annotated[Path, Help("Where prisma.json, prisma.svg (the flow diagram) and decisions.csv go.", "DIR", short="-o")],
-    index: IndexPath = None,
     log: Annotated[Path | None, Help("The log.json of `strategy run`, which says what was identified.", "FILE")] = None,
     sources: Annotated[
         str | None, Help("The column that says where a paper is from, without a log.", "COLUMN", completes="columns")
     ] = None,
-    encoder: SessionEncoder = None,
-    generation: SessionGeneration = None,
-    format: PlainFormatOption = "table",
 ) -> None:
     """Write PRISMA's numbers, its flow diagram, and all decisions."""
     console = Console()
-    with _opened(session, index, encoder, generation, console) as opened:
+    with _opened(at, console) as opened:
         numbers = opened.report(output, log=log, sources=sources)
-        say(_numbers(numbers) if format == "table" else ())
+        say(_numbers(numbers))
         console.note(f"written to {output}: prisma.json, prisma.svg, decisions.csv")
-        _tell(opened, format, with_agreement=True)
+        say(_status(opened, with_agreement=True))
 
 
 @contextmanager
-def _opened(
-    path: Path, index: Path | None, encoder: str | None, generation: int | None, console: Console, **said: Any
-) -> Iterator[Screening]:
+def _opened(at: Place, console: Console, **said: Any) -> Iterator[Screening]:
     """A session that there is, with remarks on what it can do. Raises NotFound."""
     from ..screening import Screening
 
-    if not path.exists():
-        raise NotFound(f"there is no session {path} yet; begin one with `sciretrieve screen begin -d {shlex.quote(str(path))}`")
-    with Screening(open_index(index, encoder, generation), path, **said) as session:
+    if not at.session.exists():
+        raise NotFound(f"there is no session {at.session} yet; begin one with `sciretrieve screen begin -d {shlex.quote(str(at.session))}`")
+    with Screening(at.open_index(), at.session, **said) as session:
         _remark(session, console)
         yield session
 
@@ -352,17 +339,14 @@ def _numbers(numbers: Prisma) -> Iterator[str]:
     yield from (f"{count:>{width},}  {name}" for name, count in rows)
 
 
-def _tell(session: Screening, format: PlainFormat, *, with_agreement: bool = False) -> None:
-    """Print the status, and how far people agree, if that is asked for."""
-    if format == "table":
-        say(_status(session, with_agreement=with_agreement))
-        return
+def _as_json(session: Screening) -> str:
+    """How far the session is, for programs."""
     status, agreement = session.status, session.agreement
     row: dict[str, Any] = {"schema": 1, "status": asdict(status) | {"claim": status.claim}}
-    say([json.dumps(row | {"agreement": None if agreement is None else asdict(agreement)})])
+    return as_json(row | {"agreement": None if agreement is None else asdict(agreement)})
 
 
-def _status(session: Screening, *, with_agreement: bool) -> list[str]:
+def _status(session: Screening, *, with_agreement: bool = False) -> list[str]:
     """How far the session is, and how far people agree."""
     status, agreement = session.status, session.agreement
     estimate = ""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ..base.choices import Format, Help, Order, check_choice
+from ..base.choices import Format, Help, check_choice
 from ..base.errors import InvalidRequest
 from ..base.wording import counted, in_words, printable
 from ..options import PAPER_TEXT, Clustered, Count, Explained, Rerank, SearchOptions, SimilarByWhat, Sorted
-from . import completing
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, page, say
 from .parameters import (
@@ -35,6 +32,7 @@ from .parameters import (
     Ray,
     Save,
     Unlike,
+    argument,
     check_one_index,
     chosen_workers,
     named_papers,
@@ -46,30 +44,81 @@ from .parameters import (
 from .signatures import Without
 
 if TYPE_CHECKING:
-    from ..answers.answering import Answer, Request
+    from ..answers.answering import Answer
     from ..query.index import Index
 
 CHUNK = 256
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which index is searched, and what of its answer is shown: what `search` and `similar` have in common."""
+
+    index: IndexPaths = None
+    encoder: QueryEncoder = None
+    k: Count = 10
+    format: FormatOption = "table"
+    explain: Explained = False
+    sort: Sorted = None
+    fields: Fields = None
+    facets: Facets = None
+    cluster: Clustered = False
+    append: Append = None
+    save: Save = None
+
+    def check(self) -> None:
+        """Raise InvalidRequest for views in formats that cannot show them, and for what only one index has."""
+        views = [name for name in ("explain", "facets", "cluster") if getattr(self, name)]
+        if views and self.format not in ("table", "json"):
+            raise InvalidRequest(f"--{views[0]} is shown with --format table or json, not {self.format}")
+        if self.fields and self.format not in ("table", "json", "jsonl", "csv", "tsv"):
+            raise InvalidRequest(f"--fields chooses columns of --format table, json, jsonl, csv and tsv; {self.format} has its own")
+        if self.fields and self.format == "table" and self.explain:
+            raise InvalidRequest("--explain is not shown in a table of --fields; leave out one of them, or add --format json")
+        if self.sort and self.format == "trec":
+            raise InvalidRequest("a TREC run is in the order of its scores; leave out --sort")
+        check_one_index(self.index, {"--save": self.save, "-f trec": "trec" if self.format == "trec" else None})
+
+    def columns(self, index: Index) -> list[str]:
+        """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
+        from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
+
+        names = _names(self.fields)
+        own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
+        for name in names:
+            check_choice("field", name, [*own, *(column for column in index.snapshot.columns.names if column not in own)])
+        return names
+
+    def answer(self, index: Index, start: float, rerank: str | None = None, **asked: Any) -> None:
+        """Ask an index, and print, append and save what is wanted; `start` is when the command began."""
+        from ..answers.answering import Request, answer
+
+        console, fields = Console(), self.columns(index)
+        views: dict[str, Any] = {"facets": _names(self.facets), "cluster": self.cluster, "explain": self.explain, "sort": self.sort}
+        request = Request(**asked, k=self.k, **views)
+        whole_answer = answer(index, request)
+        seconds = time.perf_counter() - start
+        if (reranker := request.options.reranker) is not None:
+            depth = request.options.rerank_depth
+            console.note(f"the first {depth:,} papers ordered by {reranker.name}, {in_words(seconds)} in all")
+        if self.append is not None:
+            cited([hit.paper for hit in whole_answer.hits], self.append, console)
+        _print(index, replace(whole_answer, seconds=seconds), self.format, fields, console)
+        if self.save is not None:
+            from ..answers.saved import save_search
+
+            save_search(index, request, self.save, reranker=rerank, encoder=self.encoder)
+            console.note(f"saved as {self.save}; `sciretrieve news {self.save}` shows what comes to its answer from now on")
+
+
 def search(
+    shown: Shown,
     query: QueryWords = None,
-    index: IndexPaths = None,
-    encoder: QueryEncoder = None,
-    generation: Generation = None,
-    k: Count = 10,
     options: Annotated[SearchOptions, Without("reranker", "late", "depth", "k1", "b")] = SEARCHING,
     rerank: Rerank = None,
     like: Like = None,
     unlike: Unlike = None,
-    facets: Facets = None,
-    cluster: Clustered = False,
-    explain: Explained = False,
-    sort: Sorted = None,
-    fields: Fields = None,
-    format: FormatOption = "table",
-    append: Append = None,
-    save: Save = None,
+    generation: Generation = None,
     ray: Ray = None,
 ) -> None:
     """Find papers by meaning and by words.
@@ -82,60 +131,24 @@ def search(
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
     """
-    from ..answers.answering import Request, answer
-
-    console = Console()
-    text = typed_query(query)
-    start = time.perf_counter()
-    _check_views(format, explain, facets, cluster, sort, fields)
-    check_one_index(index, {"--ray": ray, "--save": save, "-f trec": "trec" if format == "trec" else None})
+    text, start = typed_query(query), time.perf_counter()
+    shown.check()
+    check_one_index(shown.index, {"--ray": ray})
     with chosen_workers(ray) as workers:
-        opened_index = open_indexes(index, encoder, generation, workers)
-        names = _fields(fields, opened_index)
+        opened_index = open_indexes(shown.index, shown.encoder, generation, workers)
         options = _reranked(options, rerank)
-        request = Request(
-            text,
-            like or [],
-            unlike or [],
-            k=k,
-            options=options,
-            facets=_names(facets),
-            cluster=cluster,
-            explain=explain,
-            sort=sort,
-        )
-        whole_answer = answer(opened_index, request)
-        _note_reranking(options, start, console)
-        _append(whole_answer, append, console)
-        _print(opened_index, replace(whole_answer, seconds=time.perf_counter() - start), format, names, console)
-        _save(save, opened_index, request, console, rerank, encoder)
+        shown.answer(opened_index, start, rerank, query=text, like=like or [], unlike=unlike or [], options=options)
 
 
 def similar(
+    shown: Shown,
     ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.", autocompletion=completing.ids
-        ),
+        list[str] | None, argument("ID", "Ids of papers to be similar to; - reads them from stdin, one per line.", "ids")
     ] = None,
-    index: IndexPaths = None,
-    encoder: QueryEncoder = None,
-    negatives: Annotated[
-        list[str] | None,
-        Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not"),
-    ] = None,
+    negatives: Annotated[list[str] | None, Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not")] = None,
     text: Annotated[str | None, PAPER_TEXT] = None,
-    k: Count = 10,
     options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b")] = SEARCHING,
-    facets: Facets = None,
-    cluster: Clustered = False,
-    explain: Explained = False,
-    sort: Sorted = None,
-    fields: Fields = None,
     by: SimilarByWhat = None,
-    format: FormatOption = "table",
-    append: Append = None,
-    save: Save = None,
 ) -> None:
     """Find papers like the given ones.
 
@@ -143,38 +156,16 @@ def similar(
     the mean of those with --not. If the index has its papers' references, papers that cite the same works, are cited by the same papers,
     or cite each other are similar, too. Papers that the index does not have are named, with exit code 1, and the others count.
     """
-    from ..answers.answering import Request, answer
-
-    positives = given_ids(ids)
-    start = time.perf_counter()
-    _check_views(format, explain, facets, cluster, sort, fields)
-    check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
-    opened_index = open_indexes(index, encoder)
-    names = _fields(fields, opened_index)
-    console = Console()
+    positives, start = given_ids(ids), time.perf_counter()
+    shown.check()
+    opened_index = open_indexes(shown.index, shown.encoder)
     with named_papers(opened_index, [*positives, *(negatives or [])]) as known:
-        request = Request(
-            like=[name for name in positives if name in known],
-            unlike=[name for name in negatives or [] if name in known],
-            text=text,
-            k=k,
-            options=options,
-            facets=_names(facets),
-            cluster=cluster,
-            explain=explain,
-            sort=sort,
-            by=by,
-        )
-        whole_answer = replace(answer(opened_index, request), seconds=time.perf_counter() - start)
-        _append(whole_answer, append, console)
-        _print(opened_index, whole_answer, format, names, console)
-        _save(save, opened_index, request, console, None, encoder)
+        liked, unliked = ([name for name in names if name in known] for names in (positives, negatives or []))
+        shown.answer(opened_index, start, like=liked, unlike=unliked, text=text, options=options, by=by)
 
 
 def batch(
-    queries: Annotated[
-        str, typer.Argument(metavar="QUERIES", help="A .jsonl, .tsv or .txt file, a BEIR directory, or - for lines on stdin.")
-    ],
+    queries: Annotated[str, argument("QUERIES", "A .jsonl, .tsv or .txt file, a BEIR directory, or - for lines on stdin.")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     output: Annotated[Path, Help("Where the run goes; - is stdout.", "FILE", short="-o")] = Path("-"),
@@ -227,56 +218,9 @@ def _reranked(options: SearchOptions, rerank: str | None) -> SearchOptions:
     return replace(options, reranker=opened_reranker(rerank), late=True if rerank == TOKENS else None)
 
 
-def _save(name: str | None, index: Index, request: Request, console: Console, rerank: str | None, encoder: str | None) -> None:
-    """Save a search under a name, if one is given."""
-    if name is None:
-        return
-    from ..answers.saved import save_search
-
-    save_search(index, request, name, reranker=rerank, encoder=encoder)
-    console.note(f"saved as {name}; `sciretrieve news {name}` shows what comes to its answer from now on")
-
-
-def _note_reranking(options: SearchOptions, start: float, console: Console) -> None:
-    if options.reranker is not None:
-        seconds = in_words(time.perf_counter() - start)
-        console.note(f"the first {options.rerank_depth:,} papers ordered by {options.reranker.name}, {seconds} in all")
-
-
 def _names(columns: list[str] | None) -> list[str]:
     """Columns that may be given together, with commas, or one by one."""
     return [name.strip() for name in ",".join(columns or []).split(",") if name.strip()]
-
-
-def _fields(fields: list[str] | None, index: Index) -> list[str]:
-    """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
-    from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
-
-    names = _names(fields)
-    own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
-    for name in names:
-        check_choice("field", name, [*own, *(column for column in index.snapshot.columns.names if column not in own)])
-    return names
-
-
-def _check_views(
-    format: Format, explain: bool, facets: list[str] | None, cluster: bool, sort: Order | None, fields: list[str] | None
-) -> None:
-    """Refuse views in formats that cannot show them."""
-    views = [name for name, is_requested in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if is_requested]
-    if views and format not in ("table", "json"):
-        raise InvalidRequest(f"{views[0]} is shown with --format table or json, not {format}")
-    if fields and format not in ("table", "json", "jsonl", "csv", "tsv"):
-        raise InvalidRequest(f"--fields chooses columns of --format table, json, jsonl, csv and tsv; {format} has its own")
-    if fields and format == "table" and explain:
-        raise InvalidRequest("--explain is not shown in a table of --fields; leave out one of them, or add --format json")
-    if sort and format == "trec":
-        raise InvalidRequest("a TREC run is in the order of its scores; leave out --sort")
-
-
-def _append(answer: Answer, append: Path | None, console: Console) -> None:
-    if append is not None:
-        cited([hit.paper for hit in answer.hits], append, console)
 
 
 def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], console: Console) -> None:

@@ -1,4 +1,4 @@
-"""`sciretrieve serve`: a service over indexes, with a search page."""
+"""`sciretrieve serve`: a service over indexes, with a search page; and `serve token`, for who may ask it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from ..base.choices import Help
-from ..base.errors import InvalidRequest, MissingExtra
+from ..base.errors import MissingExtra
 from ..options import Rerank
 from .console import Console, say
-from .parameters import IndexPaths, QueryEncoder, chosen_index
+from .parameters import IndexPaths, QueryEncoder, argument, chosen_index
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -21,14 +21,9 @@ def serve(
     port: Annotated[int, Help("At which port; 0 for any that is free.", "N", least=0, most=65535)] = 8080,
     workers: Annotated[int, Help("Processes that share the work.", "N", least=1, most=64, setting=True)] = 1,
     token_file: Annotated[Path | None, Help("Answer only those whose token has its hash in this file.", "FILE")] = None,
-    new_token: Annotated[
-        str | None,
-        Help("Print a new token, add its hash to the token file under that name, and stop.", "NAME"),
-    ] = None,
     rate: Annotated[int | None, Help("Requests a minute of one client; default: as many as it likes.", "N", least=1, setting=True)] = None,
     proxy: Annotated[
-        list[str] | None,
-        Help("A proxy in front, or a network of them, that is believed whom it asks for.", "ADDRESS"),
+        list[str] | None, Help("A proxy in front, or a network of them, that is believed whom it asks for.", "ADDRESS")
     ] = None,
     timeout: Annotated[float, Help("How long an answer may take before it is given up.", "SECONDS", least=0.1, setting=True)] = 30.0,
     in_browser: Annotated[bool, Help("Open the search page in the browser.", name="open")] = False,
@@ -41,17 +36,10 @@ def serve(
     below /graph/v1 and /recommendations/v1, all described in /openapi.json. What is added to the indexes meanwhile is found a few
     seconds later. Nothing can be changed over HTTP. stdout has a line of JSON for each request; Ctrl-C ends it.
     """
-    try:
-        from ..service import access, running, settings
-    except ModuleNotFoundError as error:
-        raise MissingExtra(str(error.name), "`sciretrieve serve`", "pip install 'sciretrieve[service]'") from error
+    _check_extra()
+    from ..service import running, settings
+
     console = Console()
-    if new_token is not None:
-        if token_file is None:
-            raise InvalidRequest("the hash of a token goes into a file; name it with --token-file")
-        say([access.new_token(token_file, new_token)])
-        console.note(f"the token of {new_token}, which is shown this once; send it as `Authorization: Bearer TOKEN`")
-        return
     if host not in LOCAL and token_file is None:
         console.note(f"whoever reaches {host}, port {port}, may search these indexes; --token-file asks for a token")
     from ..storage.finding import several
@@ -74,3 +62,23 @@ def serve(
         reranker=rerank,
         listens=listens,
     )
+
+
+def token(
+    name: Annotated[str, argument("NAME", "Whose token it is.")],
+    file: Annotated[Path, argument("FILE", "The file of --token-file, to which its hash is added.")],
+) -> None:
+    """Print a new token, which is shown this once, and add its hash to a token file."""
+    _check_extra()
+    from ..service import access
+
+    say([access.new_token(file, name)])
+    Console().note(f"the token of {name}, which is shown this once; send it as `Authorization: Bearer TOKEN`")
+
+
+def _check_extra() -> None:
+    """Raise MissingExtra where what the service stands on is not installed."""
+    try:
+        from ..service import access, running, settings  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingExtra(str(error.name), "`sciretrieve serve`", "pip install 'sciretrieve[service]'") from error

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
-from ..base.wording import as_json
-from .console import Console, given_ids, say
+from .console import Console, given_ids, say, say_json
 from .parameters import IndexPaths, PaperIds, PlainFormatOption, named_papers, open_indexes
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ def show(
     ids: PaperIds,
     index: IndexPaths = None,
     in_browser: Annotated[bool, Help("Open the papers in the browser; without one, print their addresses.", name="open")] = False,
-    addresses: Annotated[bool, Help("Print where the papers are on the web, and nothing else.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Show all of a paper, and the papers nearest to it.
@@ -33,14 +31,14 @@ def show(
 
     opened_index = open_indexes(index)
     with named_papers(opened_index, _names(ids)) as names:
-        if in_browser or addresses:
-            _visit(opened_index.papers(names), in_browser, Console())
+        if in_browser:
+            _visit(opened_index.papers(names), Console())
             return
         profiles = [profile(opened_index, name) for name in names]
         if format == "json":
             from ..answers.outputs import profiled
 
-            say([as_json({"schema": 1, "papers": [*map(profiled, profiles)]}, indent=2)])
+            say_json({"schema": 1, "papers": [*map(profiled, profiles)]})
             return
         from .terminal import portrait
 
@@ -49,8 +47,8 @@ def show(
             say(portrait(each), styled=True)
 
 
-def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:
-    """Open papers where they are on the web, or print their addresses."""
+def _visit(papers: Sequence[Paper], console: Console) -> None:
+    """Open papers where they are on the web; without a browser, print their addresses."""
     import webbrowser
 
     from ..papers.bibliographies.addresses import address_of
@@ -60,7 +58,7 @@ def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:
         if address is None:
             raise NotFound(f"{paper.id!r} has no DOI, no arXiv number, no PubMed id and no web address to open")
     for address in filter(None, addresses):
-        if in_browser and webbrowser.open(address):
+        if webbrowser.open(address):
             console.note(f"opened {address}")
         else:
             say([address])

@@ -77,8 +77,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
         for field, name in names.items():
             take(name, types[field], defaults[field])
     if settings:
-        about = Help(f"Another setting: {', '.join(settings)}. May be repeated.", "NAME=VALUE", advanced=True)
-        parameters.append(_option("set", list[str] | None, about, None))
+        parameters.append(_option("set", list[str] | None, Help("", "NAME=VALUE", advanced=True), None))
 
     @wraps(run)
     def run_with_objects(**arguments: Any) -> None:
@@ -152,7 +151,7 @@ def _chosen(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
 def _option(name: str, kind: Any, help: Help, default: Any) -> inspect.Parameter:
     """A parameter of the command that typer makes an option of."""
     annotated: Any = Annotated
-    return _parameter(name, annotated[_on_the_command_line(kind), _described(name, kind, help, default)], default)
+    return _parameter(name, annotated[_on_the_command_line(kind), _described(name, kind, help)], default)
 
 
 def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
@@ -160,16 +159,15 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
+def _described(name: str, kind: Any, help: Help) -> Any:
     """What typer is told of an option."""
     word = help.name or name.rstrip("_").replace("_", "-")
     option = "-k" if word == "k" else f"--{word}"
-    can_be_off = bool in kinds_of(kind) and default is not False
     text, unit = help.text, help.unit or "|".join(choices_of(kinds_of(kind))) or "VALUE"
     if len(unit) > LONGEST_UNIT:
         text, unit = with_choices(text, kinds_of(kind)), word.upper()
     return typer.Option(
-        f"{option}/--no-{word}" if can_be_off else option,
+        option,
         *([help.short] if help.short else []),
         help=text,
         metavar=unit,

@@ -14,14 +14,14 @@ from ..base.choices import Help
 from ..base.errors import InvalidRequest
 from ..base.wording import as_json, counted, printable
 from .console import Console, interruptible, say
-from .parameters import IndexPaths, PlainFormat, PlainFormatOption
+from .parameters import IndexPaths, PlainFormat, PlainFormatOption, argument
 
 if TYPE_CHECKING:
     from ..strategies import Strategy, Translation
 
-File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A strategy: a .toml file of named lines.")]
+File: TypeAlias = Annotated[Path, argument("FILE", "A strategy: a .toml file of named lines.")]
 Syntax: TypeAlias = Literal["pubmed", "ovid"]
-Written: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A strategy as PubMed or Ovid write it, a search a line.")]
+Written: TypeAlias = Annotated[Path, argument("FILE", "A strategy as PubMed or Ovid write it, a search a line.")]
 
 
 def strategy() -> None:
@@ -31,10 +31,7 @@ def strategy() -> None:
 def run(
     file: File,
     index: IndexPaths = None,
-    output: Annotated[
-        Path | None,
-        Help("Where the log and the lists of papers and duplicates go.", "DIR", short="-o"),
-    ] = None,
+    output: Annotated[Path | None, Help("Where the log and the lists of papers and duplicates go.", "DIR", short="-o")] = None,
     overwrite: Annotated[bool, Help("Replace the log and lists of another strategy in DIR.")] = False,
     from_: Annotated[Syntax | None, Help("FILE is as PubMed or Ovid write strategies; what has no counterpart is said.")] = None,
     format: PlainFormatOption = "table",
@@ -87,9 +84,7 @@ def translate(
 
 
 def replay(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log.json of a strategy.")],
-    index: IndexPaths = None,
-    format: PlainFormatOption = "table",
+    log: Annotated[Path, argument("LOG", "The log.json of a strategy.")], index: IndexPaths = None, format: PlainFormatOption = "table"
 ) -> None:
     """Run a log again on the same generations: are the counts the same?
 

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..base.choices import Help
 from ..base.errors import NotFound
-from ..base.wording import as_json, counted
+from ..base.wording import counted
 from ..options import Count, Fusion, Passing, SearchMode
-from . import completing
-from .console import Console, as_options, interruptible, say
-from .parameters import (
-    IndexPath,
-    PlainFormatOption,
-    QueryEncoder,
-    chosen_index,
-    index_to_change,
-    open_index,
-)
+from .console import Console, as_options, interruptible, say, say_json
+from .parameters import IndexPath, PlainFormatOption, QueryEncoder, argument, chosen_index, index_to_change, open_index
 
 if TYPE_CHECKING:
     from ..studies.tuning import TuningResult
 
 
 def why_not(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
+    id: Annotated[str, argument("ID", "The paper that was expected.", "ids")],
+    query: Annotated[list[str], argument("QUERY", "The query as it was typed.")],
     index: IndexPath = None,
     k: Count = 10,
     mode: SearchMode = None,
@@ -45,7 +34,7 @@ def why_not(
     opened_index = open_index(index)
     diagnosis = tell(opened_index, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
     if format == "json":
-        say([as_json({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, indent=2)])
+        say_json({"schema": 1, "query": text, "k": k, **asdict(diagnosis)})
         return
     paper = opened_index.papers(diagnosis.explanation.id)[0]
     lines = [f"{paper.title or '(no title)'} ({paper.id})"]
@@ -64,10 +53,7 @@ def _absent(mode: str) -> str:
     return "not answered: it shares no word with the query" if mode == "bm25" else "not among what the halves propose"
 
 
-def duplicates(
-    index: IndexPath = None,
-    format: PlainFormatOption = "table",
-) -> None:
+def duplicates(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """List papers with the same title and first author, such as a preprint and its journal version.
 
     Case, accents, LaTeX and punctuation make no difference.
@@ -79,7 +65,7 @@ def duplicates(
     groups = groups_of(opened_index.snapshot.tables(["id", "title", "authors"]))
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]
-        say([json.dumps({"schema": 1, "index": str(opened_index.path), "groups": rows}, ensure_ascii=False, indent=1)])
+        say_json({"schema": 1, "index": str(opened_index.path), "groups": rows})
         return
     say(line for title, ids in groups for line in (title, *(f"    {id}" for id in ids)))
     Console().note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened_index), 'paper')}")
@@ -116,7 +102,7 @@ def tune(
     with interruptible(console, "the index is unchanged"):
         outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(opened_index.path), **asdict(outcome)}, ensure_ascii=False, indent=1)])
+        say_json({"schema": 1, "index": str(opened_index.path), **asdict(outcome)})
         return
     pair = outcome.difference
     rows = {"now": (outcome.before, outcome.before_mean), "best": (outcome.after, outcome.held_out)}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, SciretrieveError
 from ..options import TrainingOptions
-from .console import Console, interruptible, say
-from .parameters import Data, PlainFormatOption, chosen_index
+from .console import Console, interruptible, say, say_json
+from .parameters import Data, PlainFormatOption, argument, chosen_index
 
 if TYPE_CHECKING:
     from ..training import Config, Trained
@@ -23,9 +20,8 @@ if TYPE_CHECKING:
 def train(
     data: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="DATA",
-            help="Training sets, each a task: folders of `train build`, SciRepEval's files; or a .toml file of a training or a study.",
+        argument(
+            "DATA", "Training sets, each a task: folders of `train build`, SciRepEval's files; or a .toml file of a training or a study."
         ),
     ] = None,
     output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
@@ -39,7 +35,7 @@ def train(
         bool, Help("Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.", setting=True)
     ] = False,
 ) -> None:
-    """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers.
+    """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers. A set in a folder `build` is written ./build.
 
     A twentieth of the queries is set apart; on them the training is measured, stopped when it gains nothing, and judged. The folder has the
     encoder (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
@@ -100,13 +96,7 @@ def _train(config: Config, target: Path, console: Console, *, overwrite: bool, t
 
     with _kept(console, target):
         trained = run(
-            config.data,
-            target,
-            config.options,
-            formats=config.formats,
-            overwrite=overwrite,
-            tensorboard=tensorboard,
-            progress=console,
+            config.data, target, config.options, formats=config.formats, overwrite=overwrite, tensorboard=tensorboard, progress=console
         )
     _say(trained)
 
@@ -132,14 +122,10 @@ def _say(trained: Trained) -> None:
 def leakage(
     training: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="TRAINING",
-            help="A folder that `train build` made, or a file in the format of SciRepEval's training data; or several.",
-        ),
+        argument("TRAINING", "A folder that `train build` made, or a file in the format of SciRepEval's training data; or several."),
     ],
     benchmark: Annotated[
-        list[str],
-        Help("As for `evaluate`; may be given more than once.", "BENCHMARK", completes="benchmarks", name="test"),
+        list[str], Help("As for `evaluate`; may be given more than once.", "BENCHMARK", completes="benchmarks", name="test")
     ],
     data: Data = None,
     format: PlainFormatOption = "table",
@@ -155,7 +141,7 @@ def leakage(
 
     leaks = [find_leakage(path, name, data) for path in training for name in benchmark]
     if format == "json":
-        say([json.dumps([asdict(leak) for leak in leaks], ensure_ascii=False, indent=1)])
+        say_json([asdict(leak) for leak in leaks])
         return
     rows: list[tuple[str, ...]] = [("training set", "benchmark", "queries", "relevant", "pairs")]
     for leak in leaks:

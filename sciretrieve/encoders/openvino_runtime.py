@@ -108,7 +108,7 @@ class OpenVinoRuntime:
             with suppress(OSError):  # whoever removes it takes nothing from those who have it open
                 now = path.stat()
                 if now.st_ino == then.st_ino and now.st_size < then.st_size:
-                    raise CorruptData(f"{path} was cut; clear the cache with `sciretrieve encoders cache --clear`, and start again")
+                    raise CorruptData(f"{path} was cut; clear the cache with `sciretrieve encoders clear`, and start again")
 
 
 def thread_limit() -> int | None:

@@ -66,7 +66,7 @@ def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library has no exception class
-        raise CorruptData(f"{path} cannot be read ({error}); clear the cache with `sciretrieve encoders cache --clear`") from error
+        raise CorruptData(f"{path} cannot be read ({error}); clear the cache with `sciretrieve encoders clear`") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length)
     return tokenizer

@@ -157,9 +157,11 @@ def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, 
     if not has_tokens(encoder):
         return False
     if settings.late or papers <= LATE_PAPERS:
-        progress.note("token vectors are kept beside those of papers, some 5 kB a paper, for late interaction; --no-late leaves them out")
+        progress.note(
+            "token vectors are kept beside those of papers, some 5 kB a paper, for late interaction; `late=False` leaves them out"
+        )
         return True
-    progress.note(f"token vectors are not kept, since {papers:,} papers are many; --late keeps them, some 5 kB a paper")
+    progress.note(f"token vectors are not kept, since {papers:,} papers are many; `late=True` keeps them, some 5 kB a paper")
     return False
 
 
@@ -295,7 +297,7 @@ class Build:
         if differences == "`limit`" and self.settings.limit is None:
             return f"`sciretrieve add` takes in the rest of the corpus (with -i {shlex.quote(str(self.directory))}); else "
         if differences == "`late`" and self.settings.late:
-            return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
+            return f"`sciretrieve reindex --set late=true -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
         if differences != "corpus":
             return ""
         if isinstance(self.corpus, TableCorpus):

@@ -66,7 +66,7 @@ Passing: TypeAlias = Annotated[
 Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
 Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
 Expansion: TypeAlias = Annotated[
-    bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.", advanced=True)
+    bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.", setting=True)
 ]
 FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, setting=True)]
 FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, setting=True)]
@@ -98,6 +98,7 @@ SimilarByWhat: TypeAlias = Annotated[
     SimilarBy | None, Help("By what papers are similar; default: both where the papers' references are in the index, else text.")
 ]
 Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
+Cache: TypeAlias = Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR", setting=True)]
 Measures: TypeAlias = Annotated[
     Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M", short="-m")
 ]
@@ -112,8 +113,7 @@ class ReadingOptions:
         Help(
             "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
             "your own words. One for each encoder of several: A+B.",
-            "NAME",
-            advanced=True,
+            setting=True,
         ),
     ] = None
     query_adapter: Annotated[str | None, Help("The same for text queries.", "NAME", setting=True)] = None
@@ -194,7 +194,7 @@ class BuildSettings(ReadingOptions):
     late: Annotated[
         bool | None,
         Help(
-            "With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.", advanced=True
+            "With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.", setting=True
         ),
     ] = None
 
@@ -252,7 +252,7 @@ class SearchOptions(WeighingOptions):
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
     group: Annotated[
-        bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).", advanced=True)
+        bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).", setting=True)
     ] = True
     diversify: Annotated[bool, Help("Rank papers lower that are like those before them.")] = False
     late: Annotated[
@@ -347,7 +347,7 @@ class EvaluationOptions(ReadingOptions, WeighingOptions):
     measures: Measures = ()
     precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
-    cache: Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR", advanced=True)] = "indexes/benchmarks"
+    cache: Cache = "indexes/benchmarks"
 
     def __post_init__(self) -> None:
         for name in PATHS:  # a receipt is JSON
@@ -422,20 +422,13 @@ class TrainingOptions:
     like: Annotated[
         str,
         Help(
-            "Train as a paper does, such as specter2, scirepeval-codes, scimult or multi2spe (docs/training.md has all); own: ours.",
-            "NAME",
+            "Train as a paper does, such as specter2, scirepeval-codes, scimult or multi2spe (docs/training.md has all); own: ours.", "NAME"
         ),
     ] = "own"
     base: Annotated[str | None, Help(f"The encoder to begin with: a name, a folder or a hub id; own: {DEFAULT_ENCODER}.", "NAME")] = None
-    method: Annotated[
-        Method | None,
-        Help("What is trained, see docs/training.md."),
-    ] = None
+    method: Annotated[Method | None, Help("What is trained, see docs/training.md.")] = None
     reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1, setting=True)] = None
-    loss: Annotated[
-        Loss | None,
-        Help("What a training makes small, see docs/training.md."),
-    ] = None
+    loss: Annotated[Loss | None, Help("What a training makes small, see docs/training.md.")] = None
     teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
     augment: Annotated[
         float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE", setting=True)
@@ -472,7 +465,7 @@ class TrainingOptions:
     ] = None
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1, setting=True)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1, setting=True)] = None
-    seed: Annotated[int, Help("Random seed.", "N", least=0, advanced=True)] = 42
+    seed: Annotated[int, Help("Random seed.", least=0, setting=True)] = 42
     precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", setting=True)] = (
         "auto"
     )

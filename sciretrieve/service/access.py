@@ -77,9 +77,9 @@ def _hashes_in(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
-        raise NotFound(f"there is no file {path}; make one with `sciretrieve serve --token-file {path} --new-token NAME`") from error
+        raise NotFound(f"there is no file {path}; make one with `sciretrieve serve token NAME {path}`") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{path} cannot be read: {error}; name a file that --new-token made") from error
+        raise InvalidRequest(f"{path} cannot be read: {error}; name a file that `sciretrieve serve token` made") from error
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue

@@ -147,13 +147,13 @@ def test_the_command_prints_what_python_gives(tmp_path: Path) -> None:
         row["abstract"] = ""
     rows[2]["references"] = ["lovelace1843notes"]
     index = build(tmp_path, rows)
-    printed = json.loads(answer("info", "--health", "-i", index.path, "--format", "json"))
+    printed = json.loads(answer("info", "health", "-i", index.path, "--format", "json"))
     jsonschema.validate(printed, sr.schema("health"), cls=jsonschema.Draft202012Validator)
     assert printed == sr.health(index, progress=False).to_dict()
     by_name = {finding["name"]: finding for finding in printed["findings"]}
     assert by_name["no_abstract"]["ids"] == ["s01", "s02", "s03", "s04", "s05"]
     assert by_name["no_abstract"]["share"] == 5 / 6
-    lines = answer("info", "--health", "-i", index.path).splitlines()
+    lines = answer("info", "health", "-i", index.path).splitlines()
     assert lines[0] == f"6 papers of {index.path}, generation 1"
     assert lines[1].split() == ["no", "abstract", "5", "83.33", "%", "s01,", "s02,", "s03,", "…"]
     assert "7 references: 42.9 % to papers of the index, 42.9 % to other works, 14.3 % lead nowhere" in lines
@@ -163,8 +163,8 @@ def test_the_command_prints_what_python_gives(tmp_path: Path) -> None:
 def test_another_generation_can_be_looked_at(tmp_path: Path) -> None:
     path = build(tmp_path, [sound(0), sound(1) | {"abstract": ""}]).path
     sr.delete(path, ["s01"], progress=False)
-    assert "no abstract" in answer("info", "--health", "-i", path, "--generation", "1").splitlines()[1]
-    assert "no abstract" in answer("info", "--health", "-i", path).splitlines()[-1]
-    result = sciretrieve("info", "--health", "-i", path, "--generation", "7")
+    assert "no abstract" in answer("info", "health", "-i", path, "--set", "generation=1").splitlines()[1]
+    assert "no abstract" in answer("info", "health", "-i", path).splitlines()[-1]
+    result = sciretrieve("info", "health", "-i", path, "--set", "generation=7")
     assert result.returncode == 2
     assert "has no generation 7" in result.stderr

@@ -74,7 +74,7 @@ def test_papers_like_others_can_be_saved(index: Path) -> None:
     answer("similar", "p1", "-i", index, "-k", "40", "--not", "p2", "--save", "like-p1")
     added(index, [{"id": "x", "title": "Stars of dust"}, {"id": "y", "title": "Bread"}])
     assert new_ids("like-p1") == {"like-p1": ["x"]}
-    assert "like p1" in answer("news", "--list")
+    assert "like p1" in answer("news", "list")
 
 
 def test_a_search_says_all_that_was_asked(index: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_search_says_all_that_was_asked(index: Path) -> None:
                 again.seen
             )
     assert [search.name for search in sr.saved_searches()] == ["s0", "s1"]
-    assert [row["search"] for row in json.loads(answer("news", "--list", "-f", "json"))["searches"]] == [
+    assert [row["search"] for row in json.loads(answer("news", "list", "-f", "json"))["searches"]] == [
         "dust",
         "dust; year > 2003; year < 2020",
     ]
@@ -103,14 +103,14 @@ def test_a_name_is_taken_once(index: Path) -> None:
     for name in ("", "../x", "a/b", ".hidden", "x" * 65):
         with sr.open(index) as opened_index, pytest.raises(InvalidRequest, match="cannot be the name"):
             sr.save_search(opened_index, sr.Request("dust"), name)
-    answer("news", "--forget", "mine")
+    answer("news", "forget", "mine")
     answer("search", "stars", "-i", index, "--save", "mine")
 
 
 def test_errors_are_a_line_each_and_the_other_searches_are_asked(index: Path) -> None:
     assert "there is no saved search" in sciretrieve("news").stderr
     assert sciretrieve("news", "nobody").returncode == 2
-    assert sciretrieve("news", "--forget").returncode == 2
+    assert sciretrieve("news", "forget").returncode == 2
     with pytest.raises(NotFound, match="--save NAME"):
         sr.saved_search("nobody")
     sr.build(index.parent / "papers.jsonl", index.parent / "gone", encoder=None)
@@ -155,7 +155,7 @@ def test_a_look_does_not_bring_back_what_was_removed_or_replaced_meanwhile(index
     answer("search", "dust", "-i", index, "--save", "mine")
     with sr.open(index) as opened_index:
         new = sr.news(opened_index, sr.saved_search("mine"))
-    answer("news", "--forget", "mine")
+    answer("news", "forget", "mine")
     new.remember()
     assert sr.saved_searches() == []
     answer("search", "stars", "-i", index, "--save", "mine")
@@ -172,13 +172,13 @@ def test_one_that_cannot_be_read_does_not_stop_the_others(
     file = data_folder / "searches" / "a.json"
     file.write_text(file.read_text().replace('"seen": [', '"seen": [7, ') if contents is None else contents)
     assert [search.name for search in sr.saved_searches()] == ["b"]
-    assert "a.json holds no saved search; remove it with `sciretrieve news --forget a`" in caplog.text
-    for arguments in (["news"], ["news", "--list"], ["news", "a", "b"]):
+    assert "a.json holds no saved search; remove it with `sciretrieve news forget a`" in caplog.text
+    for arguments in (["news"], ["news", "list"], ["news", "a", "b"]):
         told = sciretrieve(*arguments)
         assert told.returncode == CorruptData.exit_code
-        assert "news --forget a" in told.stderr
+        assert "news forget a" in told.stderr
         assert "b" in told.stdout
-    assert answer("news", "--forget", "a") == ""
+    assert answer("news", "forget", "a") == ""
     assert new_ids() == {"b": []}
 
 

@@ -23,26 +23,19 @@ def test_without_its_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: py
     )
 
 
-@pytest.mark.parametrize("option", [("--host", "0.0.0.0"), ("--port", "1"), ("--address", "http://a"), ("--token-file", "t")])
-def test_options_of_http_need_it(tmp_path: Path, option: tuple[str, str]) -> None:
-    result = sciretrieve("mcp", "-i", build(tmp_path / "sea", SEA), *option)
-    assert result.returncode == 2
-    assert result.stderr == f"sciretrieve: {option[0]} is for a server over HTTP; add --http, or leave it out\n"
-
-
 def test_what_keeps_it_from_serving_is_told(tmp_path: Path) -> None:
     path = build(tmp_path / "sea", SEA)
     missing = sciretrieve("mcp", "-i", tmp_path / "nothing")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("sciretrieve: there is no index at ")
-    tokens = sciretrieve("mcp", "-i", path, "--http", "--token-file", tmp_path / "nothing")
+    tokens = sciretrieve("mcp", "http", "-i", path, "--token-file", tmp_path / "nothing")
     assert tokens.returncode == 2
     assert tokens.stderr.startswith("sciretrieve: there is no file ")
-    address = sciretrieve("mcp", "-i", path, "--http", "--address", "here")
+    address = sciretrieve("mcp", "http", "-i", path, "--set", "address=here")
     assert address.stderr.startswith("sciretrieve: 'here' is no address; ")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = process("mcp", "-i", path, "--http", "--port", str(port))
+        result = process("mcp", "http", "-i", path, "--port", str(port))
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.endswith(f"port {port}: Address already in use; choose another --port or --host\n")
 

@@ -18,11 +18,7 @@ from tests.promises.test_light_imports import HEAVY, command, loaded_by
 
 def asked(*words: str) -> Result:
     """What bash gets for the last of the words."""
-    return sciretrieve(
-        _SCIRETRIEVE_COMPLETE="complete_bash",
-        COMP_WORDS=" ".join(["sciretrieve", *words]),
-        COMP_CWORD=str(len(words)),
-    )
+    return sciretrieve(_SCIRETRIEVE_COMPLETE="complete_bash", COMP_WORDS=" ".join(["sciretrieve", *words]), COMP_CWORD=str(len(words)))
 
 
 def offered(*words: str) -> list[str]:

@@ -65,10 +65,10 @@ def test_a_benchmark_is_measured_kept_and_measured_again(beir: Path, tmp_path: P
     values = pq.read_table(out / "per-query.parquet").to_pydict()
     assert np.mean(values["nDCG@10"]) == pytest.approx(report["measures"]["nDCG@10"])
     # any run on any judgements gives the same
-    run: list[str | Path] = ["--run", out / "run.trec", "--qrels", beir / "qrels/test.tsv"]
-    figures = json.loads(call("evaluate", *run, "-m", "ndcg_cut_10", "--format", "json").stdout)
+    run: list[str | Path] = [out / "run.trec", "--qrels", beir / "qrels/test.tsv"]
+    figures = json.loads(call("evaluate", "run", *run, "-m", "ndcg_cut_10", "--format", "json").stdout)
     assert figures["measures"]["nDCG@10"] == report["measures"]["nDCG@10"]
-    replayed = call("evaluate", "--replay", out / "receipt.json")
+    replayed = call("evaluate", "replay", out / "receipt.json")
     assert replayed.exit_code == 0, replayed.output
     assert "the figures are those of the receipt" in replayed.stderr
 
@@ -79,7 +79,7 @@ def test_a_receipt_that_does_not_come_out_again_is_told(beir: Path, tmp_path: Pa
     facts = json.loads(receipt.read_text())
     facts["measures"]["MAP"] += 0.01
     receipt.write_text(json.dumps(facts))
-    result = call("evaluate", "--replay", receipt)
+    result = call("evaluate", "replay", receipt)
     assert result.exit_code == 1
     assert "differs from the receipt: MAP was" in result.stderr
 
@@ -130,7 +130,7 @@ def test_the_table_has_the_published_rows_and_how_they_were_scored(tmp_path: Pat
 def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     for mode in ("bm25", "dense"):
         call("evaluate", f"beir:{beir}", "--mode", mode, "-o", tmp_path / mode)
-    table = call("compare", tmp_path / "bm25", tmp_path / "dense", "--benchmark", f"beir:{beir}", "-m", "MRR", "--changed", "1")
+    table = call("compare", tmp_path / "bm25", tmp_path / "dense", "--benchmark", f"beir:{beir}", "-m", "MRR", "--set", "changed=1")
     assert table.exit_code == 0, table.output
     assert "wins" in table.stdout
     assert "p = " in table.stdout
@@ -167,11 +167,9 @@ def test_several_runs_are_told_apart_by_tukeys_test(beir: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["evaluate"], "name a benchmark"),
         (["evaluate", "mdrc"], "did you mean 'mdcr'"),
         (["evaluate", "beir:"], "beir: needs a directory"),
         (["evaluate", "mdcr", "--data", "nowhere"], "there is no nowhere"),
-        (["evaluate", "--run", "x.trec"], "give both --run and --qrels"),
         (["evaluate", "mdcr", "--data", ".", "--set", "metric=l2", "--mode", "bm25"], r"mdcr needs|--set metric compares"),
         (["evaluate", "mdcr", "--data", ".", "--set", "ef=9"], "--set ef says how hard an index's vectors are searched"),
         (
@@ -181,7 +179,6 @@ def test_several_runs_are_told_apart_by_tukeys_test(beir: Path, tmp_path: Path) 
         (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--set", "nprobe=9", "--set", "metric=l2"], "leave out --set metric"),
         (["evaluate", "mdcr", "--data", ".", "-i", "nowhere/x", "--set", "ef=9", "--set", "recall=0.9"], "--set recall chooses --set ef"),
         (["evaluate", "mdcr", "--data", ".", "--encoder", "minilm", "--ray", "auto"], "name it with --index"),
-        (["evaluate", "--matrix", "x.toml", "-i", "x", "--ray", "auto"], "a cluster searches one index"),
         (["compare", "a.trec"], "two runs or more"),
         (["compare", "a.trec", "b.trec"], "name judgements with --qrels"),
     ],
@@ -248,7 +245,7 @@ name = "beir:{beir}"
 data = "{tmp_path / "scidocs"}"
 """
     write_text(tmp_path / "plan.toml", plan)
-    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    result = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     html = (tmp_path / "out" / "index.html").read_text()
     shown = ("made-up", "both &amp; &lt;more&gt;", "Recall at depth", "data:image/svg+xml", "SciMult, Table 5", "</html>")
@@ -256,11 +253,11 @@ data = "{tmp_path / "scidocs"}"
         assert words in html
     first_time = (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns
     (tmp_path / "out" / "made-up" / "both & <more>" / "receipt.json").unlink()
-    second_result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    second_result = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert second_result.stderr.count("made-up: ") == 1
     assert (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns == first_time
     write_text(tmp_path / "plan.toml", plan.replace(str(tmp_path / "scidocs"), "nowhere"))
-    failing_result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out2")
+    failing_result = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out2")
     assert failing_result.exit_code == 1
     assert "not run: scidocs-cite, words: there is no nowhere" in failing_result.stderr
     assert "Not run" in (tmp_path / "out2" / "index.html").read_text()
@@ -284,7 +281,7 @@ data = "{tmp_path / "papers.jsonl"}"
 task = "Task I, standardised"
 """
     write_text(tmp_path / "plan.toml", plan)
-    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    result = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     names = {folder.name: {one.name for one in folder.iterdir()} for folder in (tmp_path / "out").iterdir() if folder.is_dir()}
     # BM25 is the same for both; what needs vectors is run in mode dense alone
@@ -300,7 +297,7 @@ task = "Task I, standardised"
     page = (tmp_path / "out/index.html").read_text()
     assert page.index("minilm-hybrid") < page.index("<h2>made-up")
     write_text(tmp_path / "plan.toml", plan + '[systems.bm25]\nmode = "hybrid"\n')
-    clash = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    clash = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert "two systems are called 'bm25'" in str(clash.exception)
 
 
@@ -309,7 +306,7 @@ def test_all_modes_of_an_encoder(beir: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout.count("measured here") == 3
     assert {folder.name for folder in (tmp_path / "out").iterdir()} == {"dense", "hybrid", "bm25", "report.json", "report.txt"}
-    assert call("evaluate", "--replay", tmp_path / "out/hybrid/receipt.json").exit_code == 0
+    assert call("evaluate", "replay", tmp_path / "out/hybrid/receipt.json").exit_code == 0
     refused = call("evaluate", "drsm", "--data", tmp_path, "--mode", "all", "--set", "metric=l2")
     assert "leave out --set metric" in str(refused.exception)
 
@@ -325,7 +322,7 @@ def test_all_modes_of_an_encoder(beir: Path, tmp_path: Path) -> None:
 )
 def test_a_bad_matrix_is_named(tmp_path: Path, text: str, words: str) -> None:
     write_text(tmp_path / "plan.toml", text)
-    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    result = call("evaluate", "matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
     assert words in str(result.exception)
 
 
@@ -357,7 +354,7 @@ def test_odd_ids_are_found_again_at_every_door(odd_beir: Path, tmp_path: Path) -
     assert call("index", odd_beir / "corpus.jsonl", "-o", index, "--dense", "none").exit_code == 0
     assert call("batch", queries, "-i", index, "-o", searched).exit_code == 0
     for run in (ours / "run.trec", ours / "run.json", searched):
-        result = call("evaluate", "--run", run, "--qrels", qrels, "--measures", "nDCG@10", "--format", "json")
+        result = call("evaluate", "run", run, "--qrels", qrels, "--measures", "nDCG@10", "--format", "json")
         assert json.loads(result.stdout)["measures"] == whole, run
     compared = json.loads(call("compare", ours, searched, "--qrels", qrels, "--format", "json").stdout)
     assert [row["measures"] for row in compared["runs"]] == [whole, whole]
@@ -375,7 +372,7 @@ def test_ids_that_nobody_judges_are_an_error_and_shown(beir: Path, tmp_path: Pat
     right = write_text(tmp_path / "right.trec", "".join(f"q{at} Q0 {id} 1 1 x\n" for at, id in enumerate(ids)))
     said = f"'{ids[0]}.0' here, '{ids[0]}' there"
     asked: list[list[str | Path]] = [
-        ["evaluate", "--run", tmp_path / "run.trec", "--qrels", qrels],
+        ["evaluate", "run", tmp_path / "run.trec", "--qrels", qrels],
         ["evaluate", f"beir:{beir}", "--scores", tmp_path / "run.trec"],
         ["compare", right, tmp_path / "run.trec", "--qrels", qrels],
         ["compare", right, tmp_path / "run.trec", "--benchmark", f"beir:{beir}"],

@@ -12,9 +12,9 @@ import pytest
 from typer.main import get_command
 
 import sciretrieve as sr
-from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.commands.app import COMMANDS, RARE, app
 from sciretrieve.commands.command import as_typed
+from sciretrieve.commands.help import SETTINGS
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -51,10 +51,7 @@ def test_an_index_has_its_name_everywhere_below(acm: Path, tmp_path: Path, monke
         assert answer("search", "graph", *given) == expected
     assert "did you mean acm?" in sciretrieve("evaluate", "beir:any", "-i", "acn").stderr
     result = sciretrieve("search", "graph", "-i", "acn")
-    assert (result.returncode, result.stderr) == (
-        2,
-        "sciretrieve: there is no index at acn, and none has that name; did you mean acm?\n",
-    )
+    assert (result.returncode, result.stderr) == (2, "sciretrieve: there is no index at acn, and none has that name; did you mean acm?\n")
 
 
 @pytest.mark.parametrize(
@@ -255,17 +252,13 @@ def test_a_slip_is_told_what_to_type(typed: tuple[str, ...], hint: str) -> None:
     assert hint in result.stderr
 
 
-def test_k_and_n_are_how_many(acm: Path) -> None:
-    assert answer("search", "graph", "-n", "2") == answer("search", "graph", "-k", "2")
-
-
 def test_the_first_help_has_everyday_options_and_the_whole_one_the_others() -> None:
     first, whole = answer("search", "--help", COLUMNS="80"), answer("search", "--help-all", COLUMNS="80")
     assert [title for title, _ in sections(first)] == ["Arguments", "Options"]
-    assert [title for title, _ in sections(whole)] == ["Arguments", "Options", "More options", "Settings, by --set NAME=VALUE"]
+    assert [title for title, _ in sections(whole)] == ["Arguments", "Options", "More options", SETTINGS]
     assert "--filter" in first
-    assert "--no-group" not in first
-    assert whole.index("--filter") < whole.index("More options:") < whole.index("--no-group") < whole.index("  alpha")
+    assert "--ray" not in first
+    assert whole.index("--filter") < whole.index("More options:") < whole.index("--ray") < whole.index("  alpha")
 
 
 def test_the_programs_own_options_stand_anywhere(index: sr.Index) -> None:
@@ -288,8 +281,8 @@ def test_options_before_a_command_of_a_family_are_not_lost(index: sr.Index) -> N
         ("leave out `k1`, or say `metric='cosine'`", "leave out --set k1, or say --set metric=cosine"),
         ("name the `title`", "name the --columns title"),
         ("with `dense='hnsw'`", "with --dense hnsw"),
-        ("leave out `lexical=None`", "leave out --no-lexical"),
-        ("try `late=True`", "try --late"),
+        ("leave out `lexical=None`", "leave out --set lexical=false"),
+        ("try `late=True`", "try --set late=true"),
         ("`diversify` needs vectors", "--diversify needs vectors"),
         ("`sciretrieve verify`, `nothing` and a title", "`sciretrieve verify`, `nothing` and a title"),
     ],
@@ -297,12 +290,3 @@ def test_options_before_a_command_of_a_family_are_not_lost(index: sr.Index) -> N
 def test_errors_name_options_as_they_are_typed(message: str, typed: str) -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
     assert as_typed(message, commands["search" if "diversify" in typed or "alpha" in typed else "index"]) == typed
-
-
-def test_an_argument_in_python_is_an_option_at_the_terminal(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="`since` and `until`"):
-        sr.SearchOptions(since=2020, until=2010)
-    sr.build([{"id": "a", "title": "Graphs"}], tmp_path / "index", encoder=None)
-    assert (
-        "swap --since and --until" in sciretrieve("search", "graphs", "-i", tmp_path / "index", "--since", "2020", "--until", "2010").stderr
-    )

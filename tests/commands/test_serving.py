@@ -73,7 +73,7 @@ def test_it_answers_until_it_is_told_to_end(words: Path) -> None:
 
 
 def test_several_processes_share_the_work_and_count_together(words: Path, tmp_path: Path) -> None:
-    token = answer("serve", "--token-file", tmp_path / "tokens", "--new-token", "ada").strip()
+    token = answer("serve", "token", "ada", tmp_path / "tokens").strip()
     with started("-i", words, "--set", "workers=2", "--set", "rate=6000", "--token-file", tmp_path / "tokens") as (service, address):
         assert status(f"{address}v1/indexes") == 403
         assert [status(f"{address}v1/indexes", Authorization=f"Bearer {token}") for _ in range(20)] == [200] * 20
@@ -125,7 +125,6 @@ def test_a_port_that_is_taken_is_said_in_a_line(words: Path) -> None:
     [
         (["-i", "none"], "none"),
         (["--host", "no.such.host.invalid"], "nothing can listen at no.such.host.invalid"),
-        (["--new-token", "ada"], "name it with --token-file"),
         (["--token-file", "none"], "there is no file none"),
         (["--rerank", "nothing-like-it"], "nothing-like-it"),
     ],
@@ -137,7 +136,7 @@ def test_what_is_wrong_is_said_before_anything_listens(words: Path, arguments: l
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path) -> None:
-    result = sciretrieve("serve", "--token-file", tmp_path / "tokens", "--new-token", "ada")
+    result = sciretrieve("serve", "token", "ada", tmp_path / "tokens")
     assert re.fullmatch(r"[\w-]{43}\n", result.stdout)
     assert "shown this once" in result.stderr
     assert result.stdout.strip() not in (tmp_path / "tokens").read_text()

@@ -108,7 +108,7 @@ def test_a_column_that_one_lacks_is_noted() -> None:
 @pytest.mark.parametrize(
     ("option", "named"),
     [
-        (("--generation", "1"), "--generation"),
+        (("--set", "generation=1"), "--set generation"),
         (("--save", "x"), "--save"),
         (("-f", "trec"), "-f trec"),
         (("--ray", "auto"), "--ray"),

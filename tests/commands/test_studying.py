@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +23,57 @@ def json_answer(*arguments: str | Path) -> Any:
     return json.loads(answer(*arguments, "-f", "json"))
 
 
-def ids(value: Any) -> list[str]:
-    return [hit["id"] for hit in value["hits"]]
-
-
 # search
 
 
-def test_since_alpha_and_fusion_are_those_of_the_library(index: sr.Index) -> None:
-    query = ("search", "vaccine trial", "-i", index.path, "-k", "7", "--no-group")
-    value = json_answer(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--set", "alpha=0.9")
-    filter = '(venue == "ACL" or venue == "PNAS") and year >= 2010'
-    assert ids(value) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
-    assert min(hit["year"] for hit in value["hits"]) >= 2010
-    years = [hit["year"] for hit in json_answer(*query, "--since", "2005", "--until", "2006")["hits"]]
-    assert len(years) == 7
-    assert {*years} == {2005, 2006}
-    value = json_answer(*query, "--since", "2010", "--set", "fusion=rrf")
-    expected = index.search("vaccine trial", 7, filter="year >= 2010", fusion="rrf").rankings[0]
-    assert ids(value) == list(expected.ids)
-    assert [hit["score"] for hit in value["hits"]] == pytest.approx(expected.scores.tolist())
+ABOUT, LIKE, BOTH = "Planets. Dust around a star.", ["p0001", "p0003"], ["impact > 2", "year > 2005"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked", "options"),
+    [
+        ("search vaccine trial -k 7", {"query": "vaccine trial", "k": 7}, {}),
+        ("search trial --since 2010 --until 2012 --set alpha=0.9", {"query": "trial"}, {"since": 2010, "until": 2012, "alpha": 0.9}),
+        ("search trial --set fusion=rrf,group=false", {"query": "trial"}, {"fusion": "rrf", "group": False}),
+        ("search star --mode bm25 --filter 'impact > 2' --filter 'year > 2005'", {"query": "star"}, {"mode": "bm25", "filter": BOTH}),
+        ("search star --sort year --facets 'year:3, topic'", {"query": "star", "sort": "year", "facets": ["year:3", "topic"]}, {}),
+        ("search star --diversify --cluster --explain", {"query": "star", "cluster": True, "explain": True}, {"diversify": True}),
+        ("search dust --like p0001 --like p0003 --unlike p0002", {"query": "dust", "like": LIKE, "unlike": ["p0002"]}, {}),
+        ("search '\"graph\" author:hopper -networks' -n 300", {"query": '"graph" author:hopper -networks', "k": 300}, {}),
+        ("search '(graph OR star) NOT dust' -n 300", {"query": "(graph OR star) NOT dust", "k": 300}, {}),
+        ("search -- -networks graph", {"query": "-networks graph"}, {}),
+        ("similar p0001 p0003 --not p0002 --by text", {"like": LIKE, "unlike": ["p0002"], "by": "text"}, {}),
+        (f"similar --text '{ABOUT}' --facets year --cluster", {"text": ABOUT, "facets": ["year"], "cluster": True}, {}),
+        ("similar p0001 p0003 --since 2005 --set alpha=0.2 --diversify", {"like": LIKE}, {"since": 2005, "alpha": 0.2, "diversify": True}),
+    ],
+)
+def test_what_is_typed_is_what_python_answers(index: sr.Index, typed: str, asked: dict[str, Any], options: dict[str, Any]) -> None:
+    """To the last field: hits, scores, facets, groups, explanations."""
+    command, *words = shlex.split(typed)
+    value = json.loads(answer(command, "-i", index.path, "-f", "json", *words))
+    expected = json.loads(sr.answer(index, sr.Request(**asked, options=sr.SearchOptions(**options))).to_json())
+    for each in (value, expected):
+        del each["total_time_ms"]
+    assert value == expected
+    assert value["hits"]
+
+
+def test_views_stand_below_the_table(index: sr.Index) -> None:
+    query = ("search", "graph star", "-i", index.path, "-k", "8", "--facets", "topic", "--cluster")
+    table = answer(*query)
+    assert re.search(r"^topic, of \d+ papers that match, among the first 1,000:\n +\d+  \w+$", table, re.MULTILINE)
+    for group in json_answer(*query)["clusters"]:
+        assert f"{len(group['papers']):>4}  {', '.join(group['label'])}\n" in table
+
+
+def test_what_is_demanded_in_vain_is_told(index: sr.Index) -> None:
+    nothing = sciretrieve("search", "(graph OR star) AND unheardof networks -dust year:1066", "-i", index.path)
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr.splitlines() == [
+        "the query demands what no paper of the index has: unheardof, year:1066",
+        "without its operators the query is: graph star unheardof networks",
+        "no paper matches",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -58,21 +89,8 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=None, shard_size=7)
 
 
-def test_near_duplicates_are_one_unless_told_otherwise(twins: sr.Index) -> None:
-    query = ("search", "graph theorem", "-i", twins.path, "-k", "13")
-    grouped, apart = json_answer(*query), json_answer(*query, "--no-group")
-    assert len({id[-2:] for id in ids(grouped)}) == len(grouped["hits"]) == 13
-    assert all(hit["also"] == [other_of(hit["id"])] for hit in grouped["hits"] if hit["id"] != "alone")
-    assert any(other_of(id) in ids(apart) for id in ids(apart))
-    assert not any(hit["also"] for hit in apart["hits"])
-    assert answer(*query).count(" · also ") == 12
-
-
-def other_of(id: str) -> str:
-    return id.replace("arxiv", "journal") if id.startswith("arxiv") else id.replace("journal", "arxiv")
-
-
-def test_duplicates_are_listed(twins: sr.Index) -> None:
+def test_duplicates_are_listed_and_shown_as_one(twins: sr.Index) -> None:
+    assert answer("search", "graph theorem", "-i", twins.path, "-k", "13").count(" · also ") == 12
     result = sciretrieve("info", "duplicates", "-i", twins.path)
     assert (result.returncode, result.stderr) == (0, "12 groups, 24 of 25 papers\n")
     blocks = re.split(r"\n(?=\S)", result.stdout.rstrip("\n"))
@@ -84,38 +102,8 @@ def test_duplicates_are_listed(twins: sr.Index) -> None:
     assert sorted(group["papers"] for group in value["groups"]) == [[f"arxiv{at:02d}", f"journal{at:02d}"] for at in range(12)]
 
 
-def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) -> None:
-    """Counts and groups are over the first 1,000 and 200 papers, of these over those with a word of the query, whatever k is."""
-    query = ("search", "graph star", "-i", index.path, "-k", "8", "--filter", "impact > 2", "--diversify")
-    value = json_answer(*query, "--facets", "topic, venue", "--cluster", "--explain")
-    assert ids(value) == list(index.search("graph star", 8, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
-    assert ids(value) != list(index.search("graph star", 8, filter="impact > 2").rankings[0].ids)
-    matching = {hit.id for hit in index.search("graph star", 300, group=False).hits if hit.scores["bm25"] is not None}
-    passing = [paper for paper in papers if paper["impact"] > 2 and paper["id"] in matching]
-    assert 0 < len(passing) < sum(paper["impact"] > 2 for paper in papers)
-    topics, venues = value["facets"]
-    assert dict(topics["values"]) == Counter(paper["topic"] for paper in passing)
-    assert (dict(venues["values"]), venues["missing"]) == (
-        Counter(paper["venue"] for paper in passing if paper["venue"]),
-        sum(paper["venue"] is None for paper in passing),
-    )
-    grouped = [paper["id"] for group in value["clusters"] for paper in group["papers"]]
-    answered = index.search("graph star", 200, filter="impact > 2", group=False).rankings[0].ids
-    assert sorted(grouped) == sorted(set(answered) & matching)
-    for hit in value["hits"]:
-        why = hit["explanation"]
-        assert why["id"] == hit["id"]
-        assert why["dense"]["score"] == pytest.approx(hit["scores"]["dense"], abs=1e-6)
-        assert set(why["words"]) <= {"graph", "star"}
-        assert why["sentence"] == hit["abstract"]
-    table = answer(*query, "--facets", "topic", "--cluster")
-    assert re.search(r"^topic, of \d+ papers that match, among the first 1,000:\n +\d+  \w+$", table, re.MULTILINE)
-    for group in value["clusters"]:
-        assert f"{len(group['papers']):>4}  {', '.join(group['label'])}\n" in table
-
-
 def test_reranking(index: sr.Index) -> None:
-    query = ("search", "graph networks", "-i", index.path, "-k", "8", "--mode", "bm25", "--no-group")
+    query = ("search", "graph networks", "-i", index.path, "-k", "8", "--mode", "bm25", "--set", "group=false")
     result = sciretrieve(*query, "-f", "json", "--explain", "--rerank", "minilm", "--set", "rerank_depth=5")
     assert result.returncode == 0
     assert re.search(r"^the first 5 papers ordered by minilm, [\d.]+ s in all\n\Z", result.stderr, re.MULTILINE)
@@ -128,60 +116,6 @@ def test_reranking(index: sr.Index) -> None:
     assert scores[5:] == [None] * 3
     # it is the encoder of the index, so what it gives is what the dense half says
     assert scores[:5] == pytest.approx([hit["explanation"]["dense"]["score"] for hit in hits[:5]], abs=1e-2)
-
-
-def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -> None:
-    value = json_answer("search", '"graph" author:hopper -networks', "-i", index.path, "-k", "300", "--no-group")
-
-    def passes(paper: dict[str, Any]) -> bool:
-        text = f"{paper['title']} {paper['abstract']}".split()
-        return "graph" in text and "networks" not in text and "Grace Hopper" in paper["authors"]
-
-    assert set(ids(value)) == {paper["id"] for paper in papers if passes(paper)}
-    assert value["hits"]
-    value = json_answer("search", "(graph OR star) NOT (networks OR dust)", "-i", index.path, "-k", "300", "--no-group")
-    texts = {paper["id"]: f"{paper['title']} {paper['abstract']}".split() for paper in papers}
-    assert set(ids(value)) == {id for id, text in texts.items() if {"graph", "star"} & {*text} and not {"networks", "dust"} & {*text}}
-    nothing = sciretrieve("search", "(graph OR star) AND unheardof networks -dust year:1066", "-i", index.path)
-    assert (nothing.returncode, nothing.stdout) == (0, "")
-    assert nothing.stderr.splitlines() == [
-        "the query demands what no paper of the index has: unheardof, year:1066",
-        "without its operators the query is: graph star unheardof networks",
-        "no paper matches",
-    ]
-    led = json.loads(answer("search", "-i", index.path, "-k", "300", "--no-group", "-f", "json", "--", "-networks graph"))
-    assert led["query"] == "-networks graph"
-    assert len(ids(led)) > len(ids(value))
-    assert not any("networks" in f"{hit['title']} {hit['abstract']}".split() for hit in led["hits"])
-
-
-def test_similar_takes_the_same_options(index: sr.Index) -> None:
-    value = json_answer(
-        "similar",
-        "p0000",
-        "-i",
-        index.path,
-        "-k",
-        "5",
-        "--since",
-        "2005",
-        "--set",
-        "alpha=0.2",
-        "--diversify",
-        "--facets",
-        "year",
-        "--cluster",
-    )
-    options: dict[str, Any] = {"filter": "year >= 2005", "alpha": 0.2}
-    assert ids(value) == list(index.similar(["p0000"], 5, group=True, diversify=True, **options).rankings[0].ids)
-    wide = index.similar(["p0000"], 1000, group=False, **options).hits
-    matching = [hit for hit in wide if hit.scores["bm25"] is not None]
-    (facet,) = value["facets"]
-    counts = Counter(hit.paper.year for hit in matching)
-    assert all(counts[year] == count for year, count in facet["values"])
-    assert facet["others"] == len(counts) - 10
-    grouped = {paper["id"] for group in value["clusters"] for paper in group["papers"]}
-    assert grouped == {hit.id for hit in wide[:200] if hit.scores["bm25"] is not None}
 
 
 # why-not

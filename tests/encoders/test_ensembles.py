@@ -155,7 +155,7 @@ def test_a_damaged_identity_is_told() -> None:
 
 
 def test_show_names_the_members_and_how_each_reads() -> None:
-    text = answer("encoders", "show", "concat:specter2+scirepeval-ctrl", "--adapter", "classification+[CLF]")
+    text = answer("encoders", "show", "concat:specter2+scirepeval-ctrl", "--set", "adapter=classification+[CLF]")
     assert "each scaled to unit length" in text
     assert "{title}{sep}{abstract}  through classification" in text
     assert "[CLF] {title}{sep}{abstract}" in text

@@ -164,7 +164,7 @@ def test_an_index_of_a_faiss_index(flat: Path, tmp_path: Path) -> None:
     queries.add_with_ids(VECTORS[:2] + 1, np.array([11, 12]))
     write_jsonl(tmp_path / "q.jsonl", [{"id": "12", "text": "graph"}])
     query_file = write(tmp_path / "q.faiss", queries)
-    asked = (tmp_path / "q.jsonl", "-i", index.path, "--mode", "dense", "-k", "3", "--encoder", f"faiss:{query_file}")
+    asked = (tmp_path / "q.jsonl", "-i", index.path, "--mode", "dense", "-k", "3", "--set", f"encoder=faiss:{query_file}")
     result = sciretrieve("batch", *asked, "-o", tmp_path / "run.trec")
     assert result.returncode == 0, result.stderr
     rows = np.argsort(np.linalg.norm(VECTORS - (VECTORS[1] + 1), axis=1))[:3]

@@ -88,7 +88,7 @@ def test_the_command_line_searches_by_words_and_names_the_encoder(own: sr.Index,
     assert why in sciretrieve("news", "mine", "--peek").stdout
     assert "letters of titles, 1, 26 dimensions, one of your own" in sciretrieve("info", "-i", own.path).stdout
     assert "is sound" in sciretrieve("verify", "-i", own.path).stderr
-    changing: list[tuple[str | Path, ...]] = [("add", new), ("sync", new), ("reindex", "--late")]
+    changing: list[tuple[str | Path, ...]] = [("add", new), ("sync", new), ("reindex", "--set", "late=true")]
     for command in changing:
         result = sciretrieve(*command, "-i", own.path)
         assert result.returncode == 2

@@ -130,8 +130,8 @@ def test_an_index_reads_queries_as_it_was_built(folder: Path, tmp_path: Path) ->
     assert list(index.similar(["1"], 3, mode="dense")[0].ids) == similar
     moved = folder.rename(folder.with_name("moved"))
     searched = ("vaccine", "-i", tmp_path / "index", "--mode", "dense", "-f", "trec")
-    assert answer("search", *searched, "--encoder", moved) == answer("search", *searched)
-    assert json.loads(answer("verify", "-i", tmp_path / "index", "--encoder", moved, "-f", "json"))["faults"] == []
+    assert answer("search", *searched, "--set", f"encoder={moved}") == answer("search", *searched)
+    assert json.loads(answer("verify", "-i", tmp_path / "index", "--set", f"encoder={moved}", "-f", "json"))["faults"] == []
     moved.rename(folder)
     answer("encode", tmp_path / "papers.jsonl", "-o", tmp_path / "vectors.npy", *reading)
     np.testing.assert_allclose(np.load(tmp_path / "vectors.npy"), vectors, atol=1e-4)

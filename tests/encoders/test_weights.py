@@ -122,7 +122,7 @@ def test_an_adapters_repository_is_told_from_a_models(hub: tuple[Path, str], tmp
     result = run(address, tmp_path, "encoders", "fetch", "lab/adapter")
     assert result.returncode == 2, result.stderr
     assert "lab/adapter holds an adapter, not a model" in result.stderr
-    assert run(address, tmp_path, "encoders", "fetch", "lab/base", "--adapter", "lab/adapter").returncode == 0
+    assert run(address, tmp_path, "encoders", "fetch", "lab/base", "--set", "adapter=lab/adapter").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     runs = [folder / "sharp.trec", folder / "plain.trec"]
     pool: tuple[str | Path, ...] = ("benchmarks", "pool", *runs)
     begun: tuple[str | Path, ...] = (*pool, "--queries", folder / "queries.jsonl")
-    said = answer(*begun, "-p", tmp_path / "pool.jsonl", "--depth", "5", "-i", index.path, "--to", tmp_path / "pool.csv")
+    said = answer(*begun, "-p", tmp_path / "pool.jsonl", "--set", "depth=5", "-i", index.path, "--to", tmp_path / "pool.csv")
     with (tmp_path / "pool.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     scores = read_runs(runs)
@@ -178,7 +178,7 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     answer(*again, "--from", tmp_path / "qrels.tsv", "-o", tmp_path / "qrels.txt", "--to", tmp_path / "rest.csv")
     assert (tmp_path / "qrels.txt").read_text().split("\n")[0].split()[1] == "0"
     assert read_qrels(tmp_path / "qrels.txt") == qrels
-    scored = answer("evaluate", "--run", runs[0], "--qrels", tmp_path / "qrels.tsv", "-m", "nDCG@5", "-m", "judged@5")
+    scored = answer("evaluate", "run", runs[0], "--qrels", tmp_path / "qrels.tsv", "-m", "nDCG@5", "-m", "judged@5")
     assert "judged@5  100.00" in scored
 
 
@@ -260,7 +260,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(searched: tuple[sr.Index, Pa
         (("-p", file, "--from", tmp_path / "less.csv"), "needs the columns query, id and grade"),
         (("-p", file, "--from", tmp_path / "nowhere.csv"), "there is no table"),
         ((tmp_path / "nowhere.trec", "-p", file), "there is no run"),
-        (("-p", file, "--depth", "3"), "name runs and --queries, too"),
+        (("-p", file, "--set", "depth=3"), "name runs and --queries, too"),
     ):
         result = sciretrieve("benchmarks", "pool", *words)
         assert (result.returncode, [line for line in result.stderr.splitlines() if said in line]) == (2, result.stderr.splitlines()[-1:]), (

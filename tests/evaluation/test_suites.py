@@ -215,7 +215,7 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
     shown = call("benchmarks", "show", "scirepeval").stdout
     assert "the mean of 27 figures, and of those of each group: in-train, out-of-train" in shown
     plan = f'[systems.a]\nembeddings = "{vectors}"\n[benchmarks.scirepeval]\ndata = "{data}"\n'
-    result = call("evaluate", "--matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
+    result = call("evaluate", "matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
     assert result.exit_code == 0, result.output
     assert (cell / "drsm/receipt.json").stat().st_mtime_ns == time
     assert re.search(r"scirepeval out-of-train +\(\d+\.\d\d\)\n", result.stdout)

@@ -76,7 +76,7 @@ def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Done:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Searcher, "_candidates", counting)
-        text = answer("evaluate", "--matrix", plan, "-o", folder / "out", "--cache", folder / "cache")
+        text = answer("evaluate", "matrix", plan, "-o", folder / "out", "--set", f"cache={folder}/cache")
     return folder / "out", folder / "cache", gathered, text
 
 
@@ -157,7 +157,7 @@ def test_without_matplotlib_there_is_all_but_the_plot(done: Done, tmp_path: Path
     (tmp_path / "out/made-up/joined.svg").unlink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
-        result = sciretrieve("evaluate", "--matrix", out.parent / "plan.toml", "-o", tmp_path / "out", "--cache", cache)
+        result = sciretrieve("evaluate", "matrix", out.parent / "plan.toml", "-o", tmp_path / "out", "--set", f"cache={cache}")
     assert result.returncode == 0
     assert "joined on made-up is not drawn: a plot needs the package matplotlib, which is not installed" in result.stderr
     assert not (tmp_path / "out/made-up/joined.svg").exists()
@@ -214,9 +214,10 @@ def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
             "alpha=0.2",
             "--set",
             "k1=0.9",
-            "--rm3",
-            "--cache",
-            cache,
+            "--set",
+            "rm3=true",
+            "--set",
+            f"cache={cache}",
             "--format",
             "json",
         )
@@ -226,7 +227,7 @@ def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
     assert settings == {"dense": None, "hybrid": {"alpha": 0.2, **of_words}, "bm25": of_words}
     shallow = evaluate(f"beir:{data}", mode="hybrid", depth=5, cache=cache, progress=False)
     assert "each half proposes as many papers as are answered, 1,001, which is more than depth 5" in shallow.notes
-    refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--set", "alpha=0.2", "--cache", cache)
+    refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--set", "alpha=0.2", "--set", f"cache={cache}")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "--set alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr
 

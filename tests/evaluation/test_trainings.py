@@ -54,7 +54,7 @@ def figures(saved: Path, name: str) -> list[float]:
 def test_trainings_are_one_system_and_systems_are_told_apart(saved: Path) -> None:
     near, far = figures(saved, "near"), figures(saved, "far")
     assert len(set(near)) > 1
-    text = answer("evaluate", "--runs", f"near={saved}/near-?", "--runs", f"far={','.join(str(saved / f'far-{at}') for at in range(4))}")
+    text = answer("evaluate", "trainings", f"near={saved}/near-?", f"far={','.join(str(saved / f'far-{at}') for at in range(4))}")
     for sign, name, values in (("\\*", "near", near), ("†", "far", far)):
         mean, deviation = np.mean(values), np.sqrt(np.square(np.subtract(values, np.mean(values))).sum() / (len(values) - 1))
         line = rf"^> {name} \({len(values)} trainings\) +{mean:.2f} \({deviation:.2f}\){sign}  measured here$"
@@ -68,9 +68,9 @@ def test_trainings_are_one_system_and_systems_are_told_apart(saved: Path) -> Non
 
 def test_the_report_in_json_has_every_training(saved: Path) -> None:
     near = figures(saved, "near")
-    runs = ("--runs", f"near={saved}/near-?/report.json", "--runs", f"far={saved}/far-?", "--runs", f"one={saved}/data/../far-0.json")
+    runs = (f"near={saved}/near-?/report.json", f"far={saved}/far-?", f"one={saved}/data/../far-0.json")
     shutil.copy(saved / "far-0/report.json", saved / "far-0.json")
-    report = json.loads(answer("evaluate", *runs, "--format", "json"))
+    report = json.loads(answer("evaluate", "trainings", *runs, "--format", "json"))
     assert [report[name] for name in ("schema", "benchmark", "split", "kind")] == [1, "relish", "test", "trainings"]
     found = report["systems"][0]["figures"]["nDCG"]
     assert found["values"] == pytest.approx([value / 100 for value in near])
@@ -95,7 +95,7 @@ def test_other_figures_are_shown_by_their_names(saved: Path, tmp_path: Path) -> 
     report = compare_trainings({"a": runs}, ["MAP"])
     assert re.search(r"^> a \(2 trainings\) +31\.50 \(0\.71\)  measured here$", "\n".join(report.lines()), re.MULTILINE)
     assert set(report.as_json()["systems"][0]["figures"]) == {"nDCG", "MAP"}
-    refused = sciretrieve("evaluate", "--runs", f"a={runs[0]}", "-m", "R@5")
+    refused = sciretrieve("evaluate", "trainings", f"a={runs[0]}", "-m", "R@5")
     assert (refused.returncode, refused.stderr) == (2, "sciretrieve: the results have no figure 'R@5'; they have nDCG, MAP\n")
 
 
@@ -119,31 +119,30 @@ def test_what_cannot_be_joined_is_said_in_one_line(saved: Path, tmp_path: Path) 
         "score": changed(saved, tmp_path, "score", protocol={"score": "cosine"}),
     }
     for what, place in other.items():
-        result = sciretrieve("evaluate", "--runs", f"a={first},{place}")
+        result = sciretrieve("evaluate", "trainings", f"a={first},{place}")
         assert result.returncode == 2, what
         assert re.fullmatch(rf"sciretrieve: {place} and {first} differ in {what}: .*can be joined\n", result.stderr), result.stderr
     for what in ("mode", "score"):  # which each system has of its own
-        assert sciretrieve("evaluate", "--runs", f"a={first}", "--runs", f"b={other[what]}").returncode == 0
+        assert sciretrieve("evaluate", "trainings", f"a={first}", f"b={other[what]}").returncode == 0
     for what in ("split", "depth"):
-        assert sciretrieve("evaluate", "--runs", f"a={first}", "--runs", f"b={other[what]}").returncode == 2
+        assert sciretrieve("evaluate", "trainings", f"a={first}", f"b={other[what]}").returncode == 2
     lacking = changed(saved, tmp_path, "more", rounded={"MAP": 3.0})
-    assert f"{first} lacks MAP, which other results have" in sciretrieve("evaluate", "--runs", f"a={first},{lacking}").stderr
+    assert f"{first} lacks MAP, which other results have" in sciretrieve("evaluate", "trainings", f"a={first},{lacking}").stderr
     write_text(tmp_path / "modes/report.json", '{"modes": {}}')
     write_text(tmp_path / "cut/report.json", '{"benchmark":')
     for runs, words in (
         (f"a={first},{first}", f"{first} is named twice, for a and for a"),
         (f"a={tmp_path / 'nowhere'}", "there are no saved results in"),
         (f"a={tmp_path}/x*", f"nothing is called {tmp_path}/x*"),
-        (str(first), "names no system with its results; write --runs NAME=DIR,DIR"),
+        (str(first), "names no system with its results; write NAME=DIR,DIR"),
         (f"a={tmp_path / 'cut'}", "report.json is no whole JSON"),
         (f"a={tmp_path / 'modes'}", "it has several modes, name the folder of one"),
     ):
-        result = sciretrieve("evaluate", "--runs", runs)
+        result = sciretrieve("evaluate", "trainings", runs)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1)
         assert words in result.stderr
-    twice = sciretrieve("evaluate", "--runs", f"a={first}", "--runs", f"a={first}")
+    twice = sciretrieve("evaluate", "trainings", f"a={first}", f"a={first}")
     assert "a is named twice" in twice.stderr
-    assert "leave out relish" in sciretrieve("evaluate", "relish", "--runs", f"a={first}").stderr
 
 
 def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp_path: Path) -> None:
@@ -161,20 +160,20 @@ def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp
     assert "trained: 900k of 30.3M parameters on granite in 18 min 0 s, seed 8" in report.lines()
     beside = training_line({"parameters": 112_000, "parameters_of_base": 92_000, "seconds": 60})
     assert beside == "trained: 112k beside 92k parameters in 1 min 0 s"
-    single = answer("evaluate", "--runs", f"a={tmp_path / 'small'}", "--runs", f"b={tmp_path / 'large'}")
+    single = answer("evaluate", "trainings", f"a={tmp_path / 'small'}", f"b={tmp_path / 'large'}")
     assert re.search(r"^> b +900k +measured here", single, re.MULTILINE)  # a time that was measured once compares with nothing
     assert "run times" not in single
     systems = (f"{name}={tmp_path / folder},{tmp_path / f'{folder}-2'}" for name, folder in (("a", "small"), ("b", "large")))
-    text = answer("evaluate", *(word for system in systems for word in ("--runs", system)))
+    text = answer("evaluate", "trainings", *systems)
     assert re.search(r"^  a: searching .* ms a query \(.* in 2 runs\)$", text, re.MULTILINE)
     assert re.search(r"^> a +450k +1\.00x", text, re.MULTILINE)
     assert re.search(r"^> b +900k +2\.00x", text, re.MULTILINE)
     assert re.search(r"^  SpECTER2 PALs +2M +1\.42x +1\.29x  SciRepEval, Table 4$", text, re.MULTILINE | re.IGNORECASE)
     assert "relative to a, which was trained in 9 min 0 s" in text
     shutil.copytree(tmp_path / "small", tmp_path / "again")
-    assert "trainings of a have the same seed, 42" in answer("evaluate", "--runs", f"a={tmp_path / 'small'},{tmp_path / 'again'}")
+    assert "trainings of a have the same seed, 42" in answer("evaluate", "trainings", f"a={tmp_path / 'small'},{tmp_path / 'again'}")
     write_text(encoder / "training.json", '{"parameters": "many"}')
-    refused = sciretrieve("evaluate", "relish", "--data", saved / "data", "--encoder", encoder, "--cache", tmp_path / "cache")
+    refused = sciretrieve("evaluate", "relish", "--data", saved / "data", "--encoder", encoder, "--set", f"cache={tmp_path}/cache")
     assert refused.returncode == 2
     assert "training.json has no number of 'parameters'" in refused.stderr
 

@@ -220,10 +220,10 @@ def test_what_is_damaged_is_made_anew(built: sr.Index, tmp_path: Path, name: str
 
 def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
     path = build(corpus, tmp_path / "index", shard_size=40, late=False).path
-    with pytest.raises(IndexExists, match=r"another `late`; `sciretrieve reindex --late -i \S+` adds token vectors to it"):
+    with pytest.raises(IndexExists, match=r"another `late`; `sciretrieve reindex --set late=true -i \S+` adds token vectors to it"):
         build(corpus, path, shard_size=40, late=True)
     sr.delete(path, [sr.open(path).snapshot.live_ids()[5]])
-    assert sciretrieve("reindex", "-i", path, "--late").returncode == 0
+    assert sciretrieve("reindex", "-i", path, "--set", "late=true").returncode == 0
     index = sr.open(path)
     expected = by_id(built)
     assert same(by_id(index), {id: expected[id] for id in index.snapshot.live_ids()})
@@ -268,7 +268,7 @@ def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, m
 
     notes = Notes()
     assert build(corpus, tmp_path / "many", progress=notes).snapshot.manifest.late is None
-    assert "token vectors are not kept, since 90 papers are many; --late keeps them, some 5 kB a paper" in notes.texts
+    assert "token vectors are not kept, since 90 papers are many; `late=True` keeps them, some 5 kB a paper" in notes.texts
     assert build(corpus, tmp_path / "wanted", late=True).snapshot.manifest.late is not None
 
 

@@ -162,7 +162,9 @@ def test_another_budget_chooses_again_without_encoding(source: Path, tmp_path: P
 
 @pytest.mark.parametrize(("size", "code"), [("2GB", 0), ("1.5 GiB", 0), ("800000000", 0), ("10B", 2), ("2 potatoes", 2), ("-3", 2)])
 def test_a_size_on_the_command_line(source: Path, tmp_path: Path, size: str, code: int) -> None:
-    result = sciretrieve("index", source, "-o", tmp_path / "index", "--encoder", "letters", "--no-lexical", "--set", f"memory={size}", "-q")
+    result = sciretrieve(
+        "index", source, "-o", tmp_path / "index", "--encoder", "letters", "--set", "lexical=false", "--set", f"memory={size}", "-q"
+    )
     assert result.returncode == code, result.stderr
     assert result.stderr.count("\n") == (1 if code else 0)
 

@@ -453,7 +453,7 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
         assert " and 2 more; leave such values out, as in: (…) and not citations in (VALUE, …)" in result.stderr
         assert len(result.stderr.splitlines()) == 1
         assert files_of(folder) == before
-        searched = sciretrieve("search", "graphs", "--filter", "citations < 6", "-i", folder, "--no-group")
+        searched = sciretrieve("search", "graphs", "--filter", "citations < 6", "-i", folder, "--set", "group=false")
         assert "7 papers left out, whose values do not compare with what is asked" in searched.stderr
         assert "x0, x1, x2, x3, x4 and 2 more" in searched.stderr
         sr.merge(folder)
@@ -524,7 +524,7 @@ def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path
         answers[number] = quick_answers(opened(folder))
     for number, expected in answers.items():
         assert quick_answers(opened(folder, generation=number)) == expected
-        shown = json.loads(answer("info", "-i", folder, "--generation", str(number), "--format", "json"))
+        shown = json.loads(answer("info", "-i", folder, "--set", f"generation={number}", "--format", "json"))
         assert shown["manifest"]["papers"] == expected["papers"]
     commits = json.loads(answer("info", "log", "-i", folder, "--format", "json"))["commits"]
     rows = [[row[name] for name in ("generation", "command", "papers", "added", "replaced", "deleted", "can_be_opened")] for row in commits]
@@ -537,14 +537,14 @@ def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path
     ]
     lines = answer("info", "log", "-i", folder).splitlines()
     assert [line.split()[0] for line in lines[1:6]] == ["5*", "4*", "3*", "2*", "1*"]
-    found = answer("search", "graph networks", "-i", folder, "--generation", "2", "--mode", "bm25", "-k", "200", "--format", "trec")
+    found = answer("search", "graph networks", "-i", folder, "--set", "generation=2", "--mode", "bm25", "-k", "200", "--format", "trec")
     assert len(found.splitlines()) == len(answers[2]["bm25"][0][0])
     gc.collect()  # whatever was opened here is let go of, as where processes end
     answer("merge", "-i", folder)
     commits = json.loads(answer("info", "log", "-i", folder, "--format", "json"))["commits"]
     assert [row["can_be_opened"] for row in commits] == [True, False, False, False, False]
     for generation in ("2", "99"):
-        refused = sciretrieve("search", "graph", "-i", folder, "--generation", generation)
+        refused = sciretrieve("search", "graph", "-i", folder, "--set", f"generation={generation}")
         assert refused.returncode == 2
         assert "there are: 5" in refused.stderr
 
@@ -658,8 +658,8 @@ def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatc
     corpus, others = write_jsonl(tmp_path / "papers.jsonl", NEW[:15]), NEW[15:]
     with pytest.raises(InvalidRequest, match="no vector of 'p0080'"):
         sr.add(corpus, folder)
-    assert sciretrieve("add", corpus, "-i", folder, "--encoder", f"vectors:{wide}").returncode == 2
-    answer("add", corpus, "-i", folder, "--encoder", f"vectors:{new}")
+    assert sciretrieve("add", corpus, "-i", folder, "--set", f"encoder=vectors:{wide}").returncode == 2
+    answer("add", corpus, "-i", folder, "--set", f"encoder=vectors:{new}")
     assert sr.add(others, folder, encoder=sr.load_encoder(f"vectors:{new}")).added == 15
     assert len(sr.open(folder)) == 110
     stored = dict(zip(ids(NEW), (json.loads(line)["embedding"] for line in new.read_text().splitlines()), strict=True))

@@ -78,7 +78,7 @@ LINES = {
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
     ),
     "base": (860, "errors, papers and queries, what options may be, words as people read them; it imports nothing of ours"),
-    "commands": (5_420, "a function for each command, whose arguments are its options; help, pager and hints"),
+    "commands": (5_230, "a function for each command, whose arguments are its options; help, pager and hints"),
     "encoders": (5_650, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
     "files": (1_780, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),

@@ -205,5 +205,5 @@ def test_settings_of_an_evaluation_that_make_no_sense_are_refused(made: Path, op
 
 
 def test_only_an_evaluation_has_it(made: Path) -> None:
-    assert sciretrieve("search", "lorba", "-i", made / "words", "--rm3").returncode == 2
-    assert "--rm3" in answer("evaluate", "--help-all")
+    assert sciretrieve("search", "lorba", "-i", made / "words", "--set", "rm3=true").returncode == 2
+    assert "rm3" in answer("evaluate", "--help-all")

@@ -45,7 +45,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, content: bytes, words: s
     (tmp_path / "tokens").write_bytes(content)
     with pytest.raises(InvalidRequest, match=words):
         AccessTokens(tmp_path / "tokens")
-    with pytest.raises(NotFound, match="--new-token"):
+    with pytest.raises(NotFound, match="serve token NAME"):
         AccessTokens(tmp_path / "none")
 
 

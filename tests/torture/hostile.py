@@ -359,9 +359,8 @@ def argument(text: str) -> str:
 
 
 OPTIONS = (
-    *("-k", "--mode", "--filter", "--since", "--until", "--facets", "--format", "--generation", "--encoder", "--group", "--diversify"),
-    *("--cluster", "--explain", "--quiet", "-h", "--not", "--text", "--dense", "--limit", "--set", "--columns", "--no-lexical"),
-    *("--output", "-i"),
+    *("-k", "--mode", "--filter", "--since", "--until", "--facets", "--format", "--fields", "--like", "--sort", "--diversify"),
+    *("--cluster", "--explain", "--quiet", "-h", "--not", "--text", "--dense", "--limit", "--set", "--columns", "--output", "-i"),
 )
 option_values = st.one_of(
     texts.map(argument),

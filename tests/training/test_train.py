@@ -406,7 +406,7 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
     (few / "corpus.jsonl").write_text((triplets / "corpus.jsonl").read_text())
     (few / "triplets.tsv").write_text("".join((triplets / "triplets.tsv").read_text().splitlines(keepends=True)[:181]))
     options = ["--base", str(base), "--method", method, "--steps", "8", "--set", "every=4", "--batch", "32", "--set", "length=32"]
-    options += ["--set", "precision=fp32", "--rate", "1e-3", "--seed", "42"]
+    options += ["--set", "precision=fp32", "--rate", "1e-3", "--set", "seed=42"]
     first, second = in_two_processes(str(ROOT / "cli.py"), "train", str(few), *options, "-o", str(tmp_path / "two"))
     assert (first.returncode, second.returncode) == (0, 0)
     assert second.stdout == ""
@@ -447,7 +447,7 @@ def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base
     assert result.returncode == 0, result.stderr
     name = "adapter.safetensors"
     assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "typed" / name).read_bytes()
-    result = sciretrieve("train", config, "--seed", "3")
+    result = sciretrieve("train", config, "--set", "seed=3")
     assert result.returncode == 2
     assert "a .toml file says all of a training" in result.stderr
 

@@ -17,7 +17,7 @@ def schema(name: str) -> dict[str, Any]:
     Args:
         name: "paper", "hit", "run" or "answer": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
             `--format json` prints, both without `--fields`. Or "count", what `count --format json` prints; or "health", what
-            `info --health --format json` prints.
+            `info health --format json` prints.
 
     Raises UnknownName for another name.
     """

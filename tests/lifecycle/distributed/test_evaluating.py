@@ -63,7 +63,7 @@ def test_only_an_index_is_searched_by_a_cluster(beir: Path, workers: RayWorkers)
 def test_the_command(beir: Path, index: Path, cluster: Any, tmp_path: Path) -> None:
     on_cluster = ["--ray", cluster.address]
     here = sciretrieve("evaluate", f"beir:{beir}", "-i", index, "-o", tmp_path / "here", "-f", "json")
-    there = sciretrieve("evaluate", "--replay", tmp_path / "here/receipt.json", "-f", "json", *on_cluster)
+    there = sciretrieve("evaluate", "replay", tmp_path / "here/receipt.json", "-f", "json", *on_cluster)
     assert there.returncode == 0, there.stderr
     reports = [{**json.loads(run.stdout), "times": {}} for run in (here, there)]
     assert reports[0] == reports[1]

@@ -134,7 +134,7 @@ def served(path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     """The address of the command over HTTP, and a token for it; it is interrupted at the end, and ends quietly."""
     tokens = tmp_path_factory.mktemp("tokens") / "tokens"
     token = new_token(tokens, "ada")
-    command = [sys.executable, "-m", "sciretrieve", "mcp", "-i", str(path), "--http", "--port", "0", "--token-file", str(tokens)]
+    command = [sys.executable, "-m", "sciretrieve", "mcp", "http", "-i", str(path), "--port", "0", "--token-file", str(tokens)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts) as process:
         assert process.stderr is not None
         found = re.fullmatch(r"the address for assistants is (http://127\.0\.0\.1:\d+/mcp)\n", process.stderr.readline())

@@ -227,7 +227,7 @@ def test_a_sample_is_drawn_from_all(corpus: Path) -> None:
     [
         ([], "name either a corpus, or an index by -i, to study"),
         (["papers.jsonl", "-i", "indexes/x"], "name either a corpus, or an index by -i, to study"),
-        (["-i", "indexes/x", "--adapter", "proximity"], "the papers of an index are read as it was built; leave out --adapter"),
+        (["-i", "indexes/x", "--set", "adapter=proximity"], "the papers of an index are read as it was built; leave out --set adapter"),
         (["papers.jsonl", "--limit", "5"], "5 papers are too few to study; at least 20 are needed"),
         (["papers.jsonl"], "papers.jsonl has 19 papers with a title and an abstract; at least 20 are needed"),
         (["papers.jsonl", "-o", "papers.jsonl"], "papers.jsonl is a file; name a directory for the report"),
