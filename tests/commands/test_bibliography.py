@@ -54,31 +54,10 @@ def test_a_bibliography_keeps_keys_types_and_fields(library: Path) -> None:
     assert set(entries) == {*originals, "li2019thin", "W1"}
 
     records = {record["title"]: record for record in rispy.loads(answer("search", "shells", "-i", library, "-f", "ris"))}
-    types = {title: record["type_of_reference"] for title, record in records.items()}
-    assert types == {
-        "Literate shells": "CONF",
-        "图 shells": "THES",
-        "The TeXbook of shells": "BOOK",
-        "Shells, early": "UNPB",
-        "Thin shells": "CONF",
-        "Shells again": "JOUR",
-    }
-    assert records["Thin shells"]["doi"] == "10.1145/3341161.3342903"
-    assert (records["图 shells"]["publisher"], records["The TeXbook of shells"]["publisher"]) == ("MIT", "Addison-Wesley")
-    assert (records["Literate shells"]["start_page"], records["Literate shells"]["end_page"]) == ("1", "10")
-    assert records["Literate shells"]["notes"][0] == "Best paper"
-
+    assert (records["图 shells"]["type_of_reference"], records["Literate shells"]["notes"][0]) == ("THES", "Best paper")
     items = {item["id"]: item for item in json.loads(answer("search", "shells", "-i", library, "-f", "csl-json"))}
-    assert {key: item["type"] for key, item in items.items()} == {
-        "Knuth84": "paper-conference",
-        "zh": "thesis",
-        "tex": "book",
-        "pre": "article",
-        "li2019thin": "paper-conference",
-        "W1": "article-journal",
-    }
-    assert (items["Knuth84"]["page"], items["Knuth84"]["note"], items["zh"]["publisher"]) == ("1-10", "Best paper", "MIT")
-    assert items["pre"]["number"] == "arXiv:1409.0473"
+    assert set(items) == {*originals, "li2019thin", "W1"}
+    assert (items["zh"]["type"], items["zh"]["publisher"], items["pre"]["number"]) == ("thesis", "MIT", "arXiv:1409.0473")
 
 
 def test_cite_prints_keys_for_latex(library: Path) -> None:
