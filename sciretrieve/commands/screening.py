@@ -35,7 +35,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SessionPlace:
     """A session's file, and the index that it is over."""
 
     session: Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
@@ -74,7 +74,7 @@ def screen() -> None:
 
 
 def begin(
-    at: Place,
+    at: SessionPlace,
     query: Annotated[str | None, Help("What the review is about.", "TEXT")] = None,
     include: Relevant = None,
     take_over: TakeOver = None,
@@ -124,7 +124,7 @@ def begin(
 
 
 def next_papers(
-    at: Place,
+    at: SessionPlace,
     k: Annotated[
         int | None, Help("Print the next N papers; default: ask for each on a terminal, else 10.", "N", least=1, short="-n")
     ] = None,
@@ -165,7 +165,7 @@ def next_papers(
 
 
 def decide(
-    at: Place,
+    at: SessionPlace,
     include: Relevant = None,
     exclude: Annotated[list[str] | None, Help("This paper is not relevant; - likewise.", "ID", completes="ids")] = None,
     maybe: Annotated[list[str] | None, Help("This paper may be relevant; - likewise.", "ID", completes="ids")] = None,
@@ -187,7 +187,9 @@ def decide(
         say(_status(opened) if format == "table" else [_as_json(opened)])
 
 
-def merge(files: Annotated[list[Path], argument("FILE", "The sessions of two or more people, over the same papers.")], at: Place) -> None:
+def merge(
+    files: Annotated[list[Path], argument("FILE", "The sessions of two or more people, over the same papers.")], at: SessionPlace
+) -> None:
     """Make a new session of those of several people, and say how far they agree.
 
     What all decided alike is decided; `screen next --unresolved` shows the rest.
@@ -199,7 +201,7 @@ def merge(files: Annotated[list[Path], argument("FILE", "The sessions of two or 
 
 
 def report(
-    at: Place,
+    at: SessionPlace,
     output: Annotated[Path, Help("Where prisma.json, prisma.svg (the flow diagram) and decisions.csv go.", "DIR", short="-o")],
     log: Annotated[Path | None, Help("The log.json of `strategy run`, which says what was identified.", "FILE")] = None,
     sources: Annotated[
@@ -216,7 +218,7 @@ def report(
 
 
 @contextmanager
-def _opened(at: Place, console: Console, **said: Any) -> Iterator[Screening]:
+def _opened(at: SessionPlace, console: Console, **said: Any) -> Iterator[Screening]:
     """A session that there is, with remarks on what it can do. Raises NotFound."""
     from ..screening import Screening
 

@@ -46,7 +46,7 @@ ALONE = {"field", "load_encoder", "open", "open_corpus", "open_many", "open_rera
 def test_what_python_does_a_command_does_under_the_same_name() -> None:
     names = {name for name in sr.__all__ if name == name.lower()} - ALONE
     commands = {name.replace("-", "_").replace(" ", "_") for name in ROWS} | {name.split()[-1] for name in ROWS}
-    assert names - commands == set(WITHIN)
+    assert names - commands <= set(WITHIN) <= names
     assert set(WITHIN.values()) <= set(ROWS)
 
 
