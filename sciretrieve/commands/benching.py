@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -53,7 +52,11 @@ def bench(
     finally:
         console.close()
         if done is not None:
-            say([_as_json(opened_index.path, done)] if format == "json" else _table(done))
+            if format == "json":
+                rows = [{**asdict(row), "pareto": row in done.front} for row in done.rows]
+                say_json({"schema": 1, "index": str(opened_index.path), **asdict(done), "rows": rows})
+            else:
+                say(_table(done))
             console.note(
                 f"{counted(done.measured, 'paper')}, {counted(done.queries, 'other')} as queries, recall of the best {done.k}; "
                 "* Pareto-optimal: nothing finds as much in less time"
@@ -61,12 +64,6 @@ def bench(
             for target in output or ():
                 plot(done, target)
                 console.note(f"plot: {target}")
-
-
-def _as_json(index: Path, bench: Bench) -> str:
-    front = bench.front
-    rows = [{**asdict(row), "pareto": row in front} for row in bench.rows]
-    return json.dumps({"schema": 1, "index": str(index), **asdict(bench), "rows": rows}, ensure_ascii=False, indent=1)
 
 
 def _table(bench: Bench) -> Iterator[str]:

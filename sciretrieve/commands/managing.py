@@ -47,17 +47,18 @@ def info(index: IndexPath = None, generation: Generation = None, format: PlainFo
     deleted = sum(shard.deleted for shard in facts.shards)
     columns = {field.name: str(field.type) for field in opened_index.snapshot.columns}
     if format == "json":
-        as_json = {
-            "schema": 1,
-            "path": str(opened_index.path),
-            "bytes": facts.bytes,
-            "bytes_of_others": others,
-            "generations": kept_generations(opened_index.path, read_manifest(opened_index.path)),
-            "modes": opened_index.modes,
-            "columns": columns,
-            "manifest": asdict(facts),
-        }
-        say_json(as_json)
+        say_json(
+            {
+                "schema": 1,
+                "path": str(opened_index.path),
+                "bytes": facts.bytes,
+                "bytes_of_others": others,
+                "generations": kept_generations(opened_index.path, read_manifest(opened_index.path)),
+                "modes": opened_index.modes,
+                "columns": columns,
+                "manifest": asdict(facts),
+            }
+        )
         return
     encoder, lexical = facts.encoder, facts.lexical
     found = f"; {facts.trial}" if facts.trial else ""

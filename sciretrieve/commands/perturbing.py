@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Literal
 from ..base.choices import DEFAULT_ENCODER, Help
 from ..base.errors import InvalidRequest
 from ..options import EncoderPrecision, ReadingOptions, RunsOn
-from .console import Console, interruptible, say
+from .console import Console, interruptible, say, say_json
 from .parameters import BUILDING, argument, open_index
 from .signatures import Without
 
@@ -76,4 +75,7 @@ def robustness(
         write_json(output / "report.json", study.as_json())
         write_whole(output / "report.md", markdown(study, plots(study, output)).encode())
         console.note(f"report and plots: {output}")
-    say([json.dumps(study.as_json(), ensure_ascii=False, indent=1)] if format == "json" else [markdown(study, {})])
+    if format == "json":
+        say_json(study.as_json())
+    else:
+        say([markdown(study, {})])
