@@ -121,26 +121,14 @@ def test_a_table_can_be_indexed_and_computes_nothing(tmp_path: Path) -> None:
             "keywords": ["x", "y, z"],
             "n": -1.5,
         },
-        {
-            "id": "b",
-            "title": 'Say "no",\nthen, \u001b[31mgo',
-            "abstract": "ß",
-            "venue": "@ACL",
-            "nested": {"k": [1, None]},
-            "n": float("nan"),
-        },
+        {"id": "b", "title": 'Say "no",\nthen, \u001b[31mgo', "venue": "@ACL", "nested": {"k": [1, None]}, "n": float("nan")},
     ]
     index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     (written,) = export(index, tmp_path / "out.csv")
     with written.open(encoding="utf-8", newline="") as file:
         first, second = csv.DictReader(file)
-    assert (first["title"], first["authors"], first["year"], first["keywords"], first["n"]) == (
-        '\'=HYPERLINK("x")',
-        "Ada Lovelace; Alan Turing",
-        "1999",
-        "x; y, z",
-        "-1.5",
-    )
+    expected = {"title": '\'=HYPERLINK("x")', "authors": "Ada Lovelace; Alan Turing", "year": "1999", "keywords": "x; y, z", "n": "-1.5"}
+    assert {name: first[name] for name in expected} == expected
     assert (second["title"], second["venue"], second["year"], second["n"]) == ('Say "no",\nthen, \ufffd[31mgo', "'@ACL", "", "")
     assert json.loads(second["nested"]) == {"k": [1, None]}
     again = sr.build(written, tmp_path / "again", encoder=None, progress=False)

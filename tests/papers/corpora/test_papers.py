@@ -71,27 +71,10 @@ def test_named_columns_win_and_the_others_keep_their_values(tmp_path: Path) -> N
 
 
 def test_a_row_without_a_value_takes_it_from_the_next_column(tmp_path: Path) -> None:
+    row = {"title": "t", "venue": "V", "journal": "J", "summary": "S", "publication_date": "2001-02-03"}
     rows = [
-        {
-            "id": 1,
-            "title": "t",
-            "venue": "V",
-            "journal": "J",
-            "abstract": "",
-            "summary": "S",
-            "year": None,
-            "publication_date": "2001-02-03",
-        },
-        {
-            "id": 2,
-            "title": "t",
-            "venue": " ",
-            "journal": "J",
-            "abstract": "A",
-            "summary": "S",
-            "year": 2005,
-            "publication_date": "2001-02-03",
-        },
+        {**row, "id": 1, "abstract": "", "year": None},
+        {**row, "id": 2, "abstract": "A", "year": 2005, "venue": " "},
         {"id": 3, "title": "t", "venue": None, "journal": None, "authors": [], "author": "Ada Lovelace"},
     ]
     first, second, third = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))[0].to_pylist()
@@ -287,25 +270,19 @@ def test_identifiers_have_one_form_and_what_more_was_said_stays(tmp_path: Path, 
     assert {name: paper.get(name) for name in expected} == expected
 
 
+TEXTS = ("title", "abstract", "venue", "own")
+
+
 def test_texts_are_stored_in_one_form(tmp_path: Path) -> None:
     odd = "Mu\u0308ller\u00a0on inter\u00adaction \u202e“x”"
     rows: list[dict[str, Any]] = [
-        {
-            "id": "mu\u0308-1",
-            "title": odd,
-            "abstract": odd,
-            "authors": [odd, "Ada"],
-            "venue": odd,
-            "keywords": [odd],
-            "own": odd,
-            "at": {"name": odd},
-        },
+        {"id": "mu\u0308-1", **dict.fromkeys(TEXTS, odd), "authors": [odd, "Ada"], "keywords": [odd], "at": {"name": odd}},
         {"id": "2", "title": "plain", "abstract": "", "authors": ["Ada"], "venue": None, "keywords": [], "own": None, "at": {"name": "x"}},
     ]
     papers, _ = read_corpus(write_jsonl(tmp_path / "papers.jsonl", rows))
     form = "Müller on interaction “x”"
     stored, plain = papers.to_pylist()
-    assert [stored[name] for name in ("title", "abstract", "venue", "own")] == [form] * 4
+    assert [stored[name] for name in TEXTS] == [form] * 4
     assert (stored["authors"], stored["keywords"], stored["at"]) == ([form, "Ada"], [form], {"name": form})
     assert stored["id"] == "mu\u0308-1"  # judgements and vectors name it so
     assert {name: plain[name] for name in rows[1]} == rows[1]

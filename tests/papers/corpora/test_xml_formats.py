@@ -195,12 +195,8 @@ def test_acl_anthology(tmp_path: Path) -> None:
     }
     assert {column: paper[column] for column in expected} == expected
     assert json.loads(paper["anthology"])["award"] == "Best"
-    assert json.loads(paper["anthology"])["author"][0] == {
-        "@id": "ada-lovelace",
-        "first": "Ada",
-        "last": "Lovelace",
-        "affiliation": "A House",
-    }
+    author = {"@id": "ada-lovelace", "first": "Ada", "last": "Lovelace", "affiliation": "A House"}
+    assert json.loads(paper["anthology"])["author"][0] == author
     assert (old["id"], old["year"]) == ("P18-1007", 2018)
     assert rejected == []
 
