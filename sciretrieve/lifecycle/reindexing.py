@@ -127,12 +127,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
         queries = QueryEncoder(directory, built, snapshot.golden, None if given is None else opened_encoder(given, built))
         encoder = with_tokens(queries.checked("paper"))
     encoder.expect(sum(facts.papers for facts in old.shards))
-    plan = {
-        "command": "reindex",
-        "format": FORMAT,
-        "shards": [facts.name for facts in old.shards],
-        "encoder": {**built, "ran_in": None},
-    }
+    plan = {"command": "reindex", "format": FORMAT, "shards": [facts.name for facts in old.shards], "encoder": {**built, "ran_in": None}}
     pending = Pending.take_up(directory, plan, progress)
     if (packing := pending.packing()) is None:
         packing = packing_of(encoder)

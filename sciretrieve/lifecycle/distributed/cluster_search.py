@@ -170,12 +170,7 @@ class NodeGroups:
                 yield full_corpus.ordered(rows[best_places], scores[best_places])
 
     def bests(
-        self,
-        probes: Sequence[Probe],
-        k: int,
-        others: Sequence[Rows],
-        frequencies: Sequence[Mapping[str, int]],
-        parameters: Bm25Parameters,
+        self, probes: Sequence[Probe], k: int, others: Sequence[Rows], frequencies: Sequence[Mapping[str, int]], parameters: Bm25Parameters
     ) -> Iterator[Best]:
         """The best papers for the words of each probe, see `Bm25.best`."""
         calls: list[Call | None] = []

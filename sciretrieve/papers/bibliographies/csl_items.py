@@ -19,14 +19,7 @@ ITEM = "csl"
 """The column with a paper's original item from a file of CSL-JSON, as JSON."""
 
 NAME_PARTS = ("family", "given", "dropping-particle", "non-dropping-particle", "suffix", "literal")
-VARIABLES = {
-    "publisher-place": "address",
-    "edition": "edition",
-    "volume": "volume",
-    "ISBN": "isbn",
-    "ISSN": "issn",
-    "note": "note",
-}
+VARIABLES = {"publisher-place": "address", "edition": "edition", "volume": "volume", "ISBN": "isbn", "ISSN": "issn", "note": "note"}
 """CSL's variable -> the field of `works.DETAILS` that has it, whatever the kind of publication."""
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 

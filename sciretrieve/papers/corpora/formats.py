@@ -17,20 +17,7 @@ from pathlib import Path
 from ...base.errors import InvalidRequest
 from ...files.schema import letters
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
-from . import (
-    anthology,
-    bibtex,
-    delimited,
-    endnote,
-    json_document,
-    jsonl,
-    nbib,
-    parquet,
-    pubmed,
-    ris,
-    spreadsheet,
-    zotero_library,
-)
+from . import anthology, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris, spreadsheet, zotero_library
 from .bibtex import HEAD
 from .columns import ALIASES
 from .jsonl import BEIR_NAMES

@@ -40,12 +40,7 @@ SHARD_FACTS = "shard.json"
 
 
 def fill(
-    partial: Path,
-    source: int,
-    encoder: Encoder | None,
-    analyzer: Analyzer | None,
-    advance: Advance,
-    packing: Packing | None = None,
+    partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance, packing: Packing | None = None
 ) -> ShardFacts:
     """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
 

@@ -72,7 +72,7 @@ def test_named_columns_win_and_the_others_keep_their_values(tmp_path: Path) -> N
 
 def test_a_row_without_a_value_takes_it_from_the_next_column(tmp_path: Path) -> None:
     row = {"title": "t", "venue": "V", "journal": "J", "summary": "S", "publication_date": "2001-02-03"}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {**row, "id": 1, "abstract": "", "year": None},
         {**row, "id": 2, "abstract": "A", "year": 2005, "venue": " "},
         {"id": 3, "title": "t", "venue": None, "journal": None, "authors": [], "author": "Ada Lovelace"},
