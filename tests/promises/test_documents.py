@@ -153,6 +153,18 @@ def test_filters_that_are_shown_can_be_read() -> None:
         parse(re.sub(r"\b[ab]\b", "1", text))
 
 
+def test_the_architecture_names_modules_where_they_are() -> None:
+    """What stands there as one word is a module or a folder: of those in its section's heading, of base/, or of the root."""
+    package, gone = ROOT / "sciretrieve", []
+    for section in (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        heading, _, body = section.partition("\n")
+        folders = [package / name for name in (*re.findall(r"([a-z]+)/", heading), "base")]
+        names = {path.stem for folder in folders for path in folder.rglob("*")} | {path.stem for path in package.iterdir()}
+        words = re.findall(r"`([a-z_0-9]+)/?`", re.sub("```.*?```", "", body, flags=re.DOTALL))
+        gone += [f"{heading}: {word}" for word in words if word not in names]
+    assert gone == []
+
+
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
 def test_the_folders_are_counted(page: str) -> None:
     folders = {
