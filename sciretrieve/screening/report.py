@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +13,7 @@ from ..base.wording import as_json
 from ..files.appending import now
 from ..files.csv_files import csv_rows
 from ..files.writing import make_folder, write_whole
-from ..papers.bibliographies.author_names import all_authors
+from ..papers.bibliographies.author_names import MORE_AUTHORS, all_authors
 from .decisions import Verdict
 from .flow_diagram import flow_diagram
 from .prisma import Identified, Prisma, prisma
@@ -21,8 +21,9 @@ from .session import Session
 
 NUMBERS, DIAGRAM, DECISIONS = "prisma.json", "prisma.svg", "decisions.csv"
 FIELDS = ("id", "also", "decision", "reason", "note", "by", "votes", "time", "title", "authors", "year", "venue", "doi")
+SHOWN = ("id", "title", "authors", MORE_AUTHORS, "year", "venue", "doi")
+"""The columns that are read of each paper."""
 SCHEMA = 1
-READ_AT_ONCE = 2000
 
 
 def write_report(session: Session, folder: str | Path, identified: Identified | None = None) -> Prisma:
@@ -41,7 +42,7 @@ def write_report(session: Session, folder: str | Path, identified: Identified | 
         raise InvalidRequest(f"{target} is a file; name a folder for the report")
     numbers = prisma(session, identified)
     make_folder(target)
-    write_whole(target / DECISIONS, "".join(_lines(session)).encode())
+    write_whole(target / DECISIONS, csv_rows(_rows(session)).encode())
     write_whole(target / DIAGRAM, flow_diagram(numbers, session.status.claim).encode())
     write_whole(target / NUMBERS, (as_json(report(session, numbers), indent=2) + "\n").encode())
     return numbers
@@ -79,33 +80,28 @@ def report(session: Session, numbers: Prisma) -> dict[str, Any]:
     }
 
 
-def _lines(session: Session) -> Iterator[str]:
-    """All papers to screen as lines of CSV, of which a spreadsheet computes nothing: first those that were read, in that order."""
-    yield csv_rows([FIELDS])
-    ids = [*session.decisions, *(id for id in session.units.ids if id not in session.decisions)]
-    for first in range(0, len(ids), READ_AT_ONCE):
-        some = ids[first : first + READ_AT_ONCE]
-        for paper in session.index.snapshot.papers_at(session.units.rows[[session.units.place_of[id] for id in some]]):
-            decision = session.decisions.get(paper.id)
-            yield csv_rows(
-                [
-                    (
-                        paper.id,
-                        "; ".join(session.units.also.get(paper.id, ())),
-                        (decision.verdict or "conflict") if decision else "",
-                        decision.reason if decision else "",
-                        session.notes.get(paper.id, ""),
-                        "; ".join(decision.by) if decision else "",
-                        votes_in_words(session.votes.get(paper.id, {})),
-                        decision.time if decision else "",
-                        paper.title,
-                        all_authors(paper),
-                        paper.year,
-                        paper.venue,
-                        paper.doi,
-                    )
-                ]
-            )
+def _rows(session: Session) -> Iterator[Sequence[Any]]:
+    """All papers to screen as rows of a table: first those that were read, in that order."""
+    yield FIELDS
+    units = session.units
+    ids = [*session.decisions, *(id for id in units.ids if id not in session.decisions)]
+    for paper in session.index.snapshot.papers_at(units.rows[[units.place_of[id] for id in ids]], SHOWN):
+        decision = session.decisions.get(paper.id)
+        yield (
+            paper.id,
+            "; ".join(units.also.get(paper.id, ())),
+            (decision.verdict or "conflict") if decision else "",
+            decision.reason if decision else "",
+            session.notes.get(paper.id, ""),
+            "; ".join(decision.by) if decision else "",
+            votes_in_words(session.votes.get(paper.id, {})),
+            decision.time if decision else "",
+            paper.title,
+            all_authors(paper),
+            paper.year,
+            paper.venue,
+            paper.doi,
+        )
 
 
 def votes_in_words(votes: Mapping[str, Verdict]) -> str:
