@@ -36,18 +36,9 @@ def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False
     make_folder(folder)
     remove(log)
     papers = (
-        (
-            found.id,
-            found.index,
-            found.paper.title,
-            all_authors(found.paper),
-            found.paper.year,
-            found.paper.venue,
-            found.paper.doi,
-            found.paper.abstract,
-            " ".join(found.lines),
-        )
-        for found in result.papers
+        (one.id, one.index, paper.title, all_authors(paper), paper.year, paper.venue, paper.doi, paper.abstract, " ".join(one.lines))
+        for one in result.papers
+        for paper in [one.paper]
     )
     duplicates = [[field.name for field in fields(Duplicate)], *map(astuple, result.duplicates)]
     write_whole(folder / "papers.csv", csv_rows([PAPERS, *papers]).encode("utf-8", "surrogatepass"))
