@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 from ..base.wording import without_controls, wrapped
@@ -26,13 +26,8 @@ STYLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A box of the main column, in a phase, and the boxes to its right."""
-
-    phase: str
-    main: Sequence[str]
-    beside: Sequence[Sequence[str]]
+_Row: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+"""A phase, a box of the main column in it, and the boxes to its right."""
 
 
 def flow_diagram(numbers: Prisma, claim: str = "") -> str:
@@ -46,11 +41,11 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     parts: list[str] = []
     phases: dict[str, tuple[float, float]] = {}
     top, before = float(MARGIN), 0.0
-    for row in rows:
-        boxes = [(LEFT, _wrapped(row.main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in row.beside)]
+    for phase, main, beside in rows:
+        boxes = [(LEFT, _wrapped(main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in beside)]
         heights = [float(len(lines) * LINE + 2 * PADDING) for _, lines in boxes]
-        if sum(other.phase == row.phase for other in rows) == 1:  # the phase's name needs its place
-            heights[0] = max(heights[0], len(row.phase) * PHASE_LETTER + PADDING)
+        if sum(other == phase for other, *_ in rows) == 1:  # the phase's name needs its place
+            heights[0] = max(heights[0], len(phase) * PHASE_LETTER + PADDING)
         row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))
         leaving = top + min(heights[:2]) / 2  # straight into the first box beside
         parts += _box(LEFT, top, heights[0], boxes[0][1])
@@ -62,8 +57,7 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
             aim = leaving if beside_top == top else beside_top + box_height / 2
             parts.append(_arrow((LEFT[0] + LEFT[1], leaving), (column[0], aim)))
             beside_top += box_height + PADDING
-        begun = phases.get(row.phase, (top, top))[0]
-        phases[row.phase] = begun, top + row_height
+        phases[phase] = phases.get(phase, (top, top))[0], top + row_height
         before, top = top + heights[0], top + row_height + GAP
     bars = [part for name, (begun, end) in phases.items() for part in _bar(name, begun, end)]
     foot = _wrapped([claim], WIDTH - 2 * LEFT[0] + 2 * MARGIN) if claim else []
@@ -86,45 +80,37 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
 
 
 def _rows(numbers: Prisma) -> list[_Row]:
-    removed = [
-        ("Duplicate records", numbers.duplicates),
-        ("Records not in the index", numbers.not_indexed),
-        ("Records not eligible by the filter or the search", numbers.not_eligible),
-    ]
-    excluded = sum(numbers.excluded.values())
-    unresolved = [("Maybe", numbers.maybe), ("In conflict", numbers.conflicts)]
-    open_ones = ["Records not resolved:", *(f"  {_count(name, count)}" for name, count in unresolved if count)]
-    sources = numbers.sources.items()
+    sought = {"Records not in the index": numbers.not_indexed, "Records not eligible by the filter or the search": numbers.not_eligible}
+    removed = {"Duplicate records": numbers.duplicates} | {name: count for name, count in sought.items() if count}
+    unresolved = {name: count for name, count in (("Maybe", numbers.maybe), ("In conflict", numbers.conflicts)) if count}
+    excluded = _listed(_count("Records excluded", sum(numbers.excluded.values())), numbers.excluded)
     return [
-        _Row(
+        (
             "Identification",
-            [_count("Records identified", numbers.identified), *(f"  {_count(name, count)}" for name, count in sources)],
-            [
-                [
-                    "Records removed before screening:",
-                    *(f"  {_count(name, count)}" for name, count in removed if count or name == removed[0][0]),
-                ]
-            ],
+            _listed(_count("Records identified", numbers.identified), numbers.sources),
+            [_listed("Records removed before screening:", removed)],
         ),
-        _Row(
+        (
             "Screening",
             [_count("Records to screen", numbers.to_screen)],
             [[_count("Records not read, as reading stopped", numbers.not_read)]],
         ),
-        _Row(
+        (
             "Screening",
             [_count("Records screened", numbers.screened)],
-            [
-                [_count("Records excluded", excluded), *(f"  {_count(reason, count)}" for reason, count in numbers.excluded.items())],
-                *([open_ones] if numbers.maybe + numbers.conflicts else []),
-            ],
+            [excluded, _listed("Records not resolved:", unresolved)] if unresolved else [excluded],
         ),
-        _Row("Included", [_count("Records included by title and abstract", numbers.included)], []),
+        ("Included", [_count("Records included by title and abstract", numbers.included)], []),
     ]
 
 
 def _count(name: str, count: int) -> str:
     return f"{name} (n\xa0=\xa0{count:,})"
+
+
+def _listed(heading: str, counts: Mapping[str, int]) -> list[str]:
+    """Counts below a heading."""
+    return [heading, *(f"  {_count(name, count)}" for name, count in counts.items())]
 
 
 def _wrapped(lines: Sequence[str], width: float) -> list[str]:
