@@ -15,6 +15,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -25,19 +26,17 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"])
 
 
-def test_the_command_reference_is_the_commands_help() -> None:
-    page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-    assert page["TARGET"].read_text(encoding="utf-8") == page["reference"](), "stale: run `make docs`"
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """What writes the documents that are generated."""
+    generator = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    return generator | {"reference": cache(generator["reference"])}
 
 
-def test_the_man_page_is_the_commands_help() -> None:
-    page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-    assert page["MAN_TARGET"].read_text(encoding="utf-8") == page["man_page"](), "stale: run `make docs`"
-
-
-def test_keyword_arguments_are_the_fields_of_options() -> None:
-    page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-    assert page["KEYWORDS_TARGET"].read_text(encoding="utf-8") == page["keywords"](), "stale: run `make docs`"
+@pytest.mark.parametrize(("target", "made"), [("TARGET", "reference"), ("MAN_TARGET", "man_page"), ("KEYWORDS_TARGET", "keywords")])
+def test_what_is_generated_is_not_stale(page: dict[str, Any], target: str, made: str) -> None:
+    """The command reference, the man page, and keyword arguments."""
+    assert page[target].read_text(encoding="utf-8") == page[made](), "stale: run `make docs`"
 
 
 @pytest.mark.parametrize("program", [["groff", "-man", "-Tutf8", "-Kutf8", "-ww"], ["mandoc", "-Tlint", "-Wwarning"]], ids=" ".join)
@@ -48,9 +47,9 @@ def test_the_man_page_can_be_read(program: list[str]) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_the_man_page_has_every_command_and_no_accidental_request() -> None:
+def test_the_man_page_has_every_command_and_no_accidental_request(page: dict[str, Any]) -> None:
     lines = (ROOT / "docs" / "sciretrieve.1").read_text(encoding="utf-8").splitlines()
-    commands = re.findall(r"^## sciretrieve (.+)$", runpy.run_path(str(ROOT / "docs" / "generate.py"))["reference"](), re.MULTILINE)
+    commands = re.findall(r"^## sciretrieve (.+)$", page["reference"](), re.MULTILINE)
     shown = [line for line in lines if line.startswith('.SS "sciretrieve ')]
     for command in commands:
         assert any(line.startswith(f'.SS "sciretrieve {command} '.replace("-", r"\-")) for line in shown), command
