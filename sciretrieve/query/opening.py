@@ -98,7 +98,7 @@ def _several(members: Sequence[Index]) -> Index:
     snapshot = Snapshot([one for member in members for one in member.snapshot.generations])
 
     def query_encoder() -> QueryEncoder:
-        encoders = [members[space[0]].reader.query_encoder for space in snapshot.spaces()]
+        encoders = [members[place].reader.query_encoder for place in snapshot.spaces()]
         return encoders[0] if len(encoders) == 1 else JoinedQueryEncoder(snapshot.path, encoders)
 
     def again(generation: int | None) -> Index:

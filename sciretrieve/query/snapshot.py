@@ -144,9 +144,9 @@ class Snapshot:
             raise InvalidRequest(f"{self.path} are several indexes, and this is of one; take one index at a time")
         return self.generations[0].manifest
 
-    def spaces(self) -> Sequence[Sequence[int]]:
-        """The places of the indexes whose vectors can be compared, in groups; none if vectors are not searched."""
-        return [[self.generations.index(member) for member in space] for space in self._spaces]
+    def spaces(self) -> Sequence[int]:
+        """The places of the indexes that are the first by their encoder; none if vectors are not searched."""
+        return [self.generations.index(space[0]) for space in self._spaces]
 
     def close(self) -> None:
         """Let go of the generation: from then on a writer may remove its files, and every use raises IndexClosed. Closing twice is fine."""
@@ -251,7 +251,7 @@ class Snapshot:
     def live_ids(self) -> list[str]:
         """The ids of all papers that are not deleted, in the order of their rows."""
         self.check_files()
-        return [id for shard in self.shards for id in _live(shard)]
+        return [id for shard in self.shards for id in shard.ids.filter(booleans(shard.scope.flags)).to_pylist()]
 
     def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
         """The papers at the given rows, in that order; with the columns of the given names alone, of which the id is one: without
@@ -268,13 +268,14 @@ class Snapshot:
         Raises NotFound for an id that is not in the index, and Ambiguous for one that different papers have in different indexes.
         """
         self.check_files()
-        rows_of = self._rows_of([checked_text(id, "id") for id in as_ids(ids)])
+        listed = [checked_text(id, "id") for id in as_ids(ids)]
+        rows_of = self._rows_of(listed)
         for id, rows in rows_of.items():
             if len(rows) > 1:
                 self._check_means_one(id, "id", np.array(rows, np.int64))
         if missing := [id for id, rows in rows_of.items() if not rows]:
             raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
-        return np.array([rows_of[id][0] for id in as_ids(ids)], np.int64)
+        return np.array([rows_of[id][0] for id in listed], np.int64)
 
     def named_rows(self, names: str | Sequence[str], *, strict: bool = False) -> Rows:
         """Where the papers stand that people name: by an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a title.
@@ -626,12 +627,6 @@ class Snapshot:
             also[place] = [id for name, id in pairs if (name, id) != shown]
         whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
         return whole if len(kept) == len(whole) else whole.take(kept)
-
-
-def _live(shard: Shard) -> list[str]:
-    ids = shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))
-    live_ids: list[str] = ids.to_pylist()
-    return live_ids
 
 
 def as_ids(ids: str | Sequence[str]) -> Sequence[str]:

@@ -11,7 +11,6 @@ from sciretrieve.base.errors import CorruptData
 from sciretrieve.base.types import Vectors
 from sciretrieve.files.writing import write_array
 from sciretrieve.matching.late import (
-    EDGE,
     Packing,
     QueryTokens,
     TokenShard,
@@ -59,18 +58,6 @@ def test_what_is_packed_is_near_what_it_was(packing: Packing) -> None:
     packed, _ = packing.pack(vectors, np.ones(500, np.int64))
     back = packing.unpack(packed) @ packing.rotation.T
     assert (back * vectors).sum(axis=1).mean() > 0.93
-
-
-def test_the_quantiser_is_the_best_of_evenly_spaced_levels_for_a_normal_distribution() -> None:
-    grid = np.linspace(-8, 8, 160_001)
-    density = np.exp(-(grid**2) / 2) / np.exp(-(grid**2) / 2).sum()
-
-    def error(step: float) -> float:
-        four = step * np.array([-1.5, -0.5, 0.5, 1.5])
-        return float((density * np.abs(grid[:, None] - four).min(axis=1) ** 2).sum())
-
-    assert error(float(EDGE)) == pytest.approx(0.1188, abs=1e-4)
-    assert error(float(EDGE)) < min(error(0.97), error(1.02))
 
 
 def test_dimensions_that_vary_most_are_kept() -> None:

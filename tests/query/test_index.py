@@ -164,11 +164,6 @@ def test_an_index_of_another_encoder_is_refused(index: sr.Index, tmp_path: Path)
     assert sr.open(path).search("graph", mode="bm25").hits
 
 
-def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="sciretrieve index CORPUS"):
-        sr.open(tmp_path / "nothing")
-
-
 BROKEN = "sta\udcffr"
 """A text as Python has it from bytes that are not UTF-8."""
 

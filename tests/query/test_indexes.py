@@ -251,6 +251,8 @@ def test_an_id_of_several_papers_wants_the_name_of_the_index(twins: sr.Index) ->
 
 def test_an_id_of_one_paper_in_several_means_it(twins: sr.Index) -> None:
     assert twins.papers(["comet", "x", "10.1000/moon"]) == [twins.members[0]["comet"], twins.members[2]["x"], twins.members[0]["moon"]]
+    with pytest.raises(NotFound, match="there is no paper 'nobody' in here"):
+        twins["nobody"]
     assert [id in twins for id in ("comet", "1", "there:comet", "elsewhere:comet", "nowhere:comet")] == [True, True, True, False, False]
     with pytest.raises(NotFound, match="there is no paper 'comets' in here \\+ there \\+ elsewhere"):
         twins.papers("comets")

@@ -55,13 +55,10 @@ class Bm25:
         shards = [replace(shard, parameters=parameters, remembered=remembered) for shard in self.shards]
         return Bm25(shards, self.statistics, parameters)
 
-    @once
-    def _rows(self) -> int:
-        return sum(shard.papers for shard in self.shards)
-
     def scores(self, terms: Mapping[str, float]) -> tuple[Weights, Mask]:
         """Score every paper for weighted query terms: a float32 score per row, and whether it has any of the terms."""
-        scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
+        rows = sum(shard.papers for shard in self.shards)
+        scores, matched = np.zeros(rows, np.float32), np.zeros(rows, bool)
         scoring = self._scoring(terms, self.shards)
         for shard in self.shards:
             span = slice(shard.first, shard.first + shard.papers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ...base.once import once
 from ...matching.lexical import greek
@@ -111,7 +112,7 @@ class TypedText:
         place = self.letters.find(title)
         if place < 0 or len(title) < LONG_TITLE:
             return None
-        ends = list(_ends(typed))  # words run together, or torn at the end of a line
+        ends = accumulate(map(len, typed))  # words run together, or torn at the end of a line
         return {word for word, end in zip(typed, ends, strict=True) if end <= place or end - len(word) >= place + len(title)}
 
     def share(self, text: str) -> float:
@@ -133,13 +134,6 @@ def numerals(text_words: Iterable[str]) -> list[str]:
 def most_slips(letters: int) -> int:
     """How many slips a text of so many letters may have."""
     return max((slips for least, slips in SLIPS if letters >= least), default=0)
-
-
-def _ends(text_words: Iterable[str]) -> Iterable[int]:
-    end = 0
-    for word in text_words:
-        end += len(word)
-        yield end
 
 
 def _runs(text_words: Sequence[str]) -> set[tuple[str, ...]]:

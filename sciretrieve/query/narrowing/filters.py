@@ -332,7 +332,11 @@ def parse(text: str) -> Expression:
     """
     from lark.exceptions import UnexpectedInput
 
-    _check_length(checked_text(text, "filter"))
+    if len(checked_text(text, "filter")) > LONGEST and (len(text) > LONGEST_LISTS or len(re.sub(LIST, "", text)) > LONGEST):
+        raise InvalidRequest(
+            f"the filter has {len(text):,} characters; at most {LONGEST:,} are read, and {LONGEST_LISTS:,} where they are lists of values, "
+            "as in: id in (…)"
+        )
     try:
         tree = _parser().parse(text := in_filter(text))
     except UnexpectedInput as error:
@@ -346,14 +350,6 @@ def parse(text: str) -> Expression:
             advice = "ask for missing values with: COLUMN is null"
         raise InvalidRequest(f"the filter cannot be read {where}; {advice}") from error
     return _expression(tree)
-
-
-def _check_length(text: str) -> None:
-    if len(text) > LONGEST and (len(text) > LONGEST_LISTS or len(re.sub(LIST, "", text)) > LONGEST):
-        raise InvalidRequest(
-            f"the filter has {len(text):,} characters; at most {LONGEST:,} are read, and {LONGEST_LISTS:,} where they are lists of values, "
-            "as in: id in (…)"
-        )
 
 
 def matching(column: str, text: str, kind: pa.DataType) -> Condition:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rank_bm25 import BM25Okapi, BM25Plus
+from rank_bm25 import BM25Okapi
 
 from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
@@ -74,12 +74,6 @@ def test_okapi_is_rank_bm25s_okapi(index_of: IndexOf, k1: float, b: float) -> No
     ours = scores(index_of([len(TEXTS)], Bm25Parameters("okapi", k1, b)))
     np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
     assert ours.max() > 1
-
-
-def test_plus_is_rank_bm25s_plus(index_of: IndexOf) -> None:
-    oracle = BM25Plus([Analyzer().terms(text) for text in TEXTS], k1=1.2, b=0.75, delta=0.5)
-    ours = scores(index_of([len(TEXTS)], Bm25Parameters("bm25+", 1.2, 0.75, 0.5)))
-    np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
 
 
 @pytest.mark.parametrize("sizes", [[len(PAPERS)], [150, len(PAPERS) - 150]], ids=str)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.base import waiting
@@ -172,57 +171,6 @@ def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
     except InvalidRequest as error:
         refusal = str(error)
     assert "\n" not in refusal
-
-
-DAY = datetime.datetime(2018, 1, 2, tzinfo=datetime.UTC)
-ODD_COLUMNS: dict[str, Any] = {
-    "nothing": pa.nulls(2),
-    "nothings": pa.array([[None], None]),
-    "structs": pa.array([[{"a": 1}], []]),
-    "struct": pa.array([{"a": 1}, None]),
-    "moment": pa.array([DAY, None], pa.timestamp("us", "UTC")),
-    "price": pa.array([decimal.Decimal("1.50"), None]),
-    "kind": pa.array(["ACL", None]).dictionary_encode(),
-    "kinds": pa.array([["ACL", "x"], None], pa.large_list(pa.string())),
-    "pair": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)),
-    "blob": pa.array([b"ACL", None]),
-    "count": pa.array([2**64 - 1, None], pa.uint64()),
-    "half": pa.array([1.5, None], pa.float32()),
-    "span": pa.array([datetime.timedelta(days=1), None]),
-    "open": pa.array([True, None]),
-    "text": pa.array(["ACL", None]),
-}
-literals = (
-    st.sampled_from(
-        ["1", "-1", "1.5", "true", '"2018-01-02"', '"2018-01-02T00:00:00Z"', '"1.50"', '"ACL"', str(2**63), str(2**64), "1e400"]
-    )
-    | st.text(st.characters(codec=None), max_size=5).map(lambda text: f'"{text}"')
-    | st.integers().map(str)
-)
-
-
-@settings(max_examples=150)
-@given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in", "between"]), literals)
-def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str, literal: str) -> None:
-    values = {"in": f"({literal}, {literal})", "between": f"{literal} and {literal}"}
-    filter = f"{column} {sign} {values.get(sign, literal)}"
-    refusal = ""
-    try:
-        mask = masked(filters.parse(filter), ODD_COLUMNS)
-    except InvalidRequest as error:
-        refusal = str(error)
-    else:
-        assert mask.dtype == bool
-        assert not mask[1]  # a paper without the value fails every condition
-    assert "\n" not in refusal
-
-
-@pytest.mark.parametrize("column", ODD_COLUMNS)
-def test_every_column_is_asked_for_its_missing_values(column: str) -> None:
-    missing, known = (masked(filters.parse(f"{column} {test}"), ODD_COLUMNS).tolist() for test in ("is null", "is not null"))
-    values = ODD_COLUMNS[column].to_pylist()
-    assert missing == [value in (None, []) for value in values]
-    assert known == [not value for value in missing]
 
 
 @pytest.mark.parametrize("deep", ["not " * 3000 + "year == 1999", "not (" * 3000 + "year == 1999" + ")" * 3000])
