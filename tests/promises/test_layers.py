@@ -88,7 +88,7 @@ LINES = {
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (5_430, "a reader for each of some twenty formats of files, and citations in three"),
-    "query": (6_670, "operators, filters, phrases and names as people type them; the steps of a ranking"),
+    "query": (6_650, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_170, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_550, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (2_830, "shards, commits, and all that verify checks and repair makes anew"),
