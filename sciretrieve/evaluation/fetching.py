@@ -122,7 +122,8 @@ def _unpack(path: Path, folder: Path) -> None:
             for member in members:
                 if not (folder / member.filename).resolve().is_relative_to(folder.resolve()):
                     raise CorruptData(f"{path} would write outside {folder}: {member.filename}")
-            missing = [member for member in members if not _is_there(folder / member.filename, member.file_size)]
+            there = {member: folder / member.filename for member in members}
+            missing = [member for member, path in there.items() if not path.is_file() or path.stat().st_size != member.file_size]
             for place, member in enumerate(missing):
                 aside.mkdir(exist_ok=True)
                 with archive.open(member) as source, (aside / str(place)).open("wb") as target:
@@ -134,7 +135,3 @@ def _unpack(path: Path, folder: Path) -> None:
         raise CorruptData(f"{path} is not a zip archive ({error}); remove it and fetch it again") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _is_there(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size

@@ -46,7 +46,11 @@ def page(
     """
 
     def show(title: str, figure: Callable[[], Any]) -> None:
-        picture = _picture(title, figure)
+        try:
+            data = base64.b64encode(drawn(figure)).decode("ascii")
+            picture = f'<img src="data:image/svg+xml;base64,{data}" alt="{_text(title)}">'
+        except MissingExtra as error:
+            picture = f"<p><small>{_text(error)}</small></p>"
         parts.extend([] if picture in parts else [picture])  # what all of them lack is said once
 
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
@@ -70,15 +74,6 @@ def page(
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
-
-
-def _picture(title: str, figure: Callable[[], Any]) -> str:
-    """A plot within the page; where none can be drawn, what it lacks."""
-    try:
-        data = base64.b64encode(drawn(figure)).decode("ascii")
-    except MissingExtra as error:
-        return f"<p><small>{_text(error)}</small></p>"
-    return f'<img src="data:image/svg+xml;base64,{data}" alt="{_text(title)}">'
 
 
 def _table(cells: Sequence[Cell], task: str) -> str:
