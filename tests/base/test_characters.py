@@ -86,6 +86,6 @@ def test_a_filter_keeps_what_is_in_its_quotation_marks(text: str, read: str) -> 
 
 
 def test_heaps_of_marks_take_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     clean("a" + "\u0301\u0316" * 200_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
