@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 from mcp_types import CallToolResult
 
@@ -52,6 +52,7 @@ def tokens(answer: CallToolResult) -> float:
     return max(units_of(text(answer)), units_of(data)) / UNITS
 
 
+@settings(max_examples=25)
 @given(some.sampled_from(CALLS), some.integers(100, 3000))
 def test_pages_are_the_whole_answer_and_none_is_over_the_budget(
     library: Server, call: tuple[str, dict[str, Any], tuple[str, ...]], budget: int
