@@ -74,7 +74,7 @@ ROOT_NAMES = (25, "each name in the root is a word that people who look for some
 ARROWS = (154, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
     "answers": (
-        2_800,
+        2_790,
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
     ),
     "base": (860, "errors, papers and queries, what options may be, words as people read them; it imports nothing of ours"),
@@ -89,10 +89,10 @@ LINES = {
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (5_430, "a reader for each of some twenty formats of files, and citations in three"),
     "query": (6_650, "operators, filters, phrases and names as people type them; the steps of a ranking"),
-    "screening": (2_170, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
+    "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_550, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (2_830, "shards, commits, and all that verify checks and repair makes anew"),
-    "strategies": (1_760, "strategies of named lines, PubMed's and Ovid's translated, logs"),
+    "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
     "training": (5_510, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
