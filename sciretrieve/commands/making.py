@@ -109,30 +109,12 @@ def build_set(
     """
     from .. import training
 
-    recipes = {
-        "triplets": training.RECIPES,
-        "pairs": training.PAIR_RECIPES,
-        "labels": training.LABEL_RECIPES,
-        "targets": training.TARGET_RECIPES,
-    }
     if recipe is None:
-        raise InvalidRequest(f"name how {form} are drawn with --recipe: {', '.join(recipes[form])}")
-    if shares and form != "triplets":
-        raise InvalidRequest("--set shares is for triplets, whose queries have fields")
-    if column and form == "triplets":
-        raise InvalidRequest("--set column is for pairs, labels and targets; the fields of triplets are named with --set field")
-    if (mine or ranks != RANKS) and form in ("labels", "targets"):
-        raise InvalidRequest(f"{form} have no negatives: leave out --mine and --set ranks")
+        raise InvalidRequest(f"name how {form} are drawn with --recipe: {', '.join(training.RECIPES[form])}")
     mining = _mining(mine, ranks)
     with _made(to) as console:
-        how: dict[str, Any] = {"without": without or (), "columns": columns, "progress": console}
-        if form == "triplets":
-            training.build_triplets(source, to, recipe, settings, shares=shares, mining=mining, **how)
-        elif form == "pairs":
-            training.build_pairs(source, to, recipe, settings, column=column, mining=mining, **how)
-        else:
-            make = training.build_labels if form == "labels" else training.build_targets
-            make(source, to, recipe, settings, column=column, **how)
+        drawn: dict[str, Any] = {"column": column, "shares": shares, "without": without or (), "mining": mining}
+        training.build_set(form, source, to, recipe, settings, **drawn, columns=columns, progress=console)
 
 
 @contextmanager

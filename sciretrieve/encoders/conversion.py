@@ -23,7 +23,7 @@ from ..files.writing import sync_file, write_json
 from ..matching.lexical.words import STOPWORDS
 from . import encoder_cache
 from .artifact import probes
-from .openvino_library import load_openvino
+from .openvino_runtime import load_openvino
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 

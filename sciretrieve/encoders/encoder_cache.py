@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..config import cache_directory, setting
 
@@ -37,6 +41,13 @@ def graphs_directory() -> Path:
 def vectors_directory() -> Path:
     """The folder of remembered vectors."""
     return cache_directory() / "vectors"
+
+
+def folder_for(place: Path, name: str, facts: Sequence[Any]) -> Path:
+    """The folder of an entry, named for people, and by everything that determines its contents."""
+    content = json.dumps(facts, sort_keys=True)
+    readable = re.sub(r"[^\w.-]+", "-", name.strip("-")).strip("-")[-60:]
+    return place / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
 def entries() -> list[CachedEncoder]:

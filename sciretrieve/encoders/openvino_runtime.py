@@ -1,8 +1,12 @@
-"""The CPU runtime: one task of an encoder as an OpenVINO graph, compiled once and then started without torch."""
+"""The CPU runtime: one task of an encoder as an OpenVINO graph, compiled once and then started without torch.
+
+OpenVINO's converter of models is not imported until it is called: a search needs none, and it is slow to import.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,9 +22,9 @@ from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
 from ..protocols import Advance, unheard
 from .artifact import Arithmetic, Artifact
-from .openvino_library import load_openvino
 from .tokens import BUDGET, TokenBatch, TokenReader, Tokens, ignored
 
+CONVERTER = "openvino.tools.ovc"
 HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
 """OpenVINO's names."""
 
@@ -125,3 +129,28 @@ def has_bf16() -> bool:
 @cache
 def _core() -> Any:
     return load_openvino().Core()
+
+
+@cache
+def load_openvino() -> Any:
+    """OpenVINO."""
+    # its telemetry package would use the network at import
+    os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
+    if "openvino" in sys.modules:
+        import openvino
+
+        return openvino
+    sys.modules[CONVERTER] = None  # type: ignore[assignment] # what is None cannot be imported, and openvino does without this one
+    try:
+        import openvino
+    finally:
+        sys.modules.pop(CONVERTER, None)
+    openvino.convert_model = _convert_model
+    return openvino
+
+
+def _convert_model(*arguments: Any, **settings: Any) -> Any:
+    """What `openvino.convert_model` is."""
+    from openvino.tools.ovc import convert_model
+
+    return convert_model(*arguments, **settings)

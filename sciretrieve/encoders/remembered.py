@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -134,9 +132,8 @@ class RememberingEncoder:
     def _path(self) -> Path:
         """A file for each encoder, named by everything that determines its vectors."""
         identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}
-        content = json.dumps([identity, self._encoder.precision], sort_keys=True)
-        readable = re.sub(r"[^\w.-]+", "-", self._encoder.name).strip("-")[-60:]
-        return encoder_cache.vectors_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}" / "vectors.sqlite"
+        facts = [identity, self._encoder.precision]
+        return encoder_cache.folder_for(encoder_cache.vectors_directory(), self._encoder.name, facts) / "vectors.sqlite"
 
 
 def _key(side: SideName, paper: Paper) -> bytes:

@@ -19,7 +19,7 @@ from ..base.errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .ensemble import member_requests, members_of
 from .specs import EncoderRequest, EncoderSpec, Join, Kind, ModelFiles, Pooling, Side, Sides, joint_metric
-from .trained import ENCODER, base_of, trained_spec
+from .trained import ENCODER, trained_spec
 from .weights import REPOSITORY, obtain
 
 LOG = logging.getLogger(__name__)
@@ -98,10 +98,10 @@ def _base(request: EncoderRequest) -> EncoderSpec:
         folder = Path(name).expanduser().resolve()
         if (folder / ENCODER).is_file():
             facts = settings_in(folder / ENCODER)
-            base = base_of(facts)
+            base = facts.get("base")
             # what the folder says of pooling holds for the base, which then need not say it
             pooling: Any = facts.get("pooling") if facts.get("pooling") in POOLINGS else None
-            return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(base, pooling=pooling)))
+            return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(str(base), pooling=pooling)))
         return _described(request, ModelFiles(str(folder), FOLDER_FILES))
     if not REPOSITORY.fullmatch(name):
         raise UnknownName("encoder", name, CATALOGUE)

@@ -39,23 +39,19 @@ LONG_ENOUGH = 6.0
 
 
 class Runtime(Protocol):
-    """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before `machine` or `run` is used."""
+    """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before `machine` or `run` is used.
 
-    @property
-    def name(self) -> str:
-        """The library and the arithmetic, which determine the vectors, as in "OpenVINO bf16"."""
+    Attributes:
+        name: the library and the arithmetic, which determine the vectors, as in "OpenVINO bf16".
+        way: the name, and how it uses the cores, as in "OpenVINO bf16 in 2 streams".
+        budget: tokens a batch, padding included.
+        precision: the arithmetic.
+    """
 
-    @property
-    def way(self) -> str:
-        """The name, and how it uses the cores, as in "OpenVINO bf16 in 2 streams"."""
-
-    @property
-    def budget(self) -> int:
-        """Tokens a batch, padding included."""
-
-    @property
-    def precision(self) -> Arithmetic:
-        """The arithmetic."""
+    name: str
+    way: str
+    budget: int
+    precision: Arithmetic
 
     @property
     def machine(self) -> str:

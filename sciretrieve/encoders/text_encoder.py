@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -15,7 +15,9 @@ from ..base.errors import CorruptData, EncoderMismatch
 from ..base.once import once
 from ..base.types import Paper, Query, Vectors
 from ..protocols import Advance, Encoder, unheard
-from .artifact import Artifact, folder_for
+from . import encoder_cache
+from .artifact import FORM, Artifact
+from .openvino_runtime import load_openvino
 from .resolving import positions, resolve, settings_in
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu, rates
 from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, ModelFiles, Side, sides_from
@@ -140,29 +142,25 @@ class TextEncoder(Encoder):
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
-        vectors = np.empty((len(queries), self.dim), np.float32)
-        for places, _, encoded, _ in self._encoded(queries, ignored):
-            vectors[places] = encoded
-        return vectors
+        return self._encoded(queries, ignored)[0]
 
     def encode_queries_late(self, queries: Sequence[Query]) -> tuple[Vectors, list[Vectors]]:
         """As `encode_queries`, and the token vectors of each query, (tokens, dim) float32 of unit length; only `with_tokens`."""
-        states = [np.empty((0, self.dim), np.float32)] * len(queries)
-        vectors = np.empty((len(queries), self.dim), np.float32)
-        for places, tokens, encoded, readings in self._encoded(queries, _by_text):
-            vectors[places] = encoded
-            for place, text in zip(places, _of_texts(tokens, readings), strict=True):
-                states[place] = text
-        return vectors, states
+        return self._encoded(queries, _by_text)
 
-    def _encoded(self, queries: Sequence[Query], read: TokenReader) -> Iterator[tuple[list[int], Tokens, Vectors, list[Any]]]:
-        """Of each side that reads any of the queries: their places, their tokens, their vectors, and what `read` makes of a batch."""
+    def _encoded(self, queries: Sequence[Query], read: TokenReader) -> tuple[Vectors, list[Vectors]]:
+        """The vectors of queries, each through the side that reads it; and their token vectors, if these are read."""
+        vectors = np.empty((len(queries), self.dim), np.float32)
+        states = [np.empty((0, self.dim), np.float32)] * len(queries)
         for name in SIDES:
             places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
                 side = self.spec.sides.side(name)
                 tokens = self._tokenise(side, [queries[place].paper or Paper("", queries[place].text) for place in places], self._budget)
-                yield places, tokens, *self._model(side.task).run(tokens, read)
+                vectors[places], readings = self._model(side.task).run(tokens, read)
+                for place, text in zip(places, _of_texts(tokens, readings) if readings else (), strict=False):
+                    states[place] = text
+        return vectors, states
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
@@ -247,9 +245,12 @@ class TextEncoder(Encoder):
         )
 
     def _folder(self, task: str) -> Path:
+        """Where the cache has, or will have, a task."""
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
-        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, self.max_length, self.late)
+        facts = [FORM, spec.layout, hashes, task, spec.pooling, spec.normalise, self.max_length, load_openvino().__version__]
+        name = f"{spec.name}-{task}{'-late' * self.late}"
+        return encoder_cache.folder_for(encoder_cache.graphs_directory(), name, [*facts, *(["late"] if self.late else [])])
 
     def _open_model(self, task: str) -> Runtimes:
         folder = self._folder(task)

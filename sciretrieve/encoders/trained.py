@@ -47,12 +47,6 @@ def describe_trained(spec: EncoderSpec, base: EncoderRequest | None) -> dict[str
     }
 
 
-def base_of(facts: Mapping[str, Any]) -> str | None:
-    """The encoder that a trained one's adapters belong to; None if its folder has the whole model."""
-    base = facts.get("base")
-    return None if base is None else str(base)
-
-
 def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: EncoderSpec | None) -> EncoderSpec:
     """The spec of an encoder that was trained here.
 

@@ -7,7 +7,6 @@ of the positive's score, 0.95: TopK-PercPos of NV-Retriever (Moreira et al. 2024
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,72 +57,53 @@ class Mining:
         return {"by": str(self.by), "ranks": [self.first, self.last], "share": self.share}
 
 
-@dataclass(frozen=True)
-class Miner:
-    """An index that answers queries."""
+def negatives(
+    index: Index,
+    mining: Mining,
+    queries: Sequence[Query],
+    positives: Mapping[str, Collection[str]],
+    barred: Mapping[str, Collection[str]],
+    known: Collection[str],
+    progress: Progress,
+) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
+    """For each query's id, and each of its positive papers, the ids of the papers of an index that are hard for it, best first.
 
-    index: Index
-    mode: Mode
-    mining: Mining
-    known: Collection[str]
+    Args:
+        index: of a corpus.
+        mining: how.
+        queries: each once.
+        positives: the papers that are relevant, by query, for which negatives are wanted.
+        barred: papers that are no negatives, by query; positives are none anyway.
+        known: the corpus's papers.
+        progress: is told.
 
-    def negatives(
-        self, queries: Sequence[Query], positives: Mapping[str, Sequence[str]], barred: Mapping[str, Collection[str]], progress: Progress
-    ) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
-        """For each query's id, and each of its positive papers, the ids of the papers that are hard for it, best first.
-
-        Args:
-            queries: each once.
-            positives: the papers that are relevant, by query, for which negatives are wanted.
-            barred: papers that are no negatives, by query; positives are none anyway.
-
-        A positive paper beyond the last rank has no negatives: all above it score higher.
-
-        Raises:
-            InvalidRequest: the index has a paper that the corpus lacks.
-        """
-        last = self.mining.last
-        for start in range(0, len(queries), BATCH):
-            batch = queries[start : start + BATCH]
-            run = self.index.search([self._asked(query) for query in batch], last, mode=self.mode, group=False)
-            for query, ranking in zip(batch, run, strict=True):
-                if missing := next((id for id in ranking.ids if id not in self.known), None):
-                    raise InvalidRequest(f"{self.index.path} has papers that the corpus lacks, {missing!r} first; index the corpus itself")
-                scores = dict(zip(ranking.ids, ranking.parts.get(self.mode, ranking.scores).tolist(), strict=True))
-                wanted = positives[query.id]
-                no_negatives = {*wanted, *barred.get(query.id, ())}
-                others = [id for id in ranking.ids[self.mining.first - 1 :] if id not in no_negatives]
-                yield (
-                    query.id,
-                    {id: [other for other in others if scores[other] < self._bound(scores[id])] for id in wanted if id in scores},
-                )
-            progress.advance(len(batch))
-
-    def _asked(self, query: Query) -> Query:
-        """A query as it is searched: for BM25 a paper of its text, whose words are not taken for others, as those that people type are."""
-        return query if self.mode != "bm25" or query.paper is not None else Query(query.id, paper=Paper(query.id, query.text))
-
-    def _bound(self, score: float) -> float:
-        """What a negative scores less than; scores below 0, such as distances, are as far from the bound on their side."""
-        return score * self.mining.share if score >= 0 else score / self.mining.share
-
-
-@contextmanager
-def opened_miner(mining: Mining, corpus: Corpus | Sequence[Paper], known: Collection[str], folder: Path) -> Iterator[Miner]:
-    """What mines in a corpus; BM25's index is made in `folder`, and removed.
+    A positive paper beyond the last rank has no negatives: all above it score higher.
 
     Raises:
-        NotFound, CorruptData: there is no such index, or it is damaged.
+        InvalidRequest: the index has a paper that the corpus lacks.
     """
-    made = folder / "bm25" if mining.by == BM25 else None
-    index = build(corpus, made, BuildSettings(encoder=None, dense="none"), progress=False) if made else open_index(mining.by)
-    try:
-        mode: Mode = "bm25" if index.snapshot.encoder is None else "dense"
-        yield Miner(index, mode, mining, known)
-    finally:
-        index.close()
-        if made:
-            remove(made)
+    mode: Mode = "bm25" if index.snapshot.encoder is None else "dense"
+
+    def asked(query: Query) -> Query:
+        """A query as it is searched: for BM25 a paper of its text, whose words are not taken for others, as those that people type are."""
+        return query if mode != "bm25" or query.paper is not None else Query(query.id, paper=Paper(query.id, query.text))
+
+    def bound(score: float) -> float:
+        """What a negative scores less than; scores below 0, such as distances, are as far from the bound on their side."""
+        return score * mining.share if score >= 0 else score / mining.share
+
+    for start in range(0, len(queries), BATCH):
+        batch = queries[start : start + BATCH]
+        run = index.search([asked(query) for query in batch], mining.last, mode=mode, group=False)
+        for query, ranking in zip(batch, run, strict=True):
+            if missing := next((id for id in ranking.ids if id not in known), None):
+                raise InvalidRequest(f"{index.path} has papers that the corpus lacks, {missing!r} first; index the corpus itself")
+            scores = dict(zip(ranking.ids, ranking.parts.get(mode, ranking.scores).tolist(), strict=True))
+            wanted = positives[query.id]
+            no_negatives = {*wanted, *barred.get(query.id, ())}
+            others = [id for id in ranking.ids[mining.first - 1 :] if id not in no_negatives]
+            yield query.id, {id: [other for other in others if scores[other] < bound(scores[id])] for id in wanted if id in scores}
+        progress.advance(len(batch))
 
 
 def mine(
@@ -144,18 +124,27 @@ def mine(
         wanted: ids of a query and a positive paper; the same ones as often as negatives are wanted.
         queries: each query once.
         barred: papers that are no negatives, by query; those that are found are added, so that a query has each once.
-        corpus, known, folder: as for `opened_miner`.
+        corpus, known: what it is mined in, and the ids of its papers.
         usable: the papers that may be negatives.
+        folder: where BM25's index is made, and removed.
         progress: is told.
+
+    Raises:
+        NotFound, CorruptData: there is no such index, or it is damaged.
     """
     positives: dict[str, dict[str, None]] = {}
     for query, positive in wanted:
         positives.setdefault(query, {})[positive] = None
     progress.start(len(queries), unit="mined queries")
     found: dict[tuple[str, str], list[str]] = {}
-    with opened_miner(mining, corpus, known, folder) as miner:
-        for query, negatives in miner.negatives(queries, {id: list(ids) for id, ids in positives.items()}, barred, progress):
-            found |= {(query, positive): [id for id in ids if id in usable] for positive, ids in negatives.items()}
+    made = folder / "bm25" if mining.by == BM25 else None
+    try:
+        with build(corpus, made, BuildSettings(encoder=None, dense="none"), progress=False) if made else open_index(mining.by) as index:
+            for query, hard in negatives(index, mining, queries, positives, barred, known, progress):
+                found |= {(query, positive): [id for id in ids if id in usable] for positive, ids in hard.items()}
+    finally:
+        if made:
+            remove(made)
     mined: list[str | None] = []
     for query, positive in wanted:
         negative = next((id for id in found.get((query, positive), ()) if id not in barred[query]), None)

@@ -1,103 +1,357 @@
-"""Making a training set of pairs: a query, a text or a paper, and a paper that answers it, with or without one that does not."""
+"""Pairs: a query, a text or a paper, and a paper that answers it, with or without one that does not.
+
+They are of a paper's own texts, of queries with judgements, of searches with clicks, of papers and labels. With labels (Zhang et al. 2023,
+section 3.4 and appendix A.1) a negative comes from a near paper: one that the paper cites, that shares an author with it, or that is of its
+venue.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from random import Random
+from typing import Any, NamedTuple
 
-from ..base.errors import InvalidRequest, UnknownName
-from ..base.types import Paper, Query
-from ..evaluation.builders.folders import new_folder
-from ..options import CiteSettings
-from ..papers.corpora import ColumnMap, Corpus, Sources
-from ..progress import shown
-from ..protocols import Progress
+import numpy as np
+
+from ..base.errors import InvalidRequest, NotFound
+from ..base.types import Paper, Query, Rows
+from ..evaluation.builders.cited_corpus import read_collection
+from ..evaluation.builders.negatives import shuffled
+from ..evaluation.readers import beir
+from ..matching.lexical.sentences import sentences
+from ..papers.bibliographies import keywords
+from ..papers.corpora import Attribute, Corpus
+from ..papers.references import reference_columns
+from ..query.citations.citation_graph import Graph
+from .forms import LABEL, WITHOUT, Doc
+from .held_out import TRAIN, folded
 from .mining import MINED, Mining, mine
-from .pair_recipes import RECIPES, Drawn, Pair
-from .set_folder import Doc, write_facts, write_papers, write_queries, write_table
-from .training_papers import SetRequest
+from .training_papers import KEYWORDS, LABELS, DrawnSet, Recipe, SetRequest, texts_in
+from .training_set import read_searches
 from .triplets import listed_counts
 
 ALONE = "none"
 """What a pair without a negative counts as."""
+FEWEST_WORDS = 5
+"""Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""
+SHOWN, JUDGED = "shown", "judged"
+"""Kinds of negatives: shown to a user who did not click, and judged to be irrelevant."""
 
 
-def build_pairs(
-    source: Sources | Corpus,
-    to: str | Path,
-    recipe: str,
-    settings: CiteSettings = CiteSettings(),
-    *,
-    column: str | None = None,
-    without: Sequence[str] = (),
-    mining: Mining | None = None,
-    columns: ColumnMap | None = None,
-    progress: Progress | bool = True,
-) -> None:
-    """Make a training set of pairs, in the folder `to`, which appears when all is written.
+class Pair(NamedTuple):
+    """A query's id, a paper that answers it, one that does not, if there is one, and what kind that is."""
 
-    It has pairs.tsv, with the ids of a query, of a paper that answers it and of one that does not (or nothing), and the kind of the
-    latter; queries.jsonl, with the texts of queries that are no papers; corpus.jsonl, with the papers, also those whose text is changed
-    so that a query does not stand in it, see `set_folder.Doc`; and training.json. The same source, recipe, settings and seed give the
-    same files.
+    query: str
+    positive: Doc
+    negative: Doc | None = None
+    kind: str = ""
 
-    Args:
-        source: a corpus, as for `build_triplets`; for the recipe "queries" a BEIR folder; for "scimult-search" a file in the format
-            of SciRepEval's searches.
-        to: a new folder.
-        recipe: "titles", "sentences", "keywords", "queries", "scimult-search", "scimult-labels" or "label-papers", see
-            `pair_recipes.RECIPES`.
-        settings: how many papers or queries pairs are made of at most, drawn by chance; which citations tell what is near, for labels;
-            and the seed. The others choose nothing here.
-        column: the column with keywords or labels; by default recognised by name.
-        without: benchmarks that will be tested: "beir:DIR", "cite:DIR". None of their queries, papers or texts, is in a pair.
-        mining: what finds negatives for pairs that have none.
-        columns, progress: as for `build_triplets`.
 
-    Raises:
-        NotFound, InvalidRequest: the source, a benchmark, an index or a setting is invalid; or `to` is there already; or no pair can
-            be made.
-        UnknownName: there is no such recipe or column.
-        IndexBusy: another process is making the same folder.
+@dataclass(frozen=True)
+class DrawnPairs:
+    """Pairs, and what they are made of.
+
+    Attributes:
+        pairs: all different.
+        queries: the texts of those queries that are no papers, by id.
+        texts: ids, titles and abstracts of all papers, each time anew and in the same order.
+        papers: what BM25 indexes to mine in.
+        usable: the ids of the papers that may be a negative; None for all.
+        relevant: by query, papers that are no negatives besides its positives.
+        labels: labels that are in pairs as papers are, by id.
+        mined_form: the form of a mined negative, which is that of the positives, so that the form tells nothing.
+        left_out: how many papers and queries are left out as tested.
     """
-    if recipe not in RECIPES:
-        raise UnknownName("recipe", recipe, RECIPES)
-    with shown(progress) as progress, new_folder(Path(to)) as folder:
-        request = SetRequest(source, settings, without, column, columns, progress)
-        drawn = RECIPES[recipe].draw(request)
-        if without:
-            progress.note(f"{drawn.left_out:,} papers and queries are tested, and are left out")
-        if not drawn.pairs:
-            raise InvalidRequest(f"the recipe {recipe} makes no pair: {RECIPES[recipe].about}, is nowhere in the source")
-        pairs = drawn.pairs if mining is None else _mined(drawn, mining, folder, progress)
-        counts = Counter(pair.kind or ALONE for pair in pairs)
-        asked = {pair.query for pair in pairs}
-        progress.note(f"{len(pairs):,} pairs of {len(asked):,} queries; negatives: {listed_counts(counts)}")
-        docs = {doc for pair in pairs for doc in (pair.positive, pair.negative) if doc is not None}
-        docs |= {Doc(id) for id in asked if id not in drawn.queries}
-        _check_ids(docs, drawn)
-        write_table(folder, "pairs", ((one.query, one.positive.id, one.negative.id if one.negative else "", one.kind) for one in pairs))
-        write_queries(folder, {id: text for id, text in drawn.queries.items() if id in asked})
-        write_papers(folder, docs, drawn.texts(), drawn.labels)
-        made = {
+
+    pairs: list[Pair]
+    queries: Mapping[str, str]
+    texts: Callable[[], Iterable[tuple[str, str, str]]]
+    papers: Corpus | Sequence[Paper]
+    left_out: int
+    usable: Collection[str] | None = None
+    relevant: Mapping[str, Collection[str]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    mined_form: str = ""
+
+
+class OwnText(NamedTuple):
+    """A text out of a paper that is a query for it: what it is, the text, and the form of the paper without it."""
+
+    what: str
+    text: str
+    form: str
+
+
+def _title(title: str, _abstract: str, _value: Any, _chance: Random) -> OwnText | None:
+    return OwnText("title", title, "abstract")
+
+
+def _sentence(_title: str, abstract: str, _value: Any, chance: Random) -> OwnText | None:
+    parts = sentences(abstract)
+    numbers = [number for number, part in enumerate(parts, 1) if len(part.split()) >= FEWEST_WORDS]
+    if len(parts) < 2 or not numbers:
+        return None
+    number = chance.choice(numbers)
+    return OwnText(f"sentence-{number}", parts[number - 1], f"{WITHOUT}{number}")
+
+
+def _keywords(_title: str, _abstract: str, value: Any, _chance: Random) -> OwnText | None:
+    return OwnText("keywords", keywords.joined(value), "") if value else None
+
+
+def _own_texts(
+    text_of: Callable[[str, str, Any, Random], OwnText | None],
+    request: SetRequest,
+    attribute: Attribute | None = None,
+    mined_form: str = "",
+) -> DrawnPairs:
+    """A text out of each paper, and the paper without that text. A text that several papers have names none of them."""
+    if attribute is None and request.column is not None:
+        raise InvalidRequest("titles and sentences are of no column; leave it out")
+    library = request.library(attribute)
+    if library.column:
+        request.progress.note(f"keywords are read from {library.column!r}")
+    texts: dict[str, OwnText] = {}
+    left_out = library.left_out
+    for row, (id, title, abstract) in enumerate(texts_in(library.corpus)):
+        value = library.values[row] if attribute else None
+        found = text_of(title, abstract, value, Random(f"{request.settings.seed} {id}")) if library.is_usable[row] else None
+        if found is not None and request.held_out.has_text(found.text):
+            left_out += 1
+        elif found is not None and folded(found.text):
+            texts[id] = found
+    counts = Counter(folded(found.text) for found in texts.values())
+    ids = request.some([id for id, found in texts.items() if counts[folded(found.text)] == 1])
+    return DrawnPairs(
+        [Pair(f"{id}#{texts[id].what}", Doc(id, texts[id].form)) for id in ids],
+        {f"{id}#{texts[id].what}": texts[id].text for id in ids},
+        lambda: texts_in(library.corpus),
+        library.corpus,
+        left_out,
+        {id for id, is_usable in zip(library.ids, library.is_usable.tolist(), strict=True) if is_usable},
+        mined_form=mined_form,
+    )
+
+
+def _judged(request: SetRequest) -> DrawnPairs:
+    """One pair for each relevant paper of a query in a BEIR folder's train split; a paper judged irrelevant is its negative."""
+    folder = request.path("BEIR folder")
+    if not (folder / "qrels" / f"{TRAIN}.tsv").is_file():
+        raise NotFound(
+            f"{folder} has no qrels/{TRAIN}.tsv: pairs are made of the judgements there, never of those of a test; "
+            "rename the file if these are not tested"
+        )
+    material = beir.load(folder, TRAIN, f"beir:{folder}")
+    (task,) = material.tasks
+    papers = {paper.id: paper for paper in material.pool() if paper.title or paper.abstract}
+    tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
+    left_out = len(tested)
+    queries: dict[str, str] = {}
+    asked: dict[str, Mapping[str, float]] = {}
+    for id in request.some([id for id in task.queries if id in task.qrels]):
+        query = task.queries[id]
+        paper = query.paper
+        if paper is not None and not request.held_out.has_paper(id, paper.title):
+            papers.setdefault(id, paper)
+        elif paper is None and folded(query.text) and not request.held_out.has_text(query.text):
+            queries[id] = query.text
+        else:
+            left_out += 1
+            continue
+        asked[id] = {other: grade for other, grade in task.qrels[id].items() if other in papers and other not in tested and other != id}
+    pairs: list[Pair] = []
+    for id, grades in asked.items():
+        positives = [other for other, grade in grades.items() if grade > 0]
+        negatives = [other for other, grade in grades.items() if grade <= 0]
+        pairs += _with_negatives(id, positives, negatives, JUDGED, Random(f"{request.settings.seed} {id}"))
+    relevant = {id: {other for other, grade in task.qrels[id].items() if grade > 0} for id in asked}
+    return DrawnPairs(
+        pairs, queries, lambda: _texts_in(papers.values()), list(papers.values()), left_out, papers.keys() - tested, relevant=relevant
+    )
+
+
+def _shown(request: SetRequest) -> DrawnPairs:
+    """One pair for each paper that was clicked; one by chance that was shown and not clicked is its negative (SciMult, section 3.4)."""
+    searches, papers = read_searches(request.path("file of SciRepEval's searches"))
+    tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
+    left_out = len(tested)
+    queries: dict[str, str] = {}
+    pairs: list[Pair] = []
+    relevant: dict[str, set[str]] = {}
+    chosen = set(request.some(list(dict.fromkeys(search.id for search in searches))))
+    for search in searches:
+        if search.id not in chosen:
+            continue
+        if search.id in tested or (search.text is not None and (request.held_out.has_text(search.text) or not folded(search.text))):
+            left_out += search.id not in tested
+            continue
+        positives, negatives = ([id for id in ids if id not in tested and id != search.id] for ids in (search.scored, search.others))
+        queries |= {} if search.text is None or not positives else {search.id: search.text}
+        relevant.setdefault(search.id, set()).update(search.scored)
+        pairs += _with_negatives(search.id, positives, negatives, SHOWN, Random(f"{request.settings.seed} {search.id}"))
+    pairs = list(dict.fromkeys(pairs))
+    return DrawnPairs(pairs, queries, lambda: _texts_in(papers.values()), list(papers.values()), left_out, papers.keys() - tested, relevant)
+
+
+def _with_negatives(query: str, positives: Sequence[str], negatives: Sequence[str], kind: str, chance: Random) -> Iterator[Pair]:
+    """A pair for each positive paper, with a negative one by chance, if there is any."""
+    for positive in positives:
+        yield Pair(query, Doc(positive), Doc(chance.choice(negatives)), kind) if negatives else Pair(query, Doc(positive))
+
+
+def _texts_in(papers: Iterable[Paper]) -> Iterator[tuple[str, str, str]]:
+    return ((paper.id, paper.title, paper.abstract) for paper in papers)
+
+
+MOST_PAIRS = 100
+"""Pairs that a label is in at most, so that general labels do not overwhelm (Zhang et al. 2023, appendix A.1)."""
+DRAWS = 1000
+"""Near papers of a kind that are looked at, at most, in search of one with another label."""
+CITED, AUTHOR, VENUE = "cited", "same author", "same venue"
+"""How a negative's paper is near; which of them is tried first is drawn by chance, since a venue has the most papers by far."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Who is near whom, by row: who cites whom, and rows by author and by venue."""
+
+    graph: Graph | None
+    authors: Sequence[Sequence[str]]
+    venues: Sequence[str]
+    by_author: Mapping[str, Sequence[int]]
+    by_venue: Mapping[str, Rows]
+
+    def papers(self, row: int, chance: Random) -> Iterator[tuple[int, str]]:
+        """Near papers in an order of chance, kind by kind, with how they are near."""
+        sources: dict[str, Rows] = {}
+        if self.graph is not None:
+            sources[CITED] = self.graph.cites(row)
+        others = {other for author in self.authors[row] for other in self.by_author[author]}
+        sources[AUTHOR] = np.array(sorted(others), np.int64)
+        if self.venues[row]:
+            sources[VENUE] = self.by_venue[self.venues[row]]
+        for kind in chance.sample(sorted(sources), len(sources)):
+            yield from ((other, kind) for other in islice(shuffled(sources[kind], chance), DRAWS) if other != row)
+
+
+def _read_near(corpus: Corpus, request: SetRequest) -> Neighbours:
+    authors: list[tuple[str, ...]] = []
+    venues: list[str] = []
+    is_asked = request.settings.references is not None or request.settings.citations is not None
+    has_references = is_asked
+    for batch in corpus.batches():
+        authors += [tuple(dict.fromkeys(name.lower() for name in names or () if name)) for names in batch.papers["authors"].to_pylist()]
+        venues += [(venue or "").lower() for venue in batch.papers["venue"].to_pylist()]
+        has_references = has_references or bool(reference_columns(batch.papers.schema))
+    graph: Graph | None = None
+    try:
+        if has_references:
+            collection = read_collection(corpus, request.settings)
+            request.progress.note(collection.notes[0])
+            graph = collection.graph
+    except InvalidRequest as error:  # a column of references may name other papers alone
+        if is_asked:
+            raise
+        request.progress.note(f"no paper is near for being cited: {error}")
+    by_author: dict[str, list[int]] = {}
+    by_venue: dict[str, list[int]] = {}
+    for row, (names, venue) in enumerate(zip(authors, venues, strict=True)):
+        for name in names:
+            by_author.setdefault(name, []).append(row)
+        by_venue.setdefault(venue, []).append(row)
+    arrays = {venue: np.array(rows, np.int64) for venue, rows in by_venue.items()}
+    return Neighbours(graph, authors, venues, by_author, arrays)
+
+
+def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
+    """Pairs of a paper and a label of it, either of them the query. The negative is a label that a near paper has and the paper has not;
+    or a near paper that has labels, but not this one."""
+    corpus, seed = request.corpus, request.settings.seed
+    library = request.library(LABELS)
+    request.progress.note(f"labels are read from {library.column!r}")
+    near = _read_near(corpus, request)
+    labels: dict[int, tuple[str, ...]] = {
+        row: value
+        for row, (value, is_usable) in enumerate(zip(library.values, library.is_usable.tolist(), strict=True))
+        if is_usable and value
+    }
+    rows_of: dict[str, list[int]] = {}
+    chosen = request.some([library.ids[row] for row in labels])
+    row_of = {library.ids[row]: row for row in labels}
+    tested = {label for value in labels.values() for label in value if request.held_out.has_text(label)}
+    for id in chosen:
+        for label in labels[row_of[id]]:
+            if label not in tested:
+                rows_of.setdefault(label, []).append(row_of[id])
+    kept = {label: Random(f"{seed} {label}").sample(rows, min(MOST_PAIRS, len(rows))) for label, rows in sorted(rows_of.items())}
+    pairs: list[Pair] = []
+    for row, label in sorted((row, label) for label, rows in kept.items() for row in rows):
+        chance = Random(f"{seed} {library.ids[row]} {label}")
+        paper, name = library.ids[row], f"{LABEL}{label}"
+        near_papers = ((other, kind) for other, kind in near.papers(row, chance) if other in labels)
+        if to_labels:
+            others = ((sorted({*labels[other]} - {*labels[row]} - tested), kind) for other, kind in near_papers)
+            found: Any = next(((chance.choice(names), kind) for names, kind in others if names), None)
+            pairs.append(Pair(paper, Doc(name), Doc(f"{LABEL}{found[0]}"), found[1]) if found else Pair(paper, Doc(name)))
+        else:
+            found = next(((other, kind) for other, kind in near_papers if label not in labels[other]), None)
+            pairs.append(Pair(name, Doc(paper), Doc(library.ids[found[0]]), found[1]) if found else Pair(name, Doc(paper)))
+    named = {doc.id for pair in pairs for doc in (pair.positive, pair.negative) if doc} | {pair.query for pair in pairs}
+    all_labels = {f"{LABEL}{label}": label for label in sorted({*kept, *(name for value in labels.values() for name in value)})}
+    used = {id: label for id, label in all_labels.items() if id in named}
+    relevant: dict[str, set[str]] = {}
+    for row, value in labels.items():
+        for label in value:
+            relevant.setdefault(f"{LABEL}{label}", set()).add(library.ids[row])
+    return DrawnPairs(
+        pairs,
+        {} if to_labels else used,
+        lambda: texts_in(corpus),
+        corpus,
+        library.left_out + len(tested),
+        {library.ids[row] for row in labels},
+        relevant,
+        used if to_labels else {},
+    )
+
+
+def drawn_pairs(about: str, draw: Callable[[SetRequest], DrawnPairs], request: SetRequest) -> DrawnSet:
+    """The pairs that a function draws: `about` says of what, for messages."""
+    drawn, mining = draw(request), request.mining
+    request.told(drawn.left_out, "papers and queries are tested")
+    if not drawn.pairs:
+        raise InvalidRequest(f"the recipe {request.recipe} makes no pair: {about}, is nowhere in the source")
+    pairs = drawn.pairs if mining is None else _mined(drawn, mining, request)
+    counts = Counter(pair.kind or ALONE for pair in pairs)
+    asked = {pair.query for pair in pairs}
+    request.progress.note(f"{len(pairs):,} pairs of {len(asked):,} queries; negatives: {listed_counts(counts)}")
+    docs = {doc for pair in pairs for doc in (pair.positive, pair.negative) if doc is not None}
+    docs |= {Doc(id) for id in asked if id not in drawn.queries}
+    made = {doc.id for doc in docs if doc.form} | drawn.labels.keys()
+    if made and (taken := next((id for id, _, _ in drawn.texts() if id in made), None)):
+        raise InvalidRequest(f"a paper has the id {taken!r}, which stands for a changed text or a label here; give it another")
+    return DrawnSet(
+        [(one.query, one.positive.id, one.negative.id if one.negative else "", one.kind) for one in pairs],
+        docs,
+        drawn.texts(),
+        {
             "papers": len({doc.paper for doc in docs} - drawn.labels.keys()),
             "queries": len(asked),
             "pairs": len(pairs),
             "kinds": dict(sorted(counts.items())),
             **({"mined": mining.facts()} if mining else {}),
-        }
-        write_facts(folder, "pairs", request.facts(recipe, RECIPES[recipe].source, made, drawn.left_out))
+        },
+        drawn.left_out,
+        {id: text for id, text in drawn.queries.items() if id in asked},
+        drawn.labels,
+    )
 
 
-def _check_ids(docs: set[Doc], drawn: Drawn) -> None:
-    """Raise InvalidRequest if a paper of the source has the id that a changed text, or a label, gets."""
-    made = {doc.id for doc in docs if doc.form} | drawn.labels.keys()
-    if made and (taken := next((id for id, _, _ in drawn.texts() if id in made), None)):
-        raise InvalidRequest(f"a paper has the id {taken!r}, which stands for a changed text or a label here; give it another")
-
-
-def _mined(drawn: Drawn, mining: Mining, folder: Path, progress: Progress) -> list[Pair]:
+def _mined(drawn: DrawnPairs, mining: Mining, request: SetRequest) -> list[Pair]:
     """The same pairs; those without a negative have what their query finds, each paper once a query."""
     if drawn.labels:
         raise InvalidRequest("an index has no labels to mine; leave out `mining`")
@@ -115,9 +369,28 @@ def _mined(drawn: Drawn, mining: Mining, folder: Path, progress: Progress) -> li
             papers[id] = Paper(id, title, abstract)
     queries = [Query(id, paper=papers[id]) if text is None else Query(id, text) for id, text in texts.items()]
     usable = known if drawn.usable is None else drawn.usable
-    negatives = iter(mine(mining, wanted, queries, barred, drawn.papers, known, usable, folder, progress))
+    negatives = iter(mine(mining, wanted, queries, barred, drawn.papers, known, usable, request.folder, request.progress))
     pairs: list[Pair] = []
     for pair in drawn.pairs:
         negative = next(negatives) if pair.negative is None else None
         pairs.append(pair if negative is None else pair._replace(negative=Doc(negative, drawn.mined_form), kind=MINED))
     return pairs
+
+
+OWN = "self-supervision on papers alone"
+SCIMULT = "Zhang et al. 2023, section 3.4 and appendix A.1"
+
+
+def _recipe(about: str, source: str, draw: Callable[[SetRequest], DrawnPairs]) -> Recipe:
+    return Recipe(source, partial(drawn_pairs, about, draw))
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "titles": _recipe("a paper's title, and its abstract", OWN, partial(_own_texts, _title, mined_form="abstract")),
+    "sentences": _recipe("a sentence of an abstract, and the paper without it", OWN, partial(_own_texts, _sentence)),
+    "keywords": _recipe("a paper's keywords, and the paper", OWN, partial(_own_texts, _keywords, attribute=KEYWORDS)),
+    "queries": _recipe("a query, and a paper that is judged relevant", "judgements of a BEIR folder's train split", _judged),
+    "scimult-search": _recipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _shown),
+    "scimult-labels": _recipe("a paper, and a label of it", SCIMULT, partial(_labels, to_labels=True)),
+    "label-papers": _recipe("a label, and a paper of it", SCIMULT, partial(_labels, to_labels=False)),
+}

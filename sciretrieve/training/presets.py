@@ -54,6 +54,10 @@ class Plan:
 TAUGHT: tuple[Loss, ...] = ("distil", "rank")
 """Losses that compare with a teacher."""
 FACET_LOSSES: tuple[Loss, ...] = ("facets", "facets-apart")
+DROPOUT = 0.2
+"""Of the input of a head that tells classes or a number (the authors' code of SciRepEval)."""
+PAL_WIDTH = 204
+"""Of projected attention layers (`hidden_size_aug` in SciRepEval's configuration, pals.config.json)."""
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
 SCIREPEVAL = Plan(
     base="scincl",

@@ -18,13 +18,12 @@ from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
 from ..protocols import Progress
-from .forms import FORMATS, Lessons, ranking_labels
+from .forms import FORMATS, Lessons, TrainingSet, ranking_labels
 from .presets import Plan, plan_of
-from .results import FACTS, Trained, compared, gain, write_results
-from .training_set import TrainingSet, read_training_set
+from .results import FACTS, Board, Trained, compared, gain, write_results
+from .training_set import read_training_set
 
 if TYPE_CHECKING:
-    from .learning.boards import Board
     from .learning.devices import Processes
 
 PLAN = "plan.json"
@@ -62,7 +61,7 @@ def train(
     bit for bit, as one that was never interrupted. Weights that gained nothing on what is held out are not kept.
 
     Args:
-        data: folders that `build_triplets` and the like made, or files of SciRepEval's.
+        data: folders that `build_set` made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
         formats: through which format all texts of a set are read, by the set's name, where that is not as its form has it: "proximity",
@@ -114,7 +113,6 @@ def learn(
     target = Path(to).resolve()
     partial = target.with_name(target.name + ".partial")
 
-    from .learning.boards import Board
     from .learning.devices import joined
 
     with shown(progress) as progress, joined() as processes:

@@ -1,10 +1,10 @@
-"""What a training set is made of: the papers of a corpus that are usable, with one of its columns: fields, keywords, a venue, a number."""
+"""What a training set is asked for, what is drawn for it, and of what: papers of a corpus that are usable, with one of its columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -20,7 +20,9 @@ from ..options import CiteSettings
 from ..papers.bibliographies import keywords
 from ..papers.corpora import FIELDS, Attribute, ColumnMap, Corpus, Sources, fields_in, open_corpus, read_attributed
 from ..protocols import Progress
+from .forms import Doc
 from .held_out import HeldOut
+from .mining import Mining
 
 CITATION_COUNTS = ("citations", "ncitations", "citationcount", "citedbycount", "timescited", "numcitedby", "incitationscount")
 """Columns with the number of a paper's citations, by their letters, best first."""
@@ -63,13 +65,17 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class SetRequest:
-    """What a training set is asked for: of which source and which column of it, with which settings, and without which benchmarks."""
+    """What a training set is asked for, see `building.build_set`; `folder` is where it is made."""
 
+    recipe: str
     source: Sources | Corpus
     settings: CiteSettings
-    without: Sequence[str]
     column: str | None
+    shares: str | None
+    without: Sequence[str]
+    mining: Mining | None
     columns: ColumnMap | None
+    folder: Path
     progress: Progress
 
     def __post_init__(self) -> None:
@@ -98,8 +104,28 @@ class SetRequest:
         return path
 
     def library(self, attribute: Attribute | None = None) -> TrainingPapers:
-        """The source's papers, with what the column says of each. Raises as `read_library`."""
-        return read_library(self.corpus, self.held_out, attribute, self.column if attribute else None)
+        """The source's papers, read once, with what the column says of each.
+
+        Raises:
+            UnknownName: there is no such column.
+            InvalidRequest: there are no papers, or no column says anything of the kind.
+        """
+        column = self.column if attribute else None
+        tested: list[bool] = []
+
+        def see(table: pa.Table) -> None:
+            tested.extend(map(self.held_out.has_paper, table["id"].to_pylist(), table["title"].to_pylist()))
+
+        papers = read_attributed(self.corpus, attribute, column, see)
+        if attribute is not None and not papers.column:
+            if column is None:
+                among = ", ".join(papers.columns[:16])
+                raise InvalidRequest(f"no column says {attribute.about} of papers, among {among}; name it with `column`")
+            if column not in papers.columns:
+                raise UnknownName("column", column, papers.columns)
+            raise InvalidRequest(f"the column {column!r} says of no paper {attribute.about}")
+        is_tested = np.array(tested)
+        return TrainingPapers(self.corpus, papers.ids, papers.full & ~is_tested, is_tested, papers.values, papers.column)
 
     def some(self, items: Sequence[Item]) -> list[Item]:
         """As many papers or queries as are wanted, by chance, in their order."""
@@ -108,9 +134,48 @@ class SetRequest:
         places = Random(f"{self.settings.seed} queries").sample(range(len(items)), self.settings.queries)
         return [items[place] for place in sorted(places)]
 
-    def facts(self, recipe: str, source: str, made: Mapping[str, Any], left_out: int) -> dict[str, Any]:
-        """What is written down with the set: how it was made, what it has, and what is left out of it."""
-        return {"recipe": recipe, "source": source, "seed": self.settings.seed, **made, "without": list(self.without), "left_out": left_out}
+    def told(self, left_out: int, what: str = "papers of the corpus are test queries") -> int:
+        """How many are left out as tested, of which people are told if they named tests."""
+        if self.without:
+            self.progress.note(f"{left_out:,} {what}, and are left out")
+        return left_out
+
+
+@dataclass(frozen=True)
+class DrawnSet:
+    """What is drawn for a training set.
+
+    Attributes:
+        rows: those of its table.
+        docs: its papers.
+        texts: ids, titles and abstracts of all papers of the source, which give the papers their order.
+        made: what is written down of it.
+        left_out: how many papers and queries are left out as tested.
+        queries: the texts of queries that are no papers, by id; None for a form that has none.
+        labels: labels that are in pairs as papers are, by id.
+    """
+
+    rows: Sequence[Sequence[str]]
+    docs: Iterable[Doc]
+    texts: Iterable[tuple[str, str, str]]
+    made: Mapping[str, object]
+    left_out: int
+    queries: Mapping[str, str] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a set is drawn: after whom, and the function that does it. Raises InvalidRequest or UnknownName if there is nothing to draw."""
+
+    source: str
+    draw: Callable[[SetRequest], DrawnSet]
+
+
+def texts_in(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
+    """Id, title and abstract of each paper; the corpus is read."""
+    for batch in corpus.batches():
+        yield from ((paper.id, paper.title, paper.abstract) for paper in texts_of(batch.papers))
 
 
 @dataclass(frozen=True)
@@ -137,41 +202,3 @@ class TrainingPapers:
     def left_out(self) -> int:
         """How many papers are held out."""
         return int(self.is_tested.sum())
-
-    def texts(self) -> Iterator[tuple[int, str, str, str]]:
-        """Row, id, title and abstract of each paper; the corpus is read."""
-        row = 0
-        for batch in self.corpus.batches():
-            for paper in texts_of(batch.papers):
-                yield row, paper.id, paper.title, paper.abstract
-                row += 1
-
-
-def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None = None, column: str | None = None) -> TrainingPapers:
-    """Read a corpus once.
-
-    Args:
-        corpus: the corpus.
-        held_out: papers that are not usable.
-        attribute: what is read of each paper besides.
-        column: the column with that; by default recognised by name.
-
-    Raises:
-        UnknownName: there is no such column.
-        InvalidRequest: there are no papers, or no column says anything of the kind.
-    """
-    tested: list[bool] = []
-
-    def see(table: pa.Table) -> None:
-        tested.extend(map(held_out.has_paper, table["id"].to_pylist(), table["title"].to_pylist()))
-
-    papers = read_attributed(corpus, attribute, column, see)
-    if attribute is not None and not papers.column:
-        if column is None:
-            among = ", ".join(papers.columns[:16])
-            raise InvalidRequest(f"no column says {attribute.about} of papers, among {among}; name it with `column`")
-        if column not in papers.columns:
-            raise UnknownName("column", column, papers.columns)
-        raise InvalidRequest(f"the column {column!r} says of no paper {attribute.about}")
-    is_tested = np.array(tested)
-    return TrainingPapers(corpus, papers.ids, papers.full & ~is_tested, is_tested, papers.values, papers.column)

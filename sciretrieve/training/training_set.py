@@ -1,22 +1,33 @@
-"""Reading a training set: a folder that `sciretrieve train build` made, or a file in the format of SciRepEval's training data."""
+"""Reading a training set: a folder that `sciretrieve train build` made, or a file in the format of SciRepEval's training data.
+
+Such a file has triplets, queries with candidates, or papers with labels or a number: one list of JSON (.json), an object a line (.jsonl),
+or Parquet, as on the hub; what it is for is seen by its first object.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base.errors import InvalidRequest, NotFound
 from ..base.types import Paper
-from ..evaluation.readers.benchmark_files import paper_of, rows, text_of
-from ..files.streams import read_text
+from ..evaluation.readers.benchmark_files import found, paper_of, rows, text_of
+from ..files.streams import bare_name, read_text
 from .forms import CORPUS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
-from .scirepeval_files import read_scirepeval
 
-__all__ = ["TrainingSet", "read_training_set"]
+ROLES = ("query", "pos", "neg")
+IDS = ("corpus_id", "doc_id", "sha", "paper_id")
+LABELS = ("labels_text", "descriptor", "label", "labels")
+TARGETS = ("log_citations", "scaled_year")
+"""Fields with labels or a number, best first; those of `labels_field` in the authors' configuration of tasks."""
+MOST_TRIPLETS = 5
+"""Triplets of a query with candidates: as in the authors' code, `training/mtl_datasets.py`."""
 
 
 def read_training_set(path: str | Path) -> TrainingSet:
@@ -29,7 +40,7 @@ def read_training_set(path: str | Path) -> TrainingSet:
     path = Path(path)
     if not path.exists():
         raise NotFound(f"there is no training set at {path}; {MAKE}")
-    return _of_folder(path) if path.is_dir() else read_scirepeval(path)
+    return _of_folder(path) if path.is_dir() else _of_file(path)
 
 
 def _of_folder(folder: Path) -> TrainingSet:
@@ -87,3 +98,121 @@ def _table(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]
         if len(values) != len(header):
             raise InvalidRequest(f"{path}, line {number}: {len(values)} columns where {len(header)} are expected")
         yield number, values
+
+
+def _of_file(path: Path) -> TrainingSet:
+    """Read a file of SciRepEval's training data.
+
+    Of a query with candidates there are as many triplets as candidates without a score, five at most: each such candidate once, the last
+    first, and those with a score in turn. These are "pairs" if queries are texts, and "triplets" if they are papers. A query whose
+    candidates all have a score, or none, teaches nothing and is left out.
+
+    Raises:
+        InvalidRequest: it is no such file.
+    """
+    numbered = _rows(path)
+    first = next(numbered, None)
+    if first is None:
+        raise InvalidRequest(f"{path} is empty; expected SciRepEval's triplets, queries with candidates, or papers with labels")
+    row = first[1]
+    read = _papers if "query" not in row and not {"pos", "neg"} & row.keys() else _candidates if "candidates" in row else _triplets
+    return read(path, chain([first], numbered))
+
+
+def _triplets(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:
+    papers: dict[str, Paper] = {}
+    triplets: list[tuple[str, str, str]] = []
+    for number, row in numbered:
+        ids = [_known(papers, path, f"triplet {number}", role, row.get(role)) for role in ROLES]
+        triplets.append((ids[0], ids[1], ids[2]))
+    return TrainingSet("triplets", papers, triplets)
+
+
+def _candidates(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:
+    papers: dict[str, Paper] = {}
+    queries: dict[str, str] = {}
+    triplets: list[tuple[str, str, str]] = []
+    for search in _searches(path, numbered, papers):
+        queries |= {} if search.text is None else {search.id: search.text}
+        others = search.others[::-1][:MOST_TRIPLETS]
+        pairs = zip(islice(cycle(search.scored), len(others)), others, strict=False)
+        triplets += [(search.id, positive, negative) for positive, negative in pairs]
+    if not triplets:
+        raise InvalidRequest(f"{path} has no query that has a candidate with a score and one without")
+    return TrainingSet("pairs" if queries else "triplets", papers, triplets, queries)
+
+
+class SearchLists(NamedTuple):
+    """A query with candidates: its id, its text (None for a paper), and the ids of the candidates with a score and of the others."""
+
+    id: str
+    text: str | None
+    scored: list[str]
+    others: list[str]
+
+
+def read_searches(path: Path) -> tuple[list[SearchLists], Mapping[str, Paper]]:
+    """Read a file of queries with candidates, and all its papers, by id. Raises InvalidRequest if it is no such file."""
+    papers: dict[str, Paper] = {}
+    searches = list(_searches(path, _rows(path), papers))
+    return searches, papers
+
+
+def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], papers: dict[str, Paper]) -> Iterator[SearchLists]:
+    """The queries with candidates; all their papers are put among those known."""
+    for number, row in numbered:
+        query, candidates = row.get("query"), row.get("candidates")
+        if not isinstance(candidates, list):
+            raise InvalidRequest(f"{path}, query {number}: 'candidates' is no list of papers")
+        text = query if isinstance(query, str) else None
+        id = _known(papers, path, f"query {number}", "query", query) if text is None else str(row.get("doc_id") or f"query {number}")
+        scored: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for candidate in candidates:
+            other = _known(papers, path, f"query {number}", "candidates", candidate)
+            (scored if candidate.get("score") else others)[other] = None
+        yield SearchLists(id, text, list(scored), [other for other in others if other not in scored])
+
+
+def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:
+    papers: dict[str, Paper] = {}
+    labels: dict[str, tuple[str, ...]] = {}
+    targets: dict[str, float] = {}
+    name, one_each = "", True
+    for number, row in numbered:
+        if not name:
+            name = next((name for name in (*LABELS, *TARGETS) if row.get(name) is not None), "")
+        where = f"{path}, paper {number}"
+        if not name or row.get(name) is None:
+            raise InvalidRequest(f"{where}: no {name or ' or '.join((*LABELS, *TARGETS))}; found {found(row)}")
+        id = _known(papers, path, f"paper {number}", "it", row)
+        if name in TARGETS:
+            targets[id] = number_of(row[name], where)
+        else:
+            one_each = one_each and not isinstance(row[name], list)
+            names = row[name] if isinstance(row[name], list) else [row[name]]
+            labels[id] = tuple(dict.fromkeys((*labels.get(id, ()), *map(str, names))))
+    return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets, one_each=one_each)
+
+
+def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:
+    """The id of a paper, which is put among those known. Raises InvalidRequest if it is none."""
+    if not isinstance(value, Mapping) or not any(value.get(name) for name in IDS):
+        raise InvalidRequest(f"{path}, {where}: {role!r} is no paper with a title and one of {', '.join(IDS)}")
+    id = next(str(value[name]) for name in IDS if value.get(name))
+    papers.setdefault(id, paper_of(value, id))
+    return id
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Its objects, numbered from 1: one list of JSON, or an object a line."""
+    if Path(bare_name(path)).suffix != ".json":
+        yield from rows(path)
+        return
+    try:
+        values = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is not JSON: {error}") from error
+    if not isinstance(values, list) or not all(isinstance(value, Mapping) for value in values):
+        raise InvalidRequest(f"{path} is no list of triplets; an object a line has the ending .jsonl")
+    yield from enumerate(values, 1)

@@ -1,109 +1,229 @@
-"""Making a training set: triplets of a corpus's papers by who cites whom, without those that a benchmark tests."""
+"""Triplets: a paper, one that it cites, and one that it does not, by the recipes of the papers.
+
+`specter` is of Singh et al. 2023, appendix A.2, as SPECTER's authors sample; `specter2` of section 5 there, as the authors' script
+does; `scimult` of Zhang et al. 2023, section 3.4; `s2orc` of Seoh et al. 2023, appendix C.1. A hard negative is always cited by what
+the query cites, and not by the query.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
 from random import Random
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.errors import InvalidRequest, UnknownName
-from ..base.types import Mask, Paper, Query
-from ..evaluation.builders.cited_corpus import Collection, read_collection
-from ..evaluation.builders.folders import new_folder
-from ..options import CiteSettings
-from ..papers.corpora import ColumnMap, Corpus, Sources
-from ..progress import shown
-from ..protocols import Progress
+from ..base.errors import InvalidRequest
+from ..base.once import once
+from ..base.types import Mask, Paper, Query, Rows
+from ..evaluation.builders.cited_corpus import Collection as CitedPapers
+from ..evaluation.builders.cited_corpus import read_collection
+from ..evaluation.builders.negatives import shuffled
 from ..query.citations.citation_graph import Graph
 from .field_shares import drawn_by_shares, parsed_shares
+from .forms import Doc
 from .mining import MINED, Mining, mine
-from .recipes import HARD, RECIPES, CitationNetwork, Recipe, Triplet
-from .set_folder import Doc, write_facts, write_papers, write_table
-from .training_papers import SetRequest
+from .training_papers import DrawnSet, Recipe, SetRequest, texts_in
+
+HARD, EASY = "hard", "easy"
+SAME, SHARED, OTHER = "same fields", "shared field", "other fields"
+"""Kinds of negatives: cited by what the query cites; by chance; and by chance among papers with the query's fields, with any, with none."""
+DRAWS = 10_000
+"""Papers that are drawn at most in search of other fields: where nearly all share one, a query gets fewer negatives."""
+
+NO_ROWS: Rows = np.empty(0, np.int64)
+Key = TypeVar("Key", bound=Hashable)
 
 
-def build_triplets(
-    corpus: Sources | Corpus,
-    to: str | Path,
-    recipe: str,
-    settings: CiteSettings = CiteSettings(),
+class Triplet(NamedTuple):
+    """Rows of a corpus: a query, a paper that it cites, one that it does not; and what kind of negative that is."""
+
+    query: int
+    positive: int
+    negative: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class CitationNetwork:
+    """What triplets are drawn from.
+
+    Attributes:
+        graph: who cites whom.
+        is_usable: which papers may be in a triplet, (n,).
+        field_sets: the fields of each paper; None if papers have none.
+    """
+
+    graph: Graph
+    is_usable: Mask
+    field_sets: Sequence[Collection[str]] | None = None
+
+    def cited(self, row: int) -> list[int]:
+        """The usable papers that a paper cites, rising."""
+        return self._usable(self.graph.cites(row))
+
+    def beyond(self, row: int, through: Iterable[int]) -> list[int]:
+        """The usable papers that any of these cite and the paper itself does not, rising."""
+        further = {other for step in through for other in self.graph.cites(step).tolist()} - self.not_negative(row)
+        return self._usable(np.array(sorted(further), np.int64))
+
+    def not_negative(self, row: int) -> set[int]:
+        """A paper and all that it cites."""
+        return {row, *self.graph.cites(row).tolist()}
+
+    def by_chance(self, barred: Collection[int], chance: Random) -> Iterator[int]:
+        """Usable papers in an order of chance, each once, but for barred ones."""
+        return _drawn(self._rows, barred, chance)
+
+    def by_fields(self, row: int, barred: Collection[int], chance: Random) -> Mapping[str, Iterator[int]]:
+        """The same, of each kind of fields; of none for a paper of no known field."""
+        if not self.field_sets or not (fields := frozenset(self.field_sets[row])):
+            return {}
+        sets = self.field_sets
+        sharing = np.concatenate([self._rows_of_field.get(field, NO_ROWS) for field in sorted(fields)])
+        return {
+            OTHER: (other for other in islice(self.by_chance(barred, chance), DRAWS) if fields.isdisjoint(sets[other])),
+            SHARED: _drawn(sharing, barred, chance),
+            SAME: _drawn(self._rows_of_fields.get(fields, NO_ROWS), barred, chance),
+        }
+
+    def _usable(self, rows: Rows) -> list[int]:
+        usable: list[int] = rows[self.is_usable[rows]].tolist()
+        return usable
+
+    @once
+    def _rows(self) -> Rows:
+        return np.flatnonzero(self.is_usable)
+
+    @once
+    def _rows_of_field(self) -> Mapping[str, Rows]:
+        return _rows_by((row, field) for row in self._rows.tolist() for field in set(self.field_sets[row] if self.field_sets else ()))
+
+    @once
+    def _rows_of_fields(self) -> Mapping[frozenset[str], Rows]:
+        return _rows_by((row, frozenset(self.field_sets[row] if self.field_sets else ())) for row in self._rows.tolist())
+
+
+def _rows_by(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, Rows]:
+    """Rows by what they are paired with."""
+    rows_of: dict[Key, list[int]] = {}
+    for row, key in pairs:
+        rows_of.setdefault(key, []).append(row)
+    return {key: np.array(rows, np.int64) for key, rows in rows_of.items()}
+
+
+def _drawn(rows: Rows, barred: Collection[int], chance: Random) -> Iterator[int]:
+    """Rows in an order of chance, each once, also where some are there twice."""
+    taken = set(barred)
+    for row in shuffled(rows, chance):
+        if row not in taken:
+            taken.add(row)
+            yield row
+
+
+def _specter(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
+    """Five: two hard ones and three easy ones. A query without hard negatives makes none, as in the authors' code, whose margin
+    between cited and further papers is nothing then."""
+    cited = citations.cited(query)
+    further = citations.beyond(query, cited)
+    pairs = len(cited) * len(further)
+    places = [divmod(place, len(further)) for place in chance.sample(range(pairs), min(2, pairs))]
+    hard = [Triplet(query, cited[one], further[other], HARD) for one, other in places]
+    if not hard:
+        return []
+    easy = islice(citations.by_chance(citations.not_negative(query) | set(further), chance), 5 - len(hard))
+    return hard + [Triplet(query, chance.choice(cited), negative, EASY) for negative in easy]
+
+
+def _specter2(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
+    """Ten: four hard ones, and six easy ones of which two have the query's fields, two share one, and two have none of them; six by
+    chance where fields are not known. Each negative gets the next of the papers that the query cites."""
+    cited = citations.cited(query)
+    further = citations.beyond(query, cited)
+    if not further:
+        return []
+    chance.shuffle(cited)
+    negatives = dict.fromkeys(chance.sample(further, min(4, len(further))), HARD)
+    barred = citations.not_negative(query) | set(further)
+    sources = citations.by_fields(query, barred, chance)
+    for kind, rows in sources.items():
+        negatives |= dict.fromkeys(islice((row for row in rows if row not in negatives), 2), kind)
+    if not sources:
+        negatives |= dict.fromkeys(islice(citations.by_chance(barred, chance), 6), EASY)
+    return [Triplet(query, positive, negative, kind) for positive, (negative, kind) in zip(cycle(cited), negatives.items(), strict=False)]
+
+
+def _scimult(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
+    """One for each paper that the query cites, with a negative that this very paper cites; by chance where there is none, as for
+    three in five of the paper's own pairs."""
+    triplets = []
+    barred = citations.not_negative(query)
+    for positive in citations.cited(query):
+        if further := citations.beyond(query, [positive]):
+            triplets.append(Triplet(query, positive, chance.choice(further), HARD))
+        else:
+            triplets += [Triplet(query, positive, negative, EASY) for negative in islice(citations.by_chance(barred, chance), 1)]
+    return triplets
+
+
+def drawn_triplets(
+    sample: Callable[[CitationNetwork, int, Random], list[Triplet]],
+    request: SetRequest,
     *,
-    without: Sequence[str] = (),
-    shares: str | None = None,
-    mining: Mining | None = None,
-    columns: ColumnMap | None = None,
-    progress: Progress | bool = True,
-) -> None:
-    """Make a training set of a corpus whose papers cite each other, in the folder `to`, which appears when all is written.
-
-    It has triplets.tsv, with the ids of a query, of a paper that it cites and of one that it does not, and the kind of the latter;
-    corpus.jsonl, with these papers, in BEIR's layout; and training.json, which says how it was made. Papers without a title or
-    an abstract are in no triplet. The same corpus, recipe, settings and seed give the same files.
+    title_only: float = 0.0,
+    needs_field: bool = False,
+) -> DrawnSet:
+    """The triplets of a corpus whose papers cite each other.
 
     Args:
-        corpus: files, directories, globs, papers in memory, or an open `Corpus`.
-        to: a new folder.
-        recipe: "specter", "specter2", "scimult" or "s2orc", see `recipes.RECIPES`.
-        settings: which citations and fields; how many papers are queries at most, drawn by chance, and how many others they cite
-            at least; and the seed. Its `cocited` and `indexes` choose nothing here.
-        without: benchmarks whose papers that are queries will be tested: "beir:DIR", "cite:DIR". They are in no triplet, under this id
-            or title, and nothing is reached through them.
-        shares: how queries are spread over fields, see `field_shares.parsed_shares`; by default as they are.
-        mining: what finds negatives in place of the hard ones; where it finds none, the recipe's own stay.
-        columns: which columns of the corpus are which; by default recognised by name.
-        progress: what is told how far it is, and what was read as what; by default a bar where a person looks, False for none.
-
-    Raises:
-        NotFound, InvalidRequest: the corpus, a file of citations, a benchmark, an index or a setting is invalid; or `to` is there
-            already; or no triplet can be made.
-        UnknownName: there is no such recipe, column or field.
-        IndexBusy: another process is making the same folder.
+        sample: gives the triplets of a query, all different, none if the recipe makes none of it.
+        request: what is asked for.
+        title_only: the share of papers whose abstract is left out.
+        needs_field: whether only papers of a known field are queries.
     """
-    if recipe not in RECIPES:
-        raise UnknownName("recipe", recipe, RECIPES)
-    chosen = RECIPES[recipe]
-    with shown(progress) as progress, new_folder(Path(to)) as folder:
-        request = SetRequest(corpus, settings, without, None, columns, progress)
-        collection = read_collection(request.corpus, settings)
-        for note in collection.notes:
-            progress.note(note)
-        is_tested = _tested(request, len(collection.ids))
-        if without:
-            progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
-        citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
-        queries = _queries(citations, collection, chosen, request, shares)
-        progress.start(len(queries), unit="queries")
-        triplets: list[Triplet] = []
-        for row in queries:
-            triplets += chosen.sample(citations, row, Random(f"{settings.seed} {recipe} {collection.ids[row]}"))
-            progress.advance(1)
-        if not triplets:
-            raise InvalidRequest(
-                f"the recipe {recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
-            )
-        if mining is not None:
-            triplets = _mined(triplets, mining, request, citations, collection.ids, folder)
-        counts = Counter(triplet.kind for triplet in triplets)
-        made_of = len({triplet.query for triplet in triplets})
-        progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
-        ids = collection.ids
-        write_table(folder, "triplets", ((ids[one.query], ids[one.positive], ids[one.negative], one.kind) for one in triplets))
-        wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
-        bare = {id for id in wanted if chosen.title_only and Random(f"{settings.seed} title {id}").random() < chosen.title_only}
-        write_papers(folder, map(Doc, wanted), ((id, title, "" if id in bare else text) for id, title, text in _texts(request.corpus)))
-        made = {
+    progress, seed = request.progress, request.settings.seed
+    collection = read_collection(request.corpus, request.settings)
+    for note in collection.notes:
+        progress.note(note)
+    ids = collection.ids
+    is_tested = _tested(request, len(ids))
+    left_out = request.told(int(is_tested.sum()))
+    citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
+    queries = _queries(citations, collection, request, needs_field=needs_field)
+    progress.start(len(queries), unit="queries")
+    triplets: list[Triplet] = []
+    for row in queries:
+        triplets += sample(citations, row, Random(f"{seed} {request.recipe} {ids[row]}"))
+        progress.advance(1)
+    if not triplets:
+        raise InvalidRequest(
+            f"the recipe {request.recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
+        )
+    triplets = _mined(triplets, request.mining, request, citations, ids) if request.mining else triplets
+    counts = Counter(triplet.kind for triplet in triplets)
+    made_of = len({triplet.query for triplet in triplets})
+    progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
+    wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
+    bare = {id for id in wanted if title_only and Random(f"{seed} title {id}").random() < title_only}
+    return DrawnSet(
+        [(ids[one.query], ids[one.positive], ids[one.negative], one.kind) for one in triplets],
+        map(Doc, wanted),
+        ((id, title, "" if id in bare else text) for id, title, text in texts_in(request.corpus)),
+        {
             "papers": len(wanted),
             "title_only": len(bare),
             "queries": made_of,
             "triplets": len(triplets),
             "kinds": dict(sorted(counts.items())),
-            **({"shares": shares} if shares else {}),
-            **({"mined": mining.facts()} if mining else {}),
-        }
-        write_facts(folder, "triplets", request.facts(recipe, chosen.source, made, int(is_tested.sum())))
+            **({"shares": request.shares} if request.shares else {}),
+            **({"mined": request.mining.facts()} if request.mining else {}),
+        },
+        left_out,
+    )
 
 
 def listed_counts(counts: Counter[str]) -> str:
@@ -111,13 +231,13 @@ def listed_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _queries(citations: CitationNetwork, collection: Collection, recipe: Recipe, request: SetRequest, shares: str | None) -> list[int]:
+def _queries(citations: CitationNetwork, collection: CitedPapers, request: SetRequest, *, needs_field: bool) -> list[int]:
     """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
-    settings, fields = request.settings, collection.fields
+    settings, fields, shares = request.settings, collection.fields, request.shares
     rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= (settings.cited or 1))).tolist()
-    if (recipe.needs_field or shares) and fields is None:
+    if (needs_field or shares) and fields is None:
         raise InvalidRequest("queries are drawn by their fields, and the corpus has no column of fields; name it with `field`")
-    if recipe.needs_field and fields:
+    if needs_field and fields:
         rows = [row for row in rows if fields[row]]
     if not (shares and fields):
         return request.some(rows)
@@ -132,12 +252,7 @@ def _tested(request: SetRequest, size: int) -> Mask:
     """Which papers are queries of a test, by id or title, (n,)."""
     if not request.held_out.names:
         return np.zeros(size, bool)
-    return np.array([request.held_out.has_paper(id, title) for id, title, _ in _texts(request.corpus)], bool)
-
-
-def _texts(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
-    for batch in corpus.batches():
-        yield from zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+    return np.array([request.held_out.has_paper(id, title) for id, title, _ in texts_in(request.corpus)], bool)
 
 
 def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
@@ -148,7 +263,7 @@ def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
 
 
 def _mined(
-    triplets: Sequence[Triplet], mining: Mining, request: SetRequest, citations: CitationNetwork, ids: Sequence[str], folder: Path
+    triplets: Sequence[Triplet], mining: Mining, request: SetRequest, citations: CitationNetwork, ids: Sequence[str]
 ) -> list[Triplet]:
     """The same, with what the query finds in place of hard negatives, each once; these are no papers that the query cites."""
     row_of = {id: row for row, id in enumerate(ids)}
@@ -157,11 +272,19 @@ def _mined(
     for triplet in triplets:
         if ids[triplet.query] in barred:
             barred[ids[triplet.query]].add(ids[triplet.negative])
-    queries = [Query(id, paper=Paper(id, title, abstract)) for id, title, abstract in _texts(request.corpus) if id in barred]
+    queries = [Query(id, paper=Paper(id, title, abstract)) for id, title, abstract in texts_in(request.corpus) if id in barred]
     usable = {id for id, is_usable in zip(ids, citations.is_usable.tolist(), strict=True) if is_usable}
-    negatives = iter(mine(mining, wanted, queries, barred, request.corpus, row_of, usable, folder, request.progress))
+    negatives = iter(mine(mining, wanted, queries, barred, request.corpus, row_of, usable, request.folder, request.progress))
     mined: list[Triplet] = []
     for triplet in triplets:
         negative = next(negatives) if triplet.kind == HARD else None
         mined.append(triplet if negative is None else triplet._replace(negative=row_of[negative], kind=MINED))
     return mined
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "specter": Recipe("Cohan et al. 2020; Singh et al. 2023, appendix A.2", partial(drawn_triplets, _specter)),
+    "specter2": Recipe("Singh et al. 2023, section 5", partial(drawn_triplets, _specter2, title_only=0.05)),
+    "scimult": Recipe("Zhang et al. 2023, section 3.4", partial(drawn_triplets, _scimult)),
+    "s2orc": Recipe("Seoh et al. 2023, appendix C.1", partial(drawn_triplets, _specter, needs_field=True)),
+}

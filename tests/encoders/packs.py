@@ -98,8 +98,8 @@ def byte_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def write_pack(path: Path, seed: int = 1) -> dict[str, Any]:
-    """A small pack with random weights; returns its header."""
+def write_pack(path: Path) -> None:
+    """A small pack with random weights."""
     arch: dict[str, float] = {
         "hidden": 64,
         "layers": 2,
@@ -115,7 +115,7 @@ def write_pack(path: Path, seed: int = 1) -> dict[str, Any]:
     for layer in range(2):
         for name, shape in {"qkv": (192, 64), "ao": (64, 64), "aln": (64,), "f1": (128, 64), "f2": (64, 128), "fln": (64,)}.items():
             shapes |= {f"l{layer}.{name}.w": shape, f"l{layer}.{name}.b": shape[:1]}
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     rows, tensors = [], []
     for name, shape in shapes.items():
         values = random.normal(1.0 if "ln.w" in name else 0.0, 0.3, shape).astype("<f4")
@@ -131,18 +131,5 @@ def write_pack(path: Path, seed: int = 1) -> dict[str, Any]:
     tokenizer = byte_tokenizer().to_str().encode()
     header = {"format": 1, "meta": {}, "arch": arch, "quantization": "int8", "tokenizer_len": len(tokenizer), "tensors": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(with_header(header, tokenizer + b"".join(tensors)))
-    return header
-
-
-def with_header(header: Any, rest: bytes) -> bytes:
-    """The bytes of a pack."""
     described = json.dumps(header).encode()
-    return b"HMSEMB01" + struct.pack("<Q", len(described)) + described + rest
-
-
-def parts_of(path: Path) -> tuple[dict[str, Any], bytes]:
-    """A pack's header, and all that follows it."""
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<Q", data, 8)
-    return json.loads(data[16 : 16 + length]), data[16 + length :]
+    path.write_bytes(b"HMSEMB01" + struct.pack("<Q", len(described)) + described + tokenizer + b"".join(tensors))

@@ -16,10 +16,14 @@ from sciretrieve.base.types import Paper
 from sciretrieve.encoders import load_encoder
 from tests.encoders.test_layouts import BIOMED, unchecked
 from tests.toy_weights import (
+    DIM,
     LAYERS,
+    VOCABULARY,
     bert_config,
     random_bert,
+    write_aspire_biencoder,
     write_multi2spe,
+    write_oagbert,
     write_pals,
     write_scimult,
     write_tokenizer,
@@ -160,3 +164,39 @@ def test_pals_of_another_form(models: Path) -> None:
     refused(load_encoder("scirepeval-pals"), InvalidRequest, "another form of them")
     bert_config().save_pretrained(folder)
     refused(load_encoder("scirepeval-pals"), InvalidRequest, "describes no projected attention layers")
+
+
+def test_aspires_biencoders_and_oagbert(models: Path) -> None:
+    name, path = "aspire-biencoder-compsci-spec-full", models / "aspire-biencoder-compsci-spec-full" / "model_cur_best.pt"
+    state = write_aspire_biencoder(models / "allenai" / "specter", path, 19)
+    for content, words in (
+        (
+            state | {"bert_layer_weights.weight": torch.zeros(1, LAYERS)},
+            f"is not a checkpoint .* no bert_layer_weights.weight for {LAYERS + 1} layers",
+        ),
+        ({name: tensor for name, tensor in state.items() if ".layer.2." not in name}, r"expects: it lacks encoder\.layer\.2"),
+        ([torch.zeros(1)], "is not a checkpoint of ASPIRE's bi-encoder"),
+    ):
+        torch.save(content, path)
+        refused(load_encoder(name), InvalidRequest, words)
+    write_oagbert(models / "oagbert-v2", 20)
+    torch.save([torch.zeros(1)], models / "oagbert-v2" / "pytorch_model.bin")
+    refused(load_encoder("oagbert-v2"), InvalidRequest, "holds no weights by name")
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"version": "1"}, "has version '1' of OAG-BERT, and only version 2"),
+        ({"hidden_act": "relu"}, "has hidden_act 'relu'; OAG-BERT's is 'gelu'"),
+        ({"hidden_size": None}, "has no hidden_size, so it describes no OAG-BERT"),
+        ({"num_attention_heads": 5}, f"has 5 attention heads, which do not share hidden_size {DIM} evenly"),
+        ({"vocab_size": 5}, f"vocab.txt in .* has {len(VOCABULARY)} tokens and the model 5"),
+        ({"num_hidden_layers": LAYERS + 1}, rf"is not of the layout .* lacks layers\.{LAYERS}\.after_attention\.bias and 15 more"),
+        ({"num_hidden_layers": LAYERS - 1}, rf"is not of the layout .* also has layers\.{LAYERS - 1}\."),
+        ({"intermediate_size": DIM}, r"has in another shape layers\.0\."),
+    ],
+)
+def test_another_model_than_oagbert(models: Path, written: dict[str, Any], words: str) -> None:
+    write_oagbert(models / "oagbert-v2", 20, **written)
+    refused(load_encoder("oagbert-v2"), InvalidRequest, words)

@@ -123,6 +123,7 @@ def test_scores_are_those_of_the_plain_model(toys: Path, kind: str, query: Query
     assert scores.dtype == np.float64
     assert scores.shape == (len(PAPERS),)
     np.testing.assert_allclose(scores, expected, atol=1e-4)
+    assert opened(f"toy/{kind}").score(query, []).shape == (0,)
 
 
 def test_a_berts_last_layer_is_trimmed_and_both_have_a_graph(toys: Path) -> None:
@@ -140,15 +141,6 @@ def test_torch_gives_what_openvino_gives(toys: Path) -> None:
     artifact = inner._model("").artifact
     model = TorchRuntime(lambda: Weights(inner.spec, "", inner.folders), artifact, "cpu", "fp32")
     np.testing.assert_allclose(model.run(artifact.tokenise(pairs, 128))[0], inner.encode_pairs(pairs), atol=1e-4)
-
-
-def test_a_papers_score_does_not_depend_on_the_others(toys: Path) -> None:
-    encoder, query = opened("toy/bert"), QUERIES[0]
-    scores = encoder.score(query, PAPERS)
-    np.testing.assert_allclose(encoder.score(query, PAPERS[::-1])[::-1], scores, atol=1e-5)
-    np.testing.assert_allclose(np.concatenate([encoder.score(query, [paper]) for paper in PAPERS]), scores, atol=1e-5)
-    assert encoder.score(query, []).shape == (0,)
-    assert encoder.precision == "fp32"
 
 
 def test_a_folder_is_what_its_hub_id_is(toys: Path) -> None:
@@ -180,37 +172,37 @@ def copied(folder: Path, tmp_path: Path, file: str, change: dict[str, Any]) -> P
     return copy
 
 
-def refused(folder: Path, words: str) -> None:
+def numbered_otherwise(folder: Path) -> dict[str, Any]:
+    processor = json.loads((folder / "tokenizer.json").read_text())["post_processor"]
+    for piece in processor["pair"]:
+        next(iter(piece.values()))["type_id"] ^= 1
+    return {"post_processor": processor}
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "words"),
+    [
+        ("config.json", lambda folder: {"id2label": {"0": "a", "1": "b", "2": "c"}}, "gives 3 labels, not a score"),
+        ("tokenizer.json", lambda folder: {"post_processor": None}, "puts no separator between two texts"),
+        ("tokenizer.json", numbered_otherwise, "in another way than BERT's"),
+        ("vocabulary", None, f"knows {len(VOCABULARY) + 1} tokens and the model {len(VOCABULARY)}"),
+        ("classifier.", None, "lack classifier..* and 1 more"),
+        ("bert.pooler.", None, "lack bert.pooler..* and 1 more"),
+    ],
+)
+def test_what_gives_no_score_is_refused(toys: Path, tmp_path: Path, file: str, change: Any, words: str) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = copied(toys / "bert", tmp_path, file if change else "config.json", change(toys / "bert") if change else {})
+    if file == "vocabulary":
+        write_tokenizer(folder, ["[NEW]"])
+    elif change is None:  # weights of that name are lost
+        state = load_file(folder / "model.safetensors")
+        kept = {name: tensor for name, tensor in state.items() if not name.startswith(file)}
+        save_file(kept, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(InvalidRequest, match=words) as caught:
         opened(folder).score(QUERIES[0], PAPERS[:1])
     assert "\n" not in str(caught.value)
-
-
-def test_three_labels_are_no_score(toys: Path, tmp_path: Path) -> None:
-    refused(copied(toys / "bert", tmp_path, "config.json", {"id2label": {"0": "a", "1": "b", "2": "c"}}), "gives 3 labels, not a score")
-
-
-@pytest.mark.parametrize("lost", ["classifier.", "bert.pooler."])
-def test_weights_that_lack_what_makes_the_score(toys: Path, tmp_path: Path, lost: str) -> None:
-    from safetensors.torch import load_file, save_file
-
-    folder = copied(toys / "bert", tmp_path, "config.json", {})
-    state = load_file(folder / "model.safetensors")
-    remaining_state = {name: tensor for name, tensor in state.items() if not name.startswith(lost)}
-    assert len(remaining_state) == len(state) - 2
-    save_file(remaining_state, folder / "model.safetensors", {"format": "pt"})
-    refused(folder, f"lack {lost}.* and 1 more")
-
-
-def test_a_tokenizer_that_joins_two_texts_without_a_separator(toys: Path, tmp_path: Path) -> None:
-    refused(copied(toys / "bert", tmp_path, "tokenizer.json", {"post_processor": None}), "puts no separator between two texts")
-
-
-def test_a_tokenizer_that_numbers_two_texts_otherwise(toys: Path, tmp_path: Path) -> None:
-    processor = json.loads((toys / "bert" / "tokenizer.json").read_text())["post_processor"]
-    for piece in processor["pair"]:
-        next(iter(piece.values()))["type_id"] ^= 1
-    refused(copied(toys / "bert", tmp_path, "tokenizer.json", {"post_processor": processor}), "in another way than BERT's")
 
 
 def test_settings_that_are_none(toys: Path, tmp_path: Path) -> None:
@@ -240,9 +232,3 @@ def test_bf16_must_keep_how_scores_lie_to_each_other(
     encoder = opened("toy/bert", "auto")
     encoder.score(QUERIES[0], PAPERS[:1])
     assert encoder.precision == precision
-
-
-def test_a_vocabulary_larger_than_the_model_is_refused(toys: Path, tmp_path: Path) -> None:
-    folder = copied(toys / "bert", tmp_path, "config.json", {})
-    write_tokenizer(folder, ["[NEW]"])
-    refused(folder, f"knows {len(VOCABULARY) + 1} tokens and the model {len(VOCABULARY)}")

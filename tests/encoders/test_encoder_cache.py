@@ -52,11 +52,6 @@ def test_what_another_process_removes_meanwhile_is_not_counted(models: Path, mon
     assert sorted(item.bytes for item in encoder_cache.entries()) == [10, 10]
 
 
-def test_places(models: Path) -> None:
-    assert encoder_cache.models_directory() == models
-    assert encoder_cache.graphs_directory() == models.parent / "cache" / "encoders"
-
-
 def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCIRETRIEVE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))

@@ -63,20 +63,6 @@ def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
     assert not np.allclose(golden[0], golden[1])
 
 
-def test_a_search_needs_no_weights(index: sr.Index, specter2: Path) -> None:
-    expected = index.search("graph networks", 5, mode="dense").rankings[0]
-    shutil.rmtree(specter2)
-    ranking = sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0]
-    assert ranking.ids == expected.ids
-    np.testing.assert_allclose(ranking.scores, expected.scores, atol=1e-5)
-
-
-def test_a_cleared_cache_is_filled_from_the_weights(index: sr.Index, tmp_path: Path) -> None:
-    expected = index.search("graph networks", 5, mode="dense").rankings[0].ids
-    shutil.rmtree(tmp_path / "cache")
-    assert sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0].ids == expected
-
-
 def test_other_weights_under_the_same_name_are_refused(index: sr.Index, specter2: Path, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     write_bert(specter2 / "specter2_base", 99)

@@ -13,6 +13,7 @@ from sciretrieve.encoders import has_tokens, late, load_encoder, packing_of
 from sciretrieve.encoders.late import encode_packed
 from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
 from sciretrieve.matching.late import Counts
+from tests.encoders.plain import plain_model, plain_states
 from tests.toy_encoder import LetterEncoder
 from tests.toy_weights import ids_of
 
@@ -32,22 +33,18 @@ def as_they_are(states: Vectors, counts: Counts) -> tuple[Vectors, Counts]:
 
 def test_token_vectors_are_the_models_last_states(specter: Path) -> None:
     """Of an encoder whose vector is that of [CLS], which otherwise computes no other token of the last layer."""
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
     plain = load_encoder("specter", precision="fp32")
     with_tokens = late(plain)
     assert (has_tokens(plain), has_tokens(with_tokens)) == (False, True)
     assert late(with_tokens) is with_tokens
     assert with_tokens.identity() == plain.identity()
     np.testing.assert_allclose(with_tokens.encode_papers(PAPERS), plain.encode_papers(PAPERS), atol=1e-4)
-    tokenizer, model = AutoTokenizer.from_pretrained(specter), AutoModel.from_pretrained(specter).eval()
+    tokenizer, _ = plain_model(specter)
     for paper, ours in zip(PAPERS, with_tokens.encode_papers_late(PAPERS), strict=True):
-        ids = ids_of(tokenizer, f"{paper.title}[SEP]{paper.abstract}")
-        with torch.no_grad():
-            states = torch.nn.functional.normalize(model(ids).last_hidden_state[0], dim=-1).numpy()
-        kept = [token not in IDLE for token in tokenizer.convert_ids_to_tokens(ids[0].tolist())]
-        np.testing.assert_allclose(ours, states[kept], atol=1e-4)
+        text = f"{paper.title}[SEP]{paper.abstract}"
+        states = plain_states(specter, text)
+        kept = [token not in IDLE for token in tokenizer.convert_ids_to_tokens(ids_of(tokenizer, text)[0].tolist())]
+        np.testing.assert_allclose(ours, (states / np.linalg.norm(states, axis=1, keepdims=True))[kept], atol=1e-4)
 
 
 def test_each_side_gives_tokens_by_its_own_adapter(specter2: Path) -> None:

@@ -22,6 +22,7 @@ from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
+from tests.encoders.plain import plain_states
 
 pytestmark = pytest.mark.embedded_encoder
 
@@ -47,19 +48,9 @@ def encode(encoder: Any, texts: list[str]) -> Vectors:
 @pytest.fixture(scope="module")
 def plain() -> Vectors:
     """Mean pooling and normalisation written out, one text at a time: no batching, no padding."""
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    folder = weights()
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
-    vectors = []
-    for text in TEXTS:
-        tokens = tokenizer(text.strip(), truncation=True, max_length=256, return_tensors="pt")
-        with torch.no_grad():
-            states = model(input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]).last_hidden_state[0]
-        mean = states.mean(dim=0).double().numpy()
-        vectors.append(mean / np.linalg.norm(mean))
-    return np.array(vectors, np.float32)
+    means = np.stack([plain_states(weights(), text.strip(), 256).mean(axis=0) for text in TEXTS])
+    vectors: Vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
+    return vectors
 
 
 def test_fp32_is_the_plain_model(plain: Vectors) -> None:
@@ -98,18 +89,6 @@ def test_papers_are_title_and_abstract(plain: Vectors) -> None:
     vectors = encoder.encode_papers(papers)
     np.testing.assert_allclose(vectors, plain[:4], atol=1e-4)
     np.testing.assert_allclose(encoder.encode_queries([Query(paper.id, paper=paper) for paper in papers]), vectors, atol=1e-6)
-
-
-def test_no_texts_are_no_vectors() -> None:
-    encoder = load_encoder("minilm")
-    assert encoder.encode_queries([]).shape == (0, 384)
-    assert encoder.encode_papers([]).shape == (0, 384)
-
-
-def test_a_text_of_a_hundred_thousand_words_is_cut_like_any_other() -> None:
-    encoder = load_encoder("minilm", precision="fp32")
-    long, shorter = encode(encoder, ["graph networks " * 50_000, "graph networks " * 400])
-    np.testing.assert_allclose(long, shorter, atol=1e-5)
 
 
 def minilm_in(folder: Path, **changes: Any) -> TextEncoder:

@@ -1,8 +1,9 @@
-"""Weights in a pack: what is read of it is what transformers makes of the same numbers, and whatever is wrong with it is said."""
+"""Weights in a pack: what is read of it is what transformers makes of the same numbers, and another file is refused."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.util
 import json
 from collections.abc import Callable
@@ -13,14 +14,14 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import CorruptData, InvalidRequest, Unavailable
+from sciretrieve.base.errors import CorruptData, Unavailable
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, GRANITE_PACK
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
-from tests.encoders.packs import parts_of, plain_model, vectors, with_header, write_pack
+from tests.encoders.packs import plain_model, vectors, write_pack
 
 TEXTS = ["graph neural networks", "Hepatitis C virus entry: a review", "α-synuclein, T cells & \\emph{in vitro} assays", "word " * 700]
 GOLDEN = Path(__file__).parent / "granite-golden.npy"
@@ -111,91 +112,13 @@ def test_the_hubs_form_of_the_same_weights_gives_the_same_vectors(pack: Path, mo
     assert hub.metric == ours.metric == "cosine"
 
 
-def changed(**changes: Any) -> Callable[[dict[str, Any], bytes], bytes]:
-    """A pack whose header says other things."""
-    return lambda header, rest: with_header({**header, **changes}, rest)
-
-
-def sized(**sizes: Any) -> Callable[[dict[str, Any], bytes], bytes]:
-    """A pack whose header says other sizes of the model."""
-    return lambda header, rest: with_header({**header, "arch": {**header["arch"], **sizes}}, rest)
-
-
-def row(number: int, **changes: Any) -> Callable[[dict[str, Any], bytes], bytes]:
-    """A pack whose header says other things of a tensor."""
-
-    def change(header: dict[str, Any], rest: bytes) -> bytes:
-        rows = [{**one, **changes} if at == number else one for at, one in enumerate(header["tensors"])]
-        return with_header({**header, "tensors": rows}, rest)
-
-    return change
-
-
-def not_finite(header: dict[str, Any], rest: bytes) -> bytes:
-    return with_header(header, rest[:-4] + np.float32(np.nan).tobytes())
-
-
-DAMAGE: dict[str, tuple[Callable[[dict[str, Any], bytes], bytes], str]] = {
-    "another format": (lambda *parts: b"HMSEMB99" + with_header(*parts)[8:], "begins with b'HMSEMB99'"),
-    "empty": (lambda *_: b"", "begins with b''"),
-    "a header that is longer than the file": (lambda *parts: with_header(*parts)[:15] + b"\x7f" + with_header(*parts)[16:], "does not fit"),
-    "no JSON": (lambda header, rest: with_header(header, rest).replace(b'"format"', b"~format~"), "cannot be read"),
-    "another version": (changed(format=2), "only format 1 in int8"),
-    "another quantisation": (changed(quantization="int4"), "only format 1 in int8"),
-    "no sizes": (changed(arch={}), "cannot be read"),
-    "no layers": (sized(layers=0), "says 0 for layers"),
-    "a number that is none": (sized(hidden="64"), "says '64' for hidden"),
-    "a billion layers": (sized(layers=10**9), "says 1000000000 for layers"),
-    "heads that do not divide it": (sized(heads=7), "do not belong together"),
-    "other sizes": (sized(vocab=259), "not those of a RoBERTa"),
-    "a tokenizer of the file's length": (changed(tokenizer_len=10**9), "bytes for the tokenizer"),
-    "a tensor twice": (
-        lambda header, rest: with_header({**header, "tensors": header["tensors"] + header["tensors"][-1:]}, rest),
-        "not those",
-    ),
-    "a tensor of another type": (row(1, dtype="f16"), "pos_emb takes"),
-    "a tensor of another length": (row(0, len=12), "word_emb takes 12 bytes"),
-    "other groups": (row(0, group=32), "a scale for every 32"),
-    "cut short": (lambda header, rest: with_header(header, rest[:-8]), "l1.fln.b takes"),
-    "too long": (lambda header, rest: with_header(header, rest + b"1234"), "and its header describes"),
-    "no numbers": (not_finite, "values that are no numbers"),
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_pack_is_named(pack: Path, kind: str) -> None:
-    change, words = DAMAGE[kind]
-    pack.write_bytes(change(*parts_of(pack)))
-    with pytest.raises(CorruptData) as error:
-        encoded(encoder_of(pack), ["graph networks"])
-    assert words in str(error.value)
-    assert str(pack) in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_other_bytes_than_the_known_ones_are_refused(pack: Path) -> None:
-    with pytest.raises(CorruptData, match=r"has SHA-256 .*, expected aaaaaaaaaaaa"):
-        encoded(encoder_of(pack, **{pack.name: "a" * 64}), ["x"])
-    write_pack(pack, seed=2)
-    with pytest.raises(CorruptData, match=r"its weights have SHA-256 .*, expected bbbbbbbbbbbb"):
-        encoded(encoder_of(pack, tensors="b" * 64), ["x"])
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("seed", range(4))
-def test_changed_bytes_give_vectors_or_an_error(pack: Path, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    data = pack.read_bytes()
-    for _ in range(4):
-        damaged = bytearray(data)
-        place = int(random.integers(len(data) if random.random() < 0.3 else 4000))
-        damaged[place : place + 4] = random.bytes(4)
-        pack.write_bytes(damaged)
-        try:
-            answer = encoded(encoder_of(pack), ["graph networks"])
-        except (CorruptData, InvalidRequest):
-            continue
-        assert np.isfinite(answer).all()
+@pytest.mark.parametrize("change", [lambda data: b"", lambda data: data[:-8], lambda data: data[:99] + bytes([data[99] ^ 1]) + data[100:]])
+def test_other_bytes_than_the_known_ones_are_refused(pack: Path, change: Callable[[bytes], bytes]) -> None:
+    known = hashlib.sha256(pack.read_bytes()).hexdigest()
+    encoded(encoder_of(pack, **{pack.name: known}), ["x"])
+    pack.write_bytes(change(pack.read_bytes()))
+    with pytest.raises(CorruptData, match=rf"{pack} has SHA-256 .*, expected {known[:12]}"):
+        encoded(encoder_of(pack, **{pack.name: known}), ["x"])
 
 
 def test_without_the_package_it_says_what_else_there_is(monkeypatch: pytest.MonkeyPatch) -> None:

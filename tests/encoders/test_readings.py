@@ -17,8 +17,9 @@ from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.evaluation import evaluate, replay
 from tests.command_line import answer, sciretrieve
+from tests.encoders.plain import plain_states
 from tests.evaluation.made_up_benchmarks import paper, write_lines
-from tests.toy_weights import ids_of, write_bert, write_tokenizer
+from tests.toy_weights import write_bert
 
 PAPERS = [Paper("1", "Graph networks", "Citation of the paper"), Paper("2", "a title", ""), Paper("3", "", "only an abstract")]
 TEMPLATE, QUERY_TEMPLATE = "paper {title}{sep}{abstract} {{x}}", "query: {text}"
@@ -32,12 +33,8 @@ def folder(models: Path) -> Path:
 
 def plain(folder: Path, text: str, pooling: str) -> Any:
     """The vector of a text by plain transformers."""
-    import torch
-    from transformers import AutoModel
-
-    with torch.no_grad():
-        states = AutoModel.from_pretrained(folder).eval()(ids_of(write_tokenizer(folder), text.strip())).last_hidden_state[0]
-    return (states[0] if pooling == "cls" else states.mean(0)).numpy()
+    states = plain_states(folder, text.strip())
+    return states[0] if pooling == "cls" else states.mean(0)
 
 
 def read(item: Paper) -> str:

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.base.types import Paper, Query
-from sciretrieve.encoders import encoder_cache, load_encoder, remembered
+from sciretrieve.encoders import encoder_cache, remembered
 from sciretrieve.encoders.remembered import RememberingEncoder
 from sciretrieve.protocols import Encoder
 from tests.toy_encoder import LetterEncoder
@@ -55,14 +54,6 @@ def test_the_encoder_is_asked_once(own_cache: Path) -> None:
     assert encoder.asked == [f"{paper.title} {paper.abstract}" for paper in PAPERS]
     assert len(files()) == 1
     assert [entry.folder for entry in encoder_cache.entries()] == [files()[0].parent]
-
-
-def test_only_what_is_new_is_encoded_and_the_order_is_the_callers() -> None:
-    assert new(PAPERS[10:20]) == 10
-    assert new(PAPERS[5:25][::-1]) == 10
-    assert new([PAPERS[3], PAPERS[12], PAPERS[3]]) == 1
-    assert new([]) == 0
-    assert RememberingEncoder(LetterEncoder()).encode_papers([]).shape == (0, LetterEncoder.dim)
 
 
 def test_ids_make_no_difference_and_texts_do() -> None:
@@ -157,20 +148,6 @@ def test_clearing_the_cache_forgets() -> None:
     assert new(PAPERS) == len(PAPERS)
 
 
-def test_threads_that_write_at_once_lose_nothing() -> None:
-    papers = [Paper(str(number), "graph", str(number)) for number in range(300)]
-    parts = [papers[start : start + 120] for start in range(0, 300, 30)]
-
-    def encode(part: list[Paper]) -> None:
-        for start in range(0, len(part), 11):
-            window = part[start : start + 11]
-            np.testing.assert_array_equal(RememberingEncoder(LetterEncoder()).encode_papers(window), LetterEncoder().encode_papers(window))
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(encode, parts))
-    assert new(papers) == 0
-
-
 def test_processes_that_write_at_once_lose_nothing() -> None:
     code = """
 import sys
@@ -188,15 +165,3 @@ for number in range(int(sys.argv[1]), int(sys.argv[1]) + 150):
         process.stdin.close()
     assert [process.wait(120) for process in running] == [0, 0, 0]
     assert new([Paper("", "graph", str(number)) for number in range(300)]) == 0
-
-
-def test_the_embedded_encoder_is_remembered(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "cache").mkdir()
-    (encoder_cache / "encoders").mkdir(exist_ok=True)
-    (tmp_path / "cache" / "encoders").symlink_to(encoder_cache / "encoders")  # compiled once a session
-    encoder = load_encoder("minilm", precision="fp32")
-    first = RememberingEncoder(encoder).encode_papers(PAPERS)
-    np.testing.assert_allclose(first, encoder.encode_papers(PAPERS), atol=1e-5)
-    fresh_encoder = load_encoder("minilm", precision="fp32")
-    monkeypatch.setattr(type(fresh_encoder), "encode_papers", lambda *_: pytest.fail("it was asked again"))
-    np.testing.assert_array_equal(RememberingEncoder(fresh_encoder).encode_papers(PAPERS[::-1])[::-1], first)

@@ -15,7 +15,8 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, TITLE_SEP_ABSTRACT
 from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest, Side
-from tests.toy_weights import ids_of, write_bert, write_pals, write_tokenizer
+from tests.encoders.plain import plain_states
+from tests.toy_weights import write_bert, write_pals
 
 
 def write_modules(folder: Path, *kinds: str, pooling: str = "mean_tokens") -> None:
@@ -97,9 +98,6 @@ def test_an_adapter_makes_a_bare_folder_one_of_specters_family(folder: Path) -> 
 @pytest.mark.parametrize("pooling", ["cls_token", "mean_tokens"])
 @pytest.mark.parametrize("normalise", [False, True])
 def test_sentence_transformers_folders(folder: Path, pooling: str, normalise: bool) -> None:
-    import torch
-    from transformers import AutoModel
-
     write_modules(folder, "Transformer", "Pooling", *(["Normalize"] if normalise else []), pooling=pooling)
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": 12, "do_lower_case": False})
     prompts = {"query": "search {x}: ", "document": "paper: "}
@@ -107,13 +105,11 @@ def test_sentence_transformers_folders(folder: Path, pooling: str, normalise: bo
     encoder = load_encoder(str(folder), precision="fp32")
     assert encoder.metric == "ip"
     assert not encoder.symmetric
-    model, tokenizer = AutoModel.from_pretrained(folder).eval(), write_tokenizer(folder)
 
     def oracle(text: str) -> Any:
-        with torch.no_grad():
-            states = model(ids_of(tokenizer, text, 12)).last_hidden_state[0].double()
+        states = plain_states(folder, text, 12)
         vector = states[0] if pooling == "cls_token" else states.mean(0)
-        return (vector / vector.norm() if normalise else vector).numpy()
+        return vector / np.linalg.norm(vector) if normalise else vector
 
     paper = Paper("p", "graph networks", "citation " * 20)
     np.testing.assert_allclose(encoder.encode_papers([paper])[0], oracle(f"paper: graph networks {paper.abstract}"), atol=1e-4)

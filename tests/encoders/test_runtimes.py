@@ -30,9 +30,9 @@ from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.tokens import Tokens
 from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore
+from tests.encoders.plain import plain_states
 from tests.listeners import Stop, StopAfter
 from tests.made_up import made_up_papers
-from tests.toy_weights import ids_of
 
 PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
 FEW = PAPERS[:120]
@@ -41,14 +41,7 @@ FEW = PAPERS[:120]
 @pytest.fixture(scope="module")
 def expected(converted: Path) -> Vectors:
     """What the plain model gives for the papers."""
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    tokenizer, model = AutoTokenizer.from_pretrained(converted), AutoModel.from_pretrained(converted).eval()
-    with torch.no_grad():
-        states = [model(ids_of(tokenizer, f"{paper.title}[SEP]{paper.abstract}")).last_hidden_state[0, 0] for paper in PAPERS]
-    vectors: Vectors = torch.stack(states).numpy()
-    return vectors
+    return np.stack([plain_states(converted, f"{paper.title}[SEP]{paper.abstract}")[0] for paper in PAPERS])
 
 
 @pytest.fixture
@@ -189,19 +182,6 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
     assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).snapshot.manifest == index.snapshot.manifest
     with pytest.raises(IndexExists):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
-
-
-def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
-    encoder = opened()
-    vars(encoder)["window"] = 100
-    with pytest.raises(Stop):
-        sr.encode(corpus, tmp_path / "v.npy", encoder=encoder, progress=StopAfter(200))
-    core.before_batch = failing("bf16", core.batches["bf16"])
-    encoder = opened()
-    vars(encoder)["window"] = 100
-    assert sr.encode(corpus, tmp_path / "v.npy", encoder=encoder) == 300
-    assert encoder.precision == "fp32"
-    assert np.abs(np.load(tmp_path / "v.npy") - plain).max() < 1e-4
 
 
 def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:

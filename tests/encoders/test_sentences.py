@@ -14,6 +14,7 @@ from sciretrieve.encoders import encode_sentences, load_encoder, open_sentence_e
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.text_encoder import TextEncoder
 from tests.command_line import answer, sciretrieve
+from tests.encoders.plain import plain_model, plain_states
 from tests.toy_weights import write_bert
 
 ROWS = {
@@ -37,9 +38,8 @@ PAPERS = [
 def read_as_released(folder: Path, title: str, sentences: list[str]) -> Vectors:
     """The authors' prepare_bert_sentences and consent_reps_bert of one paper, (sentences, dim), in float64."""
     import torch
-    from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    tokenizer, model = plain_model(folder)
     ids: list[int] = []
     places: list[list[int]] = []
     for piece in [f"{title} [SEP] ", *sentences]:
@@ -85,13 +85,7 @@ def _parts(paper: Paper) -> tuple[str, list[str]]:
 
 def test_what_has_no_sentence_is_its_title_or_all_that_is_read(folder: Path) -> None:
     def states(title: str) -> Any:
-        import torch
-        from transformers import AutoModel, AutoTokenizer
-
-        tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
-        ids = tokenizer(f"{title} [SEP]", truncation=True, max_length=LIMIT + 2, return_tensors="pt")["input_ids"]
-        with torch.no_grad():
-            return model(ids).last_hidden_state[0].numpy()
+        return plain_states(folder, f"{title} [SEP]", LIMIT + 2)
 
     long_title = "paper of " * 60
     only, filled, nothing = vectors_of(Paper("1", "graph networks"), Paper("2", long_title, "Not read."), Paper("3"))

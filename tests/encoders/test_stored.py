@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -131,11 +130,6 @@ def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tm
     assert index.search("graph", 3, mode="bm25").hits
 
 
-def test_a_query_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -> None:
-    with pytest.raises(InvalidRequest, match="has no vector of 'elsewhere'; every paper and query needs one"):
-        stored[0].search(Query("elsewhere", "graph networks"), mode="dense")
-
-
 def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
     """A typed query has no id of its own, and must not get the vector of a paper whose id is its number."""
     papers = [{"id": str(number), "title": title} for number, title in enumerate(["Graphs", "Zebra finches", "Stars"], 1)]
@@ -173,27 +167,6 @@ def test_a_review_goes_by_the_words_where_nothing_encodes_its_query(tmp_path: Pa
             session.decide(relevant=["3"])
             sessions.append([paper.title for paper in session.next(3)])
     assert sessions[0] == sessions[1]
-
-
-def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = StoredVectors(write(tmp_path / "v.npy"))
-    read: list[str] = []
-    digest = hashlib.file_digest
-
-    def counted(file: Any, algorithm: str) -> Any:
-        read.append(Path(file.name).name)
-        return digest(file, algorithm)
-
-    monkeypatch.setattr(hashlib, "file_digest", counted)
-    assert encoder.identity() == encoder.identity()
-    assert encoder.identity()["files"]["base"]["v.npy"] == hashlib.sha256((tmp_path / "v.npy").read_bytes()).hexdigest()
-    assert read == ["v.npy", "v.ids.txt"]
-
-
-def test_other_ids_make_other_vectors(tmp_path: Path) -> None:
-    before = StoredVectors(write(tmp_path / "v.npy")).identity()
-    (tmp_path / "v.ids.txt").write_text("\n".join(IDS[::-1]) + "\n")
-    assert StoredVectors(tmp_path / "v.npy").identity() != before
 
 
 def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:

@@ -54,11 +54,6 @@ def test_padding_has_the_models_own_id_and_never_passes_its_positions() -> None:
     assert batch.mask.sum(axis=1).tolist() == [30, 3, 2]
 
 
-def test_no_texts_make_no_batches() -> None:
-    assert tokenise(TOKENIZER, []).batches == ()
-    assert tokenise(TOKENIZER, []).truncated == 0
-
-
 SHORT, WHOLE = (open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokenizer.json", length) for length in (12, 100_000))
 one_text = st.lists(st.sampled_from(["graph", "unbelievable", "漢字", "-", "x1y2"]), max_size=14).map(" ".join)
 
@@ -72,8 +67,3 @@ def test_texts_that_are_read_in_part_are_counted(texts: list[str | tuple[str, st
     assert tokens.truncated == sum(length > 12 for length in lengths)
     read = {place: int(mask.sum()) for batch in tokens.batches for place, mask in zip(batch.places.tolist(), batch.mask, strict=True)}
     assert read == {place: min(length, 12) for place, length in enumerate(lengths)}
-
-
-@pytest.mark.parametrize(("words", "cut"), [(9, 0), (10, 0), (11, 1), (12, 1), (100, 1)])
-def test_a_text_that_just_fits_is_not_cut(words: int, cut: int) -> None:
-    assert tokenise(SHORT, ["word " * words]).truncated == cut

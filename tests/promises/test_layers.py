@@ -79,7 +79,7 @@ LINES = {
     ),
     "base": (860, "errors, papers and queries, what options may be, words as people read them; it imports nothing of ours"),
     "commands": (5_230, "a function for each command, whose arguments are its options; help, pager and hints"),
-    "encoders": (5_650, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
+    "encoders": (5_540, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
     "files": (1_780, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (170, "a retriever for each of three libraries"),
@@ -94,7 +94,7 @@ LINES = {
     "storage": (2_830, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
-    "training": (5_510, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
+    "training": (5_280, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
 """How large the house may be: names in the root, arrows between them, and lines a folder, which are a hundredth more than there were when
 it was last drawn; each with what takes the room. Who raises one says so, and why, in a line of the changelog."""

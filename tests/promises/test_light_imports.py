@@ -59,7 +59,7 @@ def test_commands_do_without_pandas(index: sr.Index, tmp_path: Path) -> None:
 
 def test_openvino_converts_when_it_is_asked_to_and_reports_to_nobody() -> None:
     """Although its converter is not imported before."""
-    code = "import sys; from sciretrieve.encoders.openvino_library import load_openvino as load; converts = callable(load().convert_model)"
+    code = "import sys; from sciretrieve.encoders.openvino_runtime import load_openvino as load; converts = callable(load().convert_model)"
     code += "; assert converts and 'openvino.tools.ovc' not in sys.modules; import openvino.tools.ovc"
     loaded = loaded_by(code)
     assert "openvino" in loaded

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
-from sciretrieve.evaluation.builders import CiteSettings
-from sciretrieve.training import PAIR_RECIPES, build_pairs, leakage, read_training_set
-from tests.command_line import sciretrieve
+from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.training import leakage, read_training_set
 from tests.made_up import shared, write_jsonl
-from tests.training.thousand import WORDS, by_id, contents, facts, library, table, usable
+from tests.training.thousand import beir_folder, by_id, facts, library, made, search_file, table, usable
 
 OF_CORPORA = ("titles", "sentences", "keywords", "scimult-labels", "label-papers")
-
-
-def made(to: Path, recipe: str, source: Any = None, *, without: tuple[str, ...] = (), **settings: Any) -> Path:
-    build_pairs(library() if source is None else source, to, recipe, CiteSettings(cited=1, **settings), without=without)
-    return to
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pairs")
-    return {recipe: made(folder / recipe, recipe) for recipe in OF_CORPORA}
+    return {recipe: made("pairs", recipe, folder / recipe) for recipe in OF_CORPORA}
 
 
 def keywords(row: dict[str, Any]) -> list[str]:
@@ -157,32 +149,10 @@ def test_negatives_of_labels_are_of_near_papers_and_no_label_has_many_pairs(fold
     assert {texts[f"label:{label}"]["text" if is_label_first else "title"] for label in counts} == set(counts)
 
 
-def beir_folder(folder: Path, *, papers_too: bool = False) -> dict[str, dict[str, dict[str, int]]]:
-    """A BEIR folder of the papers, whose queries are texts, or papers, too. Judgements, by split."""
-    chance = random.Random(5)
-    rows = usable(library())
-    write_jsonl(folder / "corpus.jsonl", [{"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in rows.values()])
-    queries: list[dict[str, str]] = [{"_id": f"q{number}", "text": " ".join(chance.sample(WORDS, 3))} for number in range(120)]
-    queries.append({"_id": "again", "text": queries[0]["text"].upper() + "?"})  # of the test, once more
-    if papers_too:
-        queries += [{"_id": id, "title": rows[id]["title"], "abstract": rows[id]["abstract"]} for id in list(rows)[:60]]
-    write_jsonl(folder / "queries.jsonl", queries)
-    qrels: dict[str, dict[str, dict[str, int]]] = {"train": {}, "test": {}}
-    for number, query in enumerate(queries):
-        names = chance.sample(list(rows), 4) + ["elsewhere"] * (number % 7 == 0)
-        split = "test" if number < 30 or (papers_too and number > 150) else "train"
-        qrels[split][query["_id"]] = {id: chance.choice([0, 1, 1, 2]) for id in names if id != query["_id"]}
-    (folder / "qrels").mkdir()
-    for split, judged in qrels.items():
-        lines = [f"{query}\t{id}\t{grade}" for query, grades in judged.items() for id, grade in grades.items()]
-        (folder / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines) + "\n")
-    return qrels
-
-
 @pytest.mark.parametrize("papers_too", [False, True])
 def test_queries_that_are_judged(tmp_path: Path, papers_too: bool) -> None:
     qrels = beir_folder(tmp_path, papers_too=papers_too)
-    everything = table(made(tmp_path / "all", "queries", str(tmp_path)), "pairs.tsv")
+    everything = table(made("pairs", "queries", tmp_path / "all", str(tmp_path)), "pairs.tsv")
     train, known = qrels["train"], set(usable(library()))
     assert [pair[:2] for pair in everything] == [
         [query, id] for query, grades in train.items() for id, grade in grades.items() if grade > 0 and id in known
@@ -191,7 +161,7 @@ def test_queries_that_are_judged(tmp_path: Path, papers_too: bool) -> None:
         irrelevant = {id for id, grade in train[query].items() if grade == 0 and id in known}
         assert (negative in irrelevant and kind == "judged") if irrelevant else negative == kind == ""
     name = f"beir:{tmp_path}"
-    kept = table(made(tmp_path / "kept", "queries", [str(tmp_path)], without=(name,)), "pairs.tsv")
+    kept = table(made("pairs", "queries", tmp_path / "kept", [str(tmp_path)], without=(name,)), "pairs.tsv")
     tested = {"again"} | (qrels["test"].keys() & known)
     assert [pair[:2] for pair in kept] == [pair[:2] for pair in everything if pair[0] not in tested and pair[1] not in tested]
     assert not tested & {id for pair in kept for id in pair[:3]}
@@ -201,24 +171,9 @@ def test_queries_that_are_judged(tmp_path: Path, papers_too: bool) -> None:
     assert leak.trained_relevant
 
 
-def search_file(path: Path) -> list[dict[str, Any]]:
-    chance = random.Random(3)
-    rows = list(usable(library()).values())
-    searches = []
-    for number in range(300):
-        shown = chance.sample(rows, chance.randint(1, 9))
-        candidates = [
-            {"corpus_id": row["id"], "title": row["title"], "abstract": row["abstract"], "score": chance.choice([0, 0, 1, 2])}
-            for row in shown
-        ]
-        searches.append({"doc_id": f"s{number}", "query": " ".join(chance.sample(WORDS, 2)), "candidates": candidates})
-    write_jsonl(path, searches)
-    return searches
-
-
 def test_searches_with_clicks(tmp_path: Path) -> None:
     searches = search_file(tmp_path / "search.jsonl")
-    folder = made(tmp_path / "set", "scimult-search", tmp_path / "search.jsonl")
+    folder = made("pairs", "scimult-search", tmp_path / "set", tmp_path / "search.jsonl")
     clicked = {
         (search["doc_id"], one["corpus_id"]): {other["corpus_id"] for other in search["candidates"] if not other["score"]}
         for search in searches
@@ -234,44 +189,9 @@ def test_searches_with_clicks(tmp_path: Path) -> None:
     assert all(row["text"] == texts[id] for id, row in by_id(folder / "queries.jsonl").items())
 
 
-@pytest.mark.parametrize("recipe", PAIR_RECIPES)
-def test_no_test_query_and_none_of_its_pairs_is_ever_there(tmp_path: Path, recipe: str) -> None:
-    """Queries of the tests are papers, and the very texts that the recipes draw."""
-    rows = usable(library())
-    source = {"queries": tmp_path / "beir", "scimult-search": tmp_path / "search.jsonl"}.get(recipe)
-    (tmp_path / "beir").mkdir()
-    beir_folder(tmp_path / "beir", papers_too=True)
-    search_file(tmp_path / "search.jsonl")
-    whole = made(tmp_path / "whole", recipe, source)
-    labels = sorted({word for row in rows.values() for word in keywords(row)})
-    texts = [row["text"] for row in by_id(whole / "queries.jsonl").values()] or labels
-    test = tmp_path / "test"
-    (test / "qrels").mkdir(parents=True)
-    write_jsonl(test / "corpus.jsonl", [{"_id": f"x{id}", "title": row["title"], "text": row["abstract"]} for id, row in rows.items()])
-    queries: list[dict[str, str]] = [{"_id": f"t{number}", "text": f"  {text.upper()} !"} for number, text in enumerate(texts[::15])]
-    long_titles = [row for row in rows.values() if row["title"] != "A short note"][::20]
-    queries += [{"_id": f"x{row['id']}", "title": row["title"], "abstract": "changed"} for row in long_titles]  # known by their titles
-    write_jsonl(test / "queries.jsonl", queries)
-    positives = [row["id"] for row in rows.values()]
-    judged = [f"{query['_id']}\tx{id}\t1" for query, id in zip(queries, positives[1:], strict=False)]
-    (test / "qrels" / "test.tsv").write_text("\n".join(judged) + "\n")
-    folder = made(tmp_path / "set", recipe, source, without=(f"beir:{test}",))
-    tested_texts = {query["text"].lower().strip(" !.") for query in queries if "text" in query}
-    tested_papers = {row["id"] for row in long_titles}
-    assert not tested_texts & {row["text"].lower().strip(" .") for row in by_id(folder / "queries.jsonl").values()}
-    papers = by_id(folder / "corpus.jsonl")
-    assert not tested_papers & {id.split("#")[0] for id in papers}
-    assert not tested_texts & {row["title"].lower() for id, row in papers.items() if id.startswith("label:")}
-    before, leak = (leakage(path, f"beir:{test}") for path in (whole, folder))
-    assert before.trained_queries
-    assert (leak.queries, leak.trained_queries, leak.trained_pairs) == (len(queries), (), ())
-    assert len(table(folder, "pairs.tsv")) > len(table(whole, "pairs.tsv")) / 4
-    assert facts(folder)["left_out"] > 0
-
-
 def test_leakage_finds_pairs_of_texts_and_of_papers_whose_text_is_changed(tmp_path: Path) -> None:
     rows = list(usable(library()).values())
-    made(tmp_path / "set", "titles")
+    made("pairs", "titles", tmp_path / "set")
     (tmp_path / "qrels").mkdir()
     write_jsonl(tmp_path / "corpus.jsonl", [{"_id": f"x{row['id']}", "title": row["title"], "text": row["abstract"]} for row in rows])
     first, second = rows[0], rows[1]
@@ -292,8 +212,8 @@ def test_all_that_a_folder_judges_is_tested_but_what_is_to_learn_from(tmp_path: 
     for number, (split, text) in enumerate(texts.items()):
         write_jsonl(tmp_path / f"queries-{split}.jsonl", [{"_id": "1", "text": text}])
         (tmp_path / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n1\t{rows[number]['id']}\t1\n")
-    whole = made(tmp_path / "whole", "titles")
-    kept = made(tmp_path / "kept", "titles", without=(f"beir:{tmp_path}",))
+    whole = made("pairs", "titles", tmp_path / "whole")
+    kept = made("pairs", "titles", tmp_path / "kept", without=(f"beir:{tmp_path}",))
     missing = {row["text"] for row in by_id(whole / "queries.jsonl").values()} - {
         row["text"] for row in by_id(kept / "queries.jsonl").values()
     }
@@ -303,80 +223,14 @@ def test_all_that_a_folder_judges_is_tested_but_what_is_to_learn_from(tmp_path: 
     assert set(leak.trained_pairs) == {("1", rows[1]["id"]), ("1 (test)", rows[0]["id"])}
 
 
-@pytest.mark.parametrize("recipe", OF_CORPORA)
-def test_the_seed_alone_decides(folders: dict[str, Path], tmp_path: Path, recipe: str) -> None:
-    assert contents(made(tmp_path / "again", recipe)) == contents(folders[recipe])
-    few = table(made(tmp_path / "few", recipe, queries=50), "pairs.tsv")
-    other = table(made(tmp_path / "other", recipe, queries=50, seed=1), "pairs.tsv")
-    assert 0 < len(few) < 200
-    assert set(map(tuple, few)) != set(map(tuple, other))
-    if recipe in ("titles", "sentences", "keywords"):
-        assert len(few) == 50
-        assert set(map(tuple, few)) <= set(map(tuple, table(folders[recipe], "pairs.tsv")))
-
-
 def test_a_paper_may_not_have_the_id_of_a_changed_text(tmp_path: Path) -> None:
     rows = [{"id": id, "title": f"title {id}", "abstract": "It is."} for id in ("a", "a#abstract", "b")]
     with pytest.raises(InvalidRequest, match="a paper has the id 'a#abstract'"):
-        made(tmp_path / "set", "titles", rows)
-
-
-def test_the_command_makes_pairs(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", library())
-    result = sciretrieve(
-        *("train", "build", "pairs", "--recipe", "label-papers", "--set", "column=fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
-        *("--to", tmp_path / "set", "--set", "seed=3"),
-    )
-    assert result.returncode == 0, result.stderr
-    assert "labels are read from 'fieldsOfStudy'" in result.stderr
-    assert {row["text"] for row in by_id(tmp_path / "set" / "queries.jsonl").values()} == {"physics", "biology", "art", "law"}
-    assert facts(tmp_path / "set")["seed"] == 3
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["pairs"], "name how pairs are drawn with --recipe: titles, sentences, keywords, queries, scimult-search"),
-        (["pairs", "--recipe", "title"], "unknown recipe 'title'; did you mean 'titles'"),
-        (["pairs", "--recipe", "titles", "--set", "column=x"], "titles and sentences are of no column"),
-        (["pairs", "--recipe", "keywords", "--set", "column=x"], "unknown column 'x'"),
-        (["pairs", "--recipe", "keywords", "--set", "column=abstract_"], "unknown column 'abstract_'"),
-        (["pairs", "--recipe", "titles", "--set", "shares=even"], "--set shares is for triplets"),
-        (["pairs", "--recipe", "scimult-labels", "--mine", "bm25"], "an index has no labels to mine"),
-        (["pairs", "--recipe", "titles", "--mine", "nowhere"], "nowhere"),
-        (["pairs", "--recipe", "titles", "--set", "ranks=1-9"], "--set ranks is for --mine"),
-        (["pairs", "--recipe", "titles", "--mine", "bm25", "--set", "ranks=9"], "--set ranks takes the first and the last rank"),
-        (["pairs", "--recipe", "titles", "--mine", "bm25", "--set", "ranks=9-3"], "from one rank to another"),
-        (["pairs", "--recipe", "titles", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
-        (["pairs", "--recipe", "queries"], "has no qrels/train.tsv"),
-        (["pairs", "--recipe", "scimult-search"], "query 1: 'candidates' is no list"),
-    ],
-)
-def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", library()[:200])
-    source = tmp_path if "queries" in arguments else tmp_path / "papers.jsonl"
-    result = sciretrieve("train", "build", *arguments, "--from", source, "--to", tmp_path / "set")
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()[-1]) < 400
-    assert not (tmp_path / "set").exists()
-
-
-def test_what_cannot_be_made_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="recipe"):
-        made(tmp_path / "set", "other")
-    with pytest.raises(NotFound, match="there is no BEIR folder at"):
-        made(tmp_path / "set", "queries", tmp_path / "nowhere")
-    with pytest.raises(InvalidRequest, match="name one BEIR folder"):
-        made(tmp_path / "set", "queries", library())
-    with pytest.raises(InvalidRequest, match="the recipe sentences makes no pair"):
-        made(tmp_path / "set", "sentences", [{"id": "a", "title": "t", "abstract": "One sentence is all that it has."}])
-    with pytest.raises(InvalidRequest, match="no column says keywords"):
-        made(tmp_path / "set", "keywords", [{"id": "a", "title": "t", "abstract": "b", "keywords": []}])
+        made("pairs", "titles", tmp_path / "set", rows)
 
 
 def test_real_searches_are_read(tmp_path: Path) -> None:
     path = shared("scirepeval-sample") / "search_small.jsonl"
-    folder = made(tmp_path / "set", "scimult-search", path)
+    folder = made("pairs", "scimult-search", tmp_path / "set", path)
     searches = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(table(folder, "pairs.tsv")) == sum(bool(one["score"]) for search in searches for one in search["candidates"])

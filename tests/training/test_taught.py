@@ -1,4 +1,4 @@
-"""Learning from a teacher, and from papers read altered: losses against NumPy, and a language that only the teacher knows."""
+"""Learning from a teacher, and from papers read altered: a language that only the teacher knows."""
 
 from __future__ import annotations
 
@@ -13,35 +13,9 @@ from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
 from sciretrieve.training import read_training_set, train
-from sciretrieve.training.altered import Altering
 from tests.toy_weights import write_bert
 from tests.training.planted import Stopper
 from tests.training.synonyms import LEFT, OTHER, equal, knowing, tensors, write_lines, write_pairs, write_small
-
-
-def softmax(values: Any) -> Any:
-    weights = np.exp(values - values.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def test_the_losses_are_what_their_sources_say() -> None:
-    import torch
-
-    from sciretrieve.training.learning import losses
-
-    chance = np.random.default_rng(3)
-    student, teacher = chance.standard_normal((2, 5, 7))
-    barred = chance.random((5, 7)) < 0.2
-    expected = []
-    for row in range(5):
-        open_places = np.flatnonzero(~barred[row])
-        p, q = (softmax(part[row : row + 1, open_places] / 0.3)[0] for part in (teacher, student))
-        expected.append(float((p * np.log(p / q)).sum()))
-    own, others, is_barred = (torch.from_numpy(part) for part in (student, teacher, barred))
-    assert float(losses.rank(own, others, is_barred, 0.3)) == pytest.approx(np.mean(expected), abs=1e-6)
-    assert float(losses.rank(own, own, is_barred, 0.3)) == pytest.approx(0.0, abs=1e-9)
-    distances = np.sqrt(((student - teacher) ** 2).sum(axis=1))
-    assert float(losses.distil(own, others)) == pytest.approx(distances.mean(), abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -117,35 +91,20 @@ def test_a_ranking_is_learnt_from_scores(words: Path, tmp_path: Path) -> None:
 
 
 def test_papers_are_read_altered() -> None:
-    class Plain:
-        def format_of(self, task: str, *, is_text: bool) -> str:
-            return task
+    from sciretrieve.training.learning.demands import altering
 
-        def of_paper(self, format: str, paper: Paper) -> str:
-            return f"{format}: {paper.title} | {paper.abstract}"
+    def read(share: float, *key: object) -> list[tuple[str, str]]:
+        alter = altering(share, *key)
+        return [(paper.title, paper.abstract) for paper in (alter(Paper("p", "a title", "one two three four five")) for _ in range(2000))]
 
-        def of_query(self, format: str, text: str) -> str:
-            return text
-
-    paper = Paper("p", "a title", "one two three four five")
-    forms = {
-        "f: one two three four five | a title",
-        "f: a title | one two three",
-        "f: a title | ",
-        "f:  | one two three four five",
-    }
-    altering = Altering(Plain(), 0.4, 42, 0, 7)
-    texts = [altering.of_paper("f", paper) for _ in range(2000)]
-    assert {*texts} == {*forms, "f: a title | one two three four five"}
-    for form in forms:
-        assert 140 < texts.count(form) < 260
-    again = Altering(Plain(), 0.4, 42, 0, 7)
-    assert [again.of_paper("f", paper) for _ in range(2000)] == texts
-    other = Altering(Plain(), 0.4, 42, 0, 8)
-    assert [other.of_paper("f", paper) for _ in range(2000)] != texts
-    assert altering.of_query("f", "one two") == "one two"
+    words = "one two three four five"
+    forms = {(words, "a title"), ("a title", "one two three"), ("a title", ""), ("", words)}
+    texts = read(0.4, 42, 0, 7)
+    assert {*texts} == {*forms, ("a title", words)}
+    assert all(140 < texts.count(form) < 260 for form in forms)
+    assert read(0.4, 42, 0, 7) == texts != read(0.4, 42, 0, 8)
     for whole in (Paper("p", "", "an abstract"), Paper("p", "a title", "")):
-        assert {Altering(Plain(), 1.0, 1).of_paper("f", whole)} == {f"f: {whole.title} | {whole.abstract}"}
+        assert altering(1.0, 1)(whole) == whole
 
 
 def test_what_was_interrupted_ends_the_same(words: Path, teacher: Path, tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.base.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
-from sciretrieve.training import RECIPES, build_triplets, leakage
+from sciretrieve.training import leakage
+from sciretrieve.training.field_shares import FIELDS, PUBLISHED
+from sciretrieve.training.triplets import RECIPES
 from tests.command_line import sciretrieve
 from tests.made_up import SHARED, write_jsonl
-from tests.training.thousand import by_id, facts, library, table
+from tests.training.thousand import facts, library, made, table, usable
 
 
 def papers(*, has_fields: bool = True) -> list[dict[str, Any]]:
@@ -26,11 +28,6 @@ def papers(*, has_fields: bool = True) -> list[dict[str, Any]]:
     )
     rows = [row | other for row, other in zip(library(), others, strict=True)]
     return rows if has_fields else [{name: value for name, value in row.items() if name != "fieldsOfStudy"} for row in rows]
-
-
-def made(to: Path, recipe: str, rows: list[dict[str, Any]] | None = None, *, without: tuple[str, ...] = (), **settings: Any) -> Path:
-    build_triplets(papers() if rows is None else rows, to, recipe, CiteSettings(cited=1, **settings), without=without)
-    return to
 
 
 def triplets(folder: Path) -> list[tuple[str, str, str, str]]:
@@ -52,7 +49,7 @@ def by_query(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("triplets")
-    return {recipe: made(folder / recipe, recipe) for recipe in RECIPES}
+    return {recipe: made("triplets", recipe, folder / recipe, papers()) for recipe in RECIPES}
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -125,7 +122,7 @@ def test_specter2_draws_four_hard_ones_and_two_of_each_kind_of_field(folders: di
 
 
 def test_specter2_without_fields_draws_six_by_chance(tmp_path: Path) -> None:
-    made(tmp_path / "set", "specter2", papers(has_fields=False))
+    made("triplets", "specter2", tmp_path / "set", papers(has_fields=False))
     assert {kind for *_, kind in triplets(tmp_path / "set")} == {"hard", "easy"}
     assert {Counter(kind for *_, kind in drawn)["easy"] for drawn in by_query(tmp_path / "set").values()} == {6}
 
@@ -137,34 +134,6 @@ def test_scimult_draws_one_for_each_pair_and_a_hard_one_where_there_is_any(folde
     assert {(query, positive) for query, positive, *_ in drawn} == {(id, other) for id in full for other in links[id] & full}
     for query, positive, _, kind in drawn:
         assert (kind == "hard") == bool(links[positive] & full - links[query] - {query})
-
-
-def test_the_seed_alone_decides(folders: dict[str, Path], tmp_path: Path) -> None:
-    again, other = made(tmp_path / "again", "specter"), made(tmp_path / "other", "specter", seed=1)
-    for name in ("triplets.tsv", "corpus.jsonl", "training.json"):
-        assert (again / name).read_bytes() == (folders["specter"] / name).read_bytes()
-    assert set(triplets(other)) != set(triplets(again))
-    few = made(tmp_path / "few", "specter", queries=20)
-    assert all(drawn == by_query(again)[query] for query, drawn in by_query(few).items())
-    assert 10 < len(by_query(few)) <= 20
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_no_test_query_and_none_of_its_pairs_is_ever_there(tmp_path: Path, recipe: str) -> None:
-    rows = papers()
-    build_cite(rows, tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=3))
-    renamed = [row | {"id": "x" + row["id"], "references": ["x" + other for other in row["references"]]} for row in rows]
-    for corpus, mark in ((rows, ""), (renamed, "x")):  # known by its id, and by its title
-        name = f"beir:{tmp_path / 'tests'}"
-        folder = made(tmp_path / f"set{mark}", recipe, corpus, without=(name,))
-        tested = {mark + id for file in ("queries.jsonl", "queries-cocite.jsonl") for id in by_id(tmp_path / "tests" / file)}
-        assert len(tested) > 60
-        drawn = triplets(folder)
-        assert len(drawn) > 200
-        assert not tested & {id for triplet in drawn for id in triplet[:3]}
-        leak = leakage(folder, name)
-        assert (leak.queries, leak.trained_queries, leak.trained_pairs) == (len(tested), (), ())
-        assert leak.trained_relevant
 
 
 def test_leakage_counts_test_papers_by_id_or_title_and_pairs(tmp_path: Path, folders: dict[str, Path]) -> None:
@@ -228,47 +197,11 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
     assert len(leak["trained_relevant"]) <= leak["relevant"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["triplets"], "name how triplets are drawn with --recipe: specter, specter2, scimult, s2orc"),
-        (["triplets", "--recipe", "spectre"], "unknown recipe 'spectre'; did you mean"),
-        (["triplets", "--recipe", "specter", "--set", "cited=500"], "the recipe specter makes no triplet"),
-        (["triplets", "--recipe", "specter", "--without", "beir:nowhere"], "nowhere"),
-        (["triplets", "--recipe", "specter", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
-    ],
-)
-def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    write_jsonl(tmp_path / "papers.jsonl", papers()[:200])
-    result = sciretrieve("train", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert not (tmp_path / "set").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("set.json", "[{]", "is not JSON"),
-        ("set.json", '{"query": 1}', "is no list of"),
-        ("set.json", '[{"query": {"title": "x"}}]', "triplet 1: 'query' is no paper"),
-        ("triplets.tsv", "a\tb\n", "does not begin with the columns query-id"),
-        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\np\tp\n", "line 2: 2 columns"),
-        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\np\tp\tq\thard\n", "line 2, names the paper 'q'"),
-    ],
-)
-def test_a_broken_set_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
-    (tmp_path / "corpus.jsonl").write_text('{"_id": "p", "title": "t", "text": "a"}\n')
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InvalidRequest, match=message.replace("(", r"\(")):
-        leakage(tmp_path if name == "triplets.tsv" else tmp_path / name, "beir:nowhere")
-
-
 def test_ids_may_have_any_character(tmp_path: Path) -> None:
     """Also those that a table quotes, and those by which Unicode ends a line."""
     rows = papers()[:200]
     build_cite(rows, tmp_path / "tests", CiteSettings(queries=10, cited=3, cocited=1000))
-    folder = made(tmp_path / "set", "scimult", rows)
+    folder = made("triplets", "scimult", tmp_path / "set", rows)
     expected = leakage(folder, f"beir:{tmp_path / 'tests'}")
     odd = {row["id"]: f'{row["id"]} "a\tb"\n\u2028c' for row in rows}
     with (folder / "triplets.tsv").open(encoding="utf-8", newline="") as file:
@@ -285,10 +218,47 @@ def test_ids_may_have_any_character(tmp_path: Path) -> None:
     assert leak.trained_pairs == expected.trained_pairs != ()
 
 
-def test_what_is_no_set_or_recipe_is_said(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"has no corpus\.jsonl"):
-        leakage(tmp_path, "beir:nowhere")
-    with pytest.raises(NotFound, match="there is no training set at"):
-        leakage(tmp_path / "nothing", "beir:nowhere")
-    with pytest.raises(UnknownName, match="recipe"):
-        build_triplets(papers(), tmp_path / "set", "other")
+def asked_by_field(folder: Path) -> Counter[str]:
+    rows = usable(library())
+    return Counter((rows[query]["fieldsOfStudy"] or [""])[0] for query in {row[0] for row in table(folder, "triplets.tsv")})
+
+
+@pytest.mark.parametrize(
+    ("shares", "weights"),
+    [
+        ("even", {"Physics": 1, "Biology": 1, "Art": 1, "Law": 1}),
+        ("physics=0.5, Law=0.25,Art=0.25", {"Physics": 2, "Law": 1, "Art": 1}),
+        ("scirepeval", {"Physics": 217670, "Biology": 882357, "Art": 89527}),
+    ],
+)
+@pytest.mark.parametrize("most", [None, 50])
+def test_queries_are_spread_over_fields(tmp_path: Path, shares: str, weights: dict[str, int], most: int | None) -> None:
+    counts = asked_by_field(made("triplets", "scimult", tmp_path / "set", queries=most, shares=shares))
+    rows, known = usable(library()), {row["id"] for row in library()}
+    there = Counter((row["fieldsOfStudy"] or [""])[0] for row in rows.values() if set(row["references"]) & known)
+    total = sum(weights.values())
+    # a query that cites nothing usable makes no triplet, so counts may be a little lower than what was drawn
+    expected = min(most or 10**9, *(there[field] * total / weight for field, weight in weights.items()))
+    assert counts.keys() <= weights.keys()
+    for field, weight in weights.items():
+        assert expected * weight / total * 0.85 - 1 <= counts[field] < expected * weight / total + 1
+    assert facts(tmp_path / "set")["shares"] == shares
+
+
+def test_s2orc_asks_only_papers_of_a_known_field(tmp_path: Path) -> None:
+    asked, plain = (asked_by_field(made("triplets", recipe, tmp_path / recipe)) for recipe in ("s2orc", "specter"))
+    assert plain.pop("") > 0
+    assert asked == plain
+    with pytest.raises(InvalidRequest, match="the corpus has no column of fields"):
+        made("triplets", "s2orc", tmp_path / "x", papers(has_fields=False))
+    with pytest.raises(UnknownName, match="unknown field 'Medicin'"):
+        made("triplets", "scimult", tmp_path / "x", shares="Medicin")
+
+
+def test_published_shares_are_those_of_the_tables() -> None:
+    """Their sums: Seoh et al. 2023, Table 5, without papers of no known field; percentages of two fields there."""
+    sums = {name: sum(counts) for name, (_, counts) in PUBLISHED.items()}
+    assert (sums["specter"], sums["s2orc"]) == (170268 - 10611, 74478)
+    assert PUBLISHED["s2orc"][1][FIELDS.index("Medicine")] / 74478 == pytest.approx(0.4072, abs=5e-5)
+    assert PUBLISHED["specter"][1][FIELDS.index("Computer Science")] / 170268 == pytest.approx(0.6100, abs=5e-5)
+    assert all(len(counts) == len(FIELDS) == 19 for _, counts in PUBLISHED.values())

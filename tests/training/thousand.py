@@ -1,4 +1,4 @@
-"""A thousand made-up papers that say all that training sets are made of, and a training set as plain lists."""
+"""A thousand made-up papers that say all that training sets are made of, sets of them, and a training set as plain lists."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import random
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from sciretrieve.evaluation.builders import CiteSettings
+from sciretrieve.training import build_set
+from tests.made_up import write_jsonl
 
 PAPERS = 1000
 FIELDS = ("Physics", "Biology", "Art", "Law")
@@ -73,3 +77,50 @@ def facts(folder: Path) -> dict[str, Any]:
 def contents(folder: Path) -> dict[str, bytes]:
     """All files of a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def beir_folder(folder: Path, *, papers_too: bool = False) -> dict[str, dict[str, dict[str, int]]]:
+    """A BEIR folder of the papers, whose queries are texts, or papers, too. Judgements, by split."""
+    chance = random.Random(5)
+    rows = usable(library())
+    write_jsonl(folder / "corpus.jsonl", [{"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in rows.values()])
+    queries: list[dict[str, str]] = [{"_id": f"q{number}", "text": " ".join(chance.sample(WORDS, 3))} for number in range(120)]
+    queries.append({"_id": "again", "text": queries[0]["text"].upper() + "?"})  # of the test, once more
+    if papers_too:
+        queries += [{"_id": id, "title": rows[id]["title"], "abstract": rows[id]["abstract"]} for id in list(rows)[:60]]
+    write_jsonl(folder / "queries.jsonl", queries)
+    qrels: dict[str, dict[str, dict[str, int]]] = {"train": {}, "test": {}}
+    for number, query in enumerate(queries):
+        names = chance.sample(list(rows), 4) + ["elsewhere"] * (number % 7 == 0)
+        split = "test" if number < 30 or (papers_too and number > 150) else "train"
+        qrels[split][query["_id"]] = {id: chance.choice([0, 1, 1, 2]) for id in names if id != query["_id"]}
+    (folder / "qrels").mkdir()
+    for split, judged in qrels.items():
+        lines = [f"{query}\t{id}\t{grade}" for query, grades in judged.items() for id, grade in grades.items()]
+        (folder / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines) + "\n")
+    return qrels
+
+
+def search_file(path: Path) -> list[dict[str, Any]]:
+    """A file of SciRepEval's searches among the papers."""
+    chance = random.Random(3)
+    rows = list(usable(library()).values())
+    searches = []
+    for number in range(300):
+        shown = chance.sample(rows, chance.randint(1, 9))
+        candidates = [
+            {"corpus_id": row["id"], "title": row["title"], "abstract": row["abstract"], "score": chance.choice([0, 0, 1, 2])}
+            for row in shown
+        ]
+        searches.append({"doc_id": f"s{number}", "query": " ".join(chance.sample(WORDS, 2)), "candidates": candidates})
+    write_jsonl(path, searches)
+    return searches
+
+
+def made(
+    form: Any, recipe: str, to: Path, source: Any = None, *, cited: int = 1, queries: int | None = None, seed: int = 0, **how: Any
+) -> Path:
+    """A set of the papers, or another source, in a folder."""
+    settings = CiteSettings(cited=cited, queries=queries, seed=seed)
+    build_set(form, library() if source is None else source, to, recipe, settings, progress=False, **how)
+    return to

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..specs import EncoderSpec, Layout
-from . import bottleneck, cross, instructed, mixed, multi2spe, oagbert, packed, pals, plain, scimult
+from . import bottleneck, cross, instructed, loading, mixed, multi2spe, oagbert, packed, pals, scimult
 from .loading import LoadedModel
 
 LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], LoadedModel]] = {
-    "transformers": plain.load,
+    "transformers": loading.load,
     "adapters": bottleneck.load_adapter,
     "fusion": bottleneck.load_fusion,
     "pals": pals.load,
@@ -25,7 +25,7 @@ LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded
     "packed": packed.load,
     "mixed": mixed.load,
     "oagbert": oagbert.load,
-    "sentences": plain.load,
+    "sentences": loading.load,
     "cross": cross.load,
 }
 

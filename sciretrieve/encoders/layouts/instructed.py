@@ -14,7 +14,7 @@ import torch
 
 from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import LoadedModel, additive_mask, fill, positions_of, stripped
+from .loading import LoadedModel, additive_mask, attended, fill, positions_of, stripped
 from .scimult import PREFIX, base_of, encoder_state, new_bert
 
 INSTRUCTIONS = {
@@ -70,19 +70,14 @@ def contexts_of(instructor: Any, ids: Any) -> Sequence[Any]:
 
 def states_in_context(bert: Any, contexts: Sequence[Any], input_ids: Any, attention_mask: Any) -> Any:
     """The token states of a BERT each of whose layers attends to a context and to the text's own states (equation 4)."""
-    texts, length = input_ids.shape
+    texts = len(input_ids)
     states = bert.embeddings(input_ids)
     whole_mask = torch.cat([torch.ones_like(contexts[0][:, :, 0], dtype=attention_mask.dtype).expand(texts, -1), attention_mask], dim=1)
     mask = additive_mask(whole_mask).to(states.dtype)
     dropout = bert.config.attention_probs_dropout_prob if bert.training else 0.0
     for layer, instruction in zip(bert.encoder.layer, contexts, strict=True):
         context = torch.cat([instruction.expand(texts, -1, -1), states], dim=1)
-        attention = layer.attention.self
-        query, key, value = (
-            part(source).view(texts, source.shape[1], bert.config.num_attention_heads, -1).transpose(1, 2)
-            for part, source in ((attention.query, states), (attention.key, context), (attention.value, context))
-        )
-        attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
-        attended = layer.attention.output(attended.transpose(1, 2).reshape(texts, length, -1), states)
-        states = layer.output(layer.intermediate(attended), attended)
+        found = attended(layer.attention.self, bert.config.num_attention_heads, states, context, mask, dropout)
+        found = layer.attention.output(found, states)
+        states = layer.output(layer.intermediate(found), found)
     return states

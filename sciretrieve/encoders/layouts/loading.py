@@ -14,6 +14,7 @@ import torch
 
 from ...base.errors import CorruptData, InvalidRequest, SciretrieveError
 from ..resolving import USUAL_LENGTH, positions
+from ..specs import EncoderSpec
 
 PROBE = "A probe text: do the weights that were loaded change what comes out?"
 
@@ -86,6 +87,14 @@ def open_model(kind: Any, folder: Path, unused: tuple[str, ...] = ("pooler.", "p
     if missing := [name for name in report["missing_keys"] if not any(part in name for part in unused)]:
         raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
     return model
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
+    """A model that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM and others. Control codes are in the text."""
+    from transformers import AutoModel
+
+    config, tokenizer, separator = open_reader(folders["base"])
+    return LoadedModel(states_of(open_model(AutoModel, folders["base"])), tokenizer, separator, positions_of(config))
 
 
 def check_vocabulary(tokenizer: Any, config: Any, folder: Path) -> None:
@@ -174,6 +183,24 @@ def additive_mask(attention_mask: Any) -> Any:
     The number is that of the first BERT, whose code the models defined here were trained with.
     """
     return (1.0 - attention_mask[:, None, None, :].float()) * -10_000.0
+
+
+def attended(attention: Any, heads: int, states: Any, context: Any, mask: Any, dropout: float = 0.0) -> Any:
+    """What states attend to of a context, (texts, length, dim), by the linear layers `query`, `key` and `value` of a module.
+
+    Args:
+        attention: the module.
+        heads: how many attention heads it has.
+        states, context: (texts, length, dim); the context may have another length.
+        mask: is added to the scores; None for nothing.
+        dropout: the share of them that is dropped.
+    """
+    query, key, value = (
+        part(source).view(source.shape[0], source.shape[1], heads, -1).transpose(1, 2)
+        for part, source in ((attention.query, states), (attention.key, context), (attention.value, context))
+    )
+    context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    return context.transpose(1, 2).reshape(states.shape[0], states.shape[1], -1)
 
 
 def _first_line(error: Exception) -> str:

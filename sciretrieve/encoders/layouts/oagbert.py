@@ -19,7 +19,7 @@ import torch
 from ...base.errors import InvalidRequest
 from ..resolving import settings_in
 from ..specs import EncoderSpec
-from .loading import LoadedModel, additive_mask, fill, read_checkpoint, reading
+from .loading import LoadedModel, additive_mask, attended, fill, read_checkpoint, reading
 
 EPSILON = 1e-12
 """What layer normalisation adds to the variance."""
@@ -58,11 +58,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
         def forward(self, states: Any, mask: Any) -> Any:
             normed = self.before_attention(states)
-            query, key, value = (
-                part(normed).view(*normed.shape[:2], heads, -1).transpose(1, 2) for part in (self.query, self.key, self.value)
-            )
-            mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-            states = states + self.attended(mixed.transpose(1, 2).reshape(normed.shape))
+            states = states + self.attended(attended(self, heads, normed, normed, mask))
             return states + self.down(torch.nn.functional.gelu(self.up(self.after_attention(states))))
 
     class States(torch.nn.Module):  # type: ignore[misc]

@@ -16,7 +16,7 @@ import torch
 
 from ...base.errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import LoadedModel, additive_mask, fill, open_reader, positions_of, read_checkpoint, stripped, weights_file
+from .loading import LoadedModel, additive_mask, attended, fill, open_reader, positions_of, read_checkpoint, stripped, weights_file
 from .scimult import new_bert
 
 HEADS = 6
@@ -65,14 +65,8 @@ def with_pals(bert: Any, config: Any, count: int) -> Any:
             reduced = self.aug_dense(states)
             if not config.pals:
                 return self.aug_dense2(torch.nn.functional.gelu(reduced))
-            texts, length = states.shape[:2]
-            query, key, value = (
-                part(reduced).view(texts, length, HEADS, -1).transpose(1, 2) for part in (self.query, self.key, self.value)
-            )
-            context = torch.nn.functional.scaled_dot_product_attention(
-                query, key, value, attn_mask=mask.to(query.dtype), dropout_p=config.attention_probs_dropout_prob if self.training else 0.0
-            )
-            return torch.nn.functional.gelu(self.aug_dense2(context.transpose(1, 2).reshape(texts, length, size)))
+            dropout = config.attention_probs_dropout_prob if self.training else 0.0
+            return torch.nn.functional.gelu(self.aug_dense2(attended(self, HEADS, reduced, reduced, mask.to(reduced.dtype), dropout)))
 
     class States(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from .loading import attended
+
 FIRST = 2
 """Tokens that are kept: [CLS], and the control code after it."""
 
@@ -36,13 +38,8 @@ def trim(states: Any) -> bool:
         def forward(self, hidden_states: Any, attention_mask: Any = None, *_: Any, **__: Any) -> Any:
             attention = self.layer.attention.self
             first = hidden_states[:, :FIRST]
-            query, key, value = (
-                part(source).view(source.shape[0], source.shape[1], attention.num_attention_heads, -1).transpose(1, 2)
-                for part, source in ((attention.query, first), (attention.key, hidden_states), (attention.value, hidden_states))
-            )
             mask = None if attention_mask is None else attention_mask[:, :, :FIRST]
-            context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-            context = context.transpose(1, 2).reshape(first.shape)
+            context = attended(attention, attention.num_attention_heads, first, hidden_states, mask)
             return (self.layer.feed_forward_chunk(self.layer.attention.output(context, first)),)
 
     encoders[0].layer[-1] = FirstTokens(encoders[0].layer[-1])

@@ -5,18 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
 import torch
 
 from ...base.errors import InvalidRequest
-from ..altered import Readers
-from ..presets import FACET_LOSSES, Plan
-from ..training_set import TrainingSet
+from ...base.types import Paper
+from ..forms import TrainingSet
+from ..presets import DROPOUT, FACET_LOSSES, Plan
 from . import losses
+from .students import Student
 
 Reading = tuple[str, str]
 """A format, and a text as it reads it."""
@@ -24,8 +27,33 @@ APART = 20
 """Of papers with labels or numbers every so many is set apart."""
 MOST_APART = 1000
 """They are encoded at each measurement."""
-DROPOUT = 0.2
-"""Of a head's input (the authors' code of SciRepEval)."""
+Alter = Callable[[Paper], Paper]
+"""Makes of a paper the one that is read in its place."""
+ALTERATIONS: tuple[Alter, ...] = (
+    lambda paper: replace(paper, title=paper.abstract, abstract=paper.title),
+    lambda paper: replace(paper, abstract=" ".join(paper.abstract.split()[: (len(paper.abstract.split()) + 1) // 2])),
+    lambda paper: replace(paper, abstract=""),
+    lambda paper: replace(paper, title=""),
+)
+"""The abstract before the title; its first half; the title alone; the abstract alone. Each is as likely. Encoders of papers answer such
+texts with other neighbours (Singh and Singh 2022, tables 1 and 7: the classes of abstracts rotated and deleted by thirds)."""
+
+
+def unaltered(paper: Paper) -> Paper:
+    """An `Alter` that changes nothing."""
+    return paper
+
+
+def altering(share: float, *key: object) -> Alter:
+    """Alters a share of papers; which and how depends on the key, and on the order in which they are read, alone."""
+    chance = Random(repr(key))
+
+    def alter(paper: Paper) -> Paper:
+        """A paper that has but a title or an abstract is read as it is."""
+        is_altered, change = chance.random() < share, chance.choice(ALTERATIONS)
+        return change(paper) if is_altered and paper.title and paper.abstract else paper
+
+    return alter
 
 
 class TrainingDemand(ABC):
@@ -46,7 +74,7 @@ class TrainingDemand(ABC):
         """How many examples there are."""
 
     @abstractmethod
-    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
         """What is encoded for some examples; some may be named more than once."""
 
     @abstractmethod
@@ -61,11 +89,13 @@ def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     return [id for place, id in enumerate(ordered) if place % every], ordered[::every]
 
 
-def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
-    """How a paper or a text query of a set is read."""
+def reading(training_set: TrainingSet, student: Student, id: str, alter: Alter = unaltered) -> Reading:
+    """How a student reads a paper or a text query of a set."""
     is_text = id in training_set.queries
-    format = training_set.read_as or reader.format_of(training_set.asked, is_text=is_text)
-    return format, reader.of_query(format, training_set.queries[id]) if is_text else reader.of_paper(format, training_set.papers[id])
+    format = training_set.read_as or student.format_of(training_set.asked, is_text=is_text)
+    if is_text:
+        return format, student.of_query(format, training_set.queries[id])
+    return format, student.of_paper(format, alter(training_set.papers[id]))
 
 
 def of_those_apart(demand: OfTexts) -> OfTexts:
@@ -90,14 +120,10 @@ class Ranked(TrainingDemand):
     def __len__(self) -> int:
         return len(self._examples)
 
-    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
         """The queries, the right papers, then the wrong ones, where there are any."""
-        chosen = [self._examples[example] for example in examples]
-        return [
-            *(reading(self._set, reader, query) for query, _, _ in chosen),
-            *(reading(self._set, reader, positive) for _, positive, _ in chosen),
-            *(reading(self._set, reader, negative) for _, _, negative in chosen if negative),
-        ]
+        columns = zip(*(self._examples[example] for example in examples), strict=True)
+        return [reading(self._set, student, id, alter) for ids in columns for id in ids if id]
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -135,9 +161,9 @@ class OfTexts(TrainingDemand):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
         """The texts."""
-        return [reading(self._set, reader, self._ids[place]) for place in examples]
+        return [reading(self._set, student, self._ids[place], alter) for place in examples]
 
 
 class Labelled(OfTexts):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from ...matching.dense import full_corpus
 from ...matching.dense.exact import score
 from ...metrics.judgements import Qrels
 from ...metrics.measures import Evaluator, parse_measure
-from ..training_set import TrainingSet
+from ..forms import TrainingSet
 from .demands import Reading, TrainingDemand
 from .devices import Arithmetic
 from .gradients import BUDGET, chunks_of, encoded
@@ -35,17 +35,6 @@ PAPERS = 1000
 queries, then others, drawn by chance."""
 
 
-class Measuring(Protocol):
-    """What a training is measured by; greater is better."""
-
-    @property
-    def measure(self) -> str:
-        """The measure's name."""
-
-    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """The measure of each query."""
-
-
 @dataclass(frozen=True)
 class RetrievalTask:
     """Queries whose right papers are looked for among papers.
@@ -53,42 +42,37 @@ class RetrievalTask:
     Attributes:
         queries, papers: how they are read, by id.
         qrels: which papers are right.
+        has_candidates: whether right papers are looked for among a query's own, which are all in `qrels`, as MDCR measures.
     """
 
     queries: Mapping[str, Reading]
     papers: Mapping[str, Reading]
     qrels: Qrels
-    measure: str = MEASURE
+    has_candidates: bool = False
+
+    @property
+    def measure(self) -> str:
+        """The measure's name."""
+        return "R@5" if self.has_candidates else MEASURE
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
         """The measure of each query."""
         queries, papers = (vectors_of(student, list(texts.values()), arithmetic) for texts in (self.queries, self.papers))
-        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(self.answers(queries, papers, student.spec.metric))
+        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(self._answers(queries, papers, student.spec.metric))
         return {query: values[query][self.measure] for query in self.queries}
 
-    def answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
-        """The scores of each query's nearest papers, by the encoder's metric; a paper does not find itself."""
+    def _answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
+        """The scores of each query's candidates, or its nearest papers, by the encoder's metric; a paper does not find itself."""
         ids = list(self.papers)
         run: dict[str, dict[str, float]] = {}
+        if self.has_candidates:
+            place_of = {id: place for place, id in enumerate(ids)}
+            for query, vector in zip(self.queries, queries, strict=True):
+                scores = score(vector, papers[[place_of[id] for id in self.qrels[query]]], metric)
+                run[query] = dict(zip(self.qrels[query], map(float, scores), strict=True))
+            return run
         for query, (rows, scores) in zip(self.queries, full_corpus.top(queries, [papers], 11, metric, None), strict=True):
             run[query] = {ids[row]: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True) if ids[row] != query}
-        return run
-
-
-@dataclass(frozen=True)
-class CandidateLists(RetrievalTask):
-    """Queries by field and id, each with candidates of its own among which the right ones are looked for, as MDCR measures. `qrels` has all
-    candidates of a query."""
-
-    measure: str = "R@5"
-
-    def answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
-        """The scores of each query's candidates."""
-        place_of = {id: place for place, id in enumerate(self.papers)}
-        run: dict[str, dict[str, float]] = {}
-        for query, vector in zip(self.queries, queries, strict=True):
-            ids = list(self.qrels[query])
-            run[query] = dict(zip(ids, map(float, score(vector, papers[[place_of[id] for id in ids]], metric)), strict=True))
         return run
 
 
@@ -131,6 +115,10 @@ class Several:
             for query, value in part.values(student, arithmetic).items():
                 values[paper_of[query]].append(value)
         return {paper: float(np.mean(own)) for paper, own in values.items()}
+
+
+Measuring: TypeAlias = RetrievalTask | LossOfExamples | Several
+"""What a training is measured by; greater is better."""
 
 
 def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithmetic) -> Vectors:
@@ -214,8 +202,8 @@ def benchmark(name: str, student: Student) -> RetrievalTask:
         raise InvalidRequest(f"{name} has no queries with relevant papers, so it measures no training")
     if is_by_field:
         wanted = {id for query in queries for id in qrels[query]}
-        return CandidateLists(queries, {id: reading for id, reading in papers.items() if id in wanted}, qrels)
-    return RetrievalTask(queries, papers, qrels)
+        papers = {id: reading for id, reading in papers.items() if id in wanted}
+    return RetrievalTask(queries, papers, qrels, is_by_field)
 
 
 def mean_of(values: Mapping[str, Any]) -> float:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import InvalidRequest
 from ...metrics.judgements import Qrels
-from ..forms import FORMATS, ORIGINAL, Lessons
+from ..forms import FORMATS, ORIGINAL, Lessons, TrainingSet
 from ..presets import Plan
-from ..training_set import TrainingSet
 from .demands import Labelled, Measured, OfTexts, Ranked, Reading, TrainingDemand, of_those_apart, reading
 from .measuring import LossOfExamples, Measuring, RetrievalTask, Several, benchmark, set_apart
 from .students import Student

@@ -12,12 +12,12 @@ from ...base.errors import InvalidRequest
 from ...base.types import Paper, Query, Vectors
 from ...encoders import load_encoder, reads_texts
 from ...encoders.remembered import RememberingEncoder
-from ..altered import Readers
+from ..forms import TrainingSet
 from ..presets import Plan
-from ..training_set import TrainingSet
 from . import losses
-from .demands import OfTexts, Ranked, Reading, TrainingDemand, reading
+from .demands import Alter, OfTexts, Ranked, Reading, TrainingDemand, reading, unaltered
 from .gradients import draw
+from .students import Student
 
 
 class Teacher:
@@ -130,11 +130,11 @@ class ScoredLists(TrainingDemand):
     def __len__(self) -> int:
         return len(self._lists)
 
-    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
         """The queries, then the papers of each."""
         chosen = [self._lists[place] for place in examples]
         ids = [*(query for query, _ in chosen), *(id for _, scores in chosen for id in scores)]
-        return [reading(self._set, reader, id) for id in ids]
+        return [reading(self._set, student, id, alter) for id in ids]
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The divergence from the teacher's ranking of each query's own papers."""

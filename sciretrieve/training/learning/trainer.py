@@ -18,11 +18,10 @@ from ...base.errors import CorruptData, InvalidRequest
 from ...base.wording import in_words
 from ...files.writing import write_whole
 from ...protocols import Progress
-from ..altered import Altering, Readers
 from ..presets import Plan
+from ..results import Board
 from . import losses
-from .boards import Board
-from .demands import Reading, TrainingDemand
+from .demands import Reading, TrainingDemand, altering, unaltered
 from .devices import Arithmetic, Processes
 from .gradients import backward, chunks_of, draw, encoded
 from .measuring import Measuring, evaluating, mean_of
@@ -165,9 +164,9 @@ class Training:
 
     def _gradient(self, step: int) -> Mapping[str, float]:
         """Add the gradient of a step's loss, the plain sum of the tasks' (Singh et al. 2023, appendix B). Returns the losses, by task."""
-        chosen = [self._examples(number, step) for number in range(len(self.demands))]
+        chosen, augment = [self._examples(number, step) for number in range(len(self.demands))], self.plan.augment
         asked = [
-            demand.readings(self._reader(number, step), examples)
+            demand.readings(self.student, examples, altering(augment, self.plan.seed, number, step) if augment else unaltered)
             for number, (demand, examples) in enumerate(zip(self.demands, chosen, strict=True))
         ]
         place_of: dict[Reading, int] = {}
@@ -188,11 +187,6 @@ class Training:
 
         key = (self.plan.seed, step)
         return backward(self.student, chunks, loss, key, self.arithmetic, self.processes, self.student.bytes_a_token)
-
-    def _reader(self, number: int, step: int) -> Readers:
-        """What reads a task's texts in a step."""
-        share = self.plan.augment
-        return Altering(self.student, share, self.plan.seed, number, step) if share else self.student
 
     def _former(self, chunks: Sequence[Any], count: int) -> Any:
         """The vectors of some chunks by the encoder as it was, (count, dim)."""

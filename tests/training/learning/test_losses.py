@@ -64,6 +64,52 @@ def test_losses_of_classes_and_numbers() -> None:
     assert float(ours) == pytest.approx(((vectors - former) ** 2).sum(1).mean(), abs=1e-6)
 
 
+def by_hand(parts: Any, share: float, *, apart: bool) -> float:
+    """Equations 2 and 3 of the paper, or the README's two losses, with loops."""
+
+    def entropy(right: float, wrong: float) -> float:
+        return float(np.log(1.0 + np.exp(wrong - right)))
+
+    total = 0.0
+    for query, positive, negative in zip(*parts, strict=True):
+        greatest = [max(float(left @ right) for left in query for right in paper) for paper in (positive, negative)]
+        sums = [float(query.sum(axis=0) @ paper.sum(axis=0)) for paper in (positive, negative)]
+        if apart:
+            total += share * entropy(*greatest) + (1 - share) * entropy(*sums)
+        else:
+            total += entropy(*(share * most + (1 - share) * whole for most, whole in zip(greatest, sums, strict=True)))
+    return total / len(parts[0])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_losses_are_those_of_the_paper_and_of_the_code(share: float) -> None:
+    chance = np.random.default_rng(1)
+    parts = [chance.standard_normal((5, 3, 4)) * 0.7 for _ in range(3)]
+    first, second, third = (torch.from_numpy(part) for part in parts)
+    assert float(losses.facets(first, second, third, share)) == pytest.approx(by_hand(parts, share, apart=False), abs=1e-6)
+    assert float(losses.facets_apart(first, second, third, share)) == pytest.approx(by_hand(parts, share, apart=True), abs=1e-6)
+
+
+def softmax(values: Any) -> Any:
+    weights = np.exp(values - values.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def test_the_losses_of_a_teacher_are_what_their_sources_say() -> None:
+    student, teacher = CHANCE.standard_normal((2, 5, 7))
+    barred = CHANCE.random((5, 7)) < 0.2
+    expected = []
+    for row in range(5):
+        open_places = np.flatnonzero(~barred[row])
+        p, q = (softmax(part[row : row + 1, open_places] / 0.3)[0] for part in (teacher, student))
+        expected.append(float((p * np.log(p / q)).sum()))
+    own, others, is_barred = (torch.from_numpy(part) for part in (student, teacher, barred))
+    assert float(losses.rank(own, others, is_barred, 0.3)) == pytest.approx(np.mean(expected), abs=1e-6)
+    assert float(losses.rank(own, own, is_barred, 0.3)) == pytest.approx(0.0, abs=1e-9)
+    distances = np.sqrt(((student - teacher) ** 2).sum(axis=1))
+    assert float(losses.distil(own, others)) == pytest.approx(distances.mean(), abs=1e-6)
+
+
 def test_rates_are_those_of_the_formulas() -> None:
     linear = [factor("linear", step, 0.1, 100) for step in range(100)]
     assert linear[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])

@@ -6,18 +6,17 @@ One for each format; or for each format layers that join adapters which were tra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ....base.errors import InvalidRequest
 from ....encoders.layouts.bottleneck import add_adapter, open_base
 from ....encoders.layouts.loading import LoadedModel, silence
-from ....encoders.specs import EncoderSpec
+from ....encoders.specs import EncoderSpec, Layout
 from ....encoders.weights import obtain
 from ....files.writing import read_json, write_json
 from ...presets import Plan
-from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by
+from .student import FORMATS, Student, read_through
 
 
 class OfAdapters(Student):
@@ -25,12 +24,10 @@ class OfAdapters(Student):
 
     is_apart = True
     names: Mapping[str, str]
+    layout: Layout = "adapters"
 
     def as_trained(self) -> EncoderSpec:
-        of_papers, of_queries = (self.names[format] for format in chosen_formats(self.formats))
-        sides = read_by(self.base_spec.sides, of_papers, of_queries)
-        kinds = {kind: self.names[kind] for kind in PREDICTED if kind in self.names}
-        return replace(self.base_spec, layout="adapters", sides=sides, tasks=tuple(self.names.values()), kinds=kinds, late=False)
+        return read_through(self.base_spec, self.names, "packed" if self.base_spec.layout == "packed" else self.layout)
 
     def forget_place(self, config: Path) -> None:
         """Put the base model's name, which is enough, where the library writes its place on this machine."""
@@ -52,10 +49,6 @@ class Adapted(OfAdapters):
             self.model.add_adapter(name, config=adapters.SeqBnConfig(reduction_factor=plan.reduction))
         for name, parameter in self.model.named_parameters():
             parameter.requires_grad_(any(f"adapters.{format}." in name for format in self.formats))
-
-    def as_trained(self) -> EncoderSpec:
-        spec = super().as_trained()
-        return replace(spec, layout="packed") if self.base_spec.layout == "packed" else spec
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         active = None if former else format
@@ -79,6 +72,8 @@ class Adapted(OfAdapters):
 
 class Fused(OfAdapters):
     """The model and the adapters stay, and the layers that join them are trained, each by its own format, whose adapter comes first."""
+
+    layout = "fusion"
 
     def _load(self) -> LoadedModel:
         if self.base_spec.layout != "adapters":
@@ -108,9 +103,6 @@ class Fused(OfAdapters):
             self.model.add_adapter_fusion(fusion)
         for name, parameter in self.model.named_parameters():
             parameter.requires_grad_("adapter_fusion_layer." in name)
-
-    def as_trained(self) -> EncoderSpec:
-        return replace(super().as_trained(), layout="fusion")
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         self.model.set_active_adapters(None if former else self.fusions[self.names[format]])

@@ -16,7 +16,7 @@ from ....encoders.conversion import pooled
 from ....encoders.layouts import LOADERS
 from ....encoders.layouts.loading import LoadedModel, silence
 from ....encoders.resolving import is_path, resolve
-from ....encoders.specs import EncoderRequest, EncoderSpec, Kind, Side, Sides
+from ....encoders.specs import EncoderRequest, EncoderSpec, Kind, Layout, Side, Sides
 from ....encoders.tokens import Tokens, tokenise
 from ....encoders.trained import ENCODER, describe_trained
 from ....encoders.weights import Hashes, hashes_of, obtain
@@ -187,8 +187,11 @@ def chosen_formats(formats: Sequence[str]) -> tuple[str, str]:
 
 def read_by(sides: Sides, papers: str, queries: str) -> Sides:
     """The sides with other tasks: papers' and text queries'."""
-    return Sides(
-        paper=replace(sides.paper, task=papers),
-        query=replace(sides.query, task=queries),
-        paper_as_query=replace(sides.paper_as_query, task=papers),
-    )
+    return Sides(replace(sides.paper, task=papers), replace(sides.query, task=queries), replace(sides.paper_as_query, task=papers))
+
+
+def read_through(spec: EncoderSpec, names: Mapping[str, str], layout: Layout) -> EncoderSpec:
+    """A spec whose texts are read through tasks of its own, which have these names by format."""
+    sides = read_by(spec.sides, *(names[format] for format in chosen_formats(tuple(names))))
+    kinds = {kind: names[kind] for kind in PREDICTED if kind in names}
+    return replace(spec, layout=layout, sides=sides, tasks=tuple(names.values()), kinds=kinds, late=False)

@@ -15,11 +15,11 @@ import torch
 
 from ....base.errors import InvalidRequest
 from ....encoders.catalogue import MODEL_FILES
-from ....encoders.specs import EncoderSpec, Side
+from ....encoders.specs import EncoderSpec, Side, Sides
 from ....encoders.trained import CHECKPOINT
 from ....files.writing import write_json, write_whole
 from ...presets import Plan
-from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by
+from .student import FORMATS, Student, read_by, read_through
 
 
 class Whole(Student):
@@ -76,26 +76,16 @@ class Coded(Whole):
         self.model.resize_token_embeddings(self.tokenizer.get_vocab_size(), mean_resizing=False)
 
     def as_trained(self) -> EncoderSpec:
-        spec = super().as_trained()
-        of_papers, of_queries = (FORMATS[format] for format in chosen_formats(self.formats))
-        sides = replace(
-            spec.sides,
-            paper=_coded(spec.sides.paper, of_papers),
-            paper_as_query=_coded(spec.sides.paper_as_query, of_papers),
-            query=_coded(spec.sides.query, of_queries),
-        )
-        kinds = {kind: FORMATS[kind] for kind in PREDICTED if kind in self.formats}
-        return replace(spec, sides=sides, kinds=kinds, pooling="second", codes=tuple(FORMATS[name] for name in self.formats))
+        codes = {name: FORMATS[name] for name in self.formats}
+        spec = read_through(super().as_trained(), codes, "transformers")
+        sides = Sides(*(Side(f"{side.task} {side.text}") for side in (spec.sides.paper, spec.sides.query, spec.sides.paper_as_query)))
+        return replace(spec, sides=sides, tasks=(), pooling="second", codes=tuple(codes.values()))
 
     def side(self, format: str, side: Side) -> Side:
         return side.with_code(FORMATS[format])
 
     def _write_modules(self, folder: Path) -> None:
         """Nothing: sentence-transformers has no such pooling."""
-
-
-def _coded(side: Side, code: str) -> Side:
-    return replace(side, text=f"{code} {side.text}")
 
 
 class OfBert(Whole):

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import torch
 
 from ....encoders.layouts.pals import OTHER_FORMS, with_pals
 from ....encoders.specs import EncoderSpec
-from ...presets import Plan
-from .student import PREDICTED, chosen_formats, read_by
+from ...presets import PAL_WIDTH, Plan
+from .student import read_through
 from .whole import OfBert
-
-WIDTH = 204
-"""Of the small layers (`hidden_size_aug` in the authors' configuration, pals.config.json)."""
 
 
 class WithPals(OfBert):
@@ -26,7 +22,7 @@ class WithPals(OfBert):
     def extend(self, plan: Plan) -> None:
         """See `OfBert`: the new weights begin with normal random numbers, as BERT's own did, and biases with zeros (the authors' code)."""
         config, forms = self.model.config, dict.fromkeys(OTHER_FORMS, False)
-        config.update({"mult": True, "pals": True, "hidden_size_aug": WIDTH, "num_tasks": len(self.formats), **forms})
+        config.update({"mult": True, "pals": True, "hidden_size_aug": PAL_WIDTH, "num_tasks": len(self.formats), **forms})
         self.model = self.states = with_pals(self.model, config, len(self.formats)).eval()
         for module in self.states.sets.modules():
             if isinstance(module, torch.nn.Linear):
@@ -34,9 +30,7 @@ class WithPals(OfBert):
                 torch.nn.init.zeros_(module.bias)
 
     def as_trained(self) -> EncoderSpec:
-        spec = super().as_trained()
-        kinds = {kind: kind for kind in PREDICTED if kind in self.formats}
-        return replace(spec, layout="pals", sides=read_by(spec.sides, *chosen_formats(self.formats)), tasks=self.formats, kinds=kinds)
+        return read_through(super().as_trained(), dict(zip(self.formats, self.formats, strict=True)), "pals")
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         self.states.active = self.formats.index(format)
