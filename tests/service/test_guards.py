@@ -155,6 +155,14 @@ def test_whoever_asks_too_often_is_told_when_to_come_back(made: Made) -> None:
     assert client.get("/healthz").status_code == 200
 
 
+def test_what_is_too_long_is_refused_before_it_is_read(made: Made) -> None:
+    client, _ = made(body=1000)
+    for content in (b"x" * 1001, (b"x" * 500 for _ in range(10))):
+        response = client.post("/v1/search", content=content, headers={"Content-Type": "application/json"})
+        assert (response.status_code, response.json()["error"]) == (400, "the request is longer than 1,000 bytes")
+    assert client.post("/v1/search", content=b"{}", headers={"Content-Length": "many"}).status_code == 400
+
+
 def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
     made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
