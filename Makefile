@@ -14,6 +14,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LIGHT := $(VENV)/.light
 # a worker a core; each takes some 2 GB
 PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
@@ -22,7 +23,7 @@ FLOOR := 95
 
 .PHONY: demo demo-page test browser quick torture mutants lint coverage bench docs site clean
 
-demo: $(READY)
+demo: $(LIGHT)
 	$(BIN)/sciretrieve demo
 
 demo-page: $(READY)
@@ -63,8 +64,13 @@ docs: $(READY)
 site: $(READY)
 	$(BIN)/mkdocs build --quiet
 
-$(READY): pyproject.toml constraints.txt
+# what searching needs, without torch; the tests need all the rest, too
+$(LIGHT): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $(LIGHT)
+
+$(READY): $(LIGHT)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 

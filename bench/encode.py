@@ -30,7 +30,8 @@ from sciretrieve.base.types import Vectors
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, MINILM
-from sciretrieve.encoders.layouts.packed import config_of, read
+from sciretrieve.encoders.layouts.packed import config_of
+from sciretrieve.encoders.packs import open_pack
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
 
@@ -69,16 +70,14 @@ def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter:
 
 def make_granite(folder: Path) -> None:
     """A RoBERTa of granite-embedding-30m-english's shape with random weights, and its tokenizer."""
-    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast, RobertaModel
 
-    packed = obtain(GRANITE.parts["base"], "granite") / GRANITE.parts["base"].files[0]
-    header, tokenizer, _ = read(packed)
+    bert, tokenizer = open_pack(obtain(GRANITE.parts["base"], "granite"), GRANITE.parts["base"])
     PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_str(tokenizer), cls_token="<s>", sep_token="</s>", pad_token="<pad>", model_max_length=512
+        tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", pad_token="<pad>", model_max_length=512
     ).save_pretrained(folder)
     torch.manual_seed(0)
-    RobertaModel(config_of(header["arch"]), add_pooling_layer=False).save_pretrained(folder)
+    RobertaModel(config_of(bert), add_pooling_layer=False).save_pretrained(folder)
 
 
 def make_bert_base(folder: Path) -> None:

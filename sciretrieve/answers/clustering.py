@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.extras import need
 from ..base.types import Rows, Vectors
 
 FEWEST = 6
@@ -53,6 +54,7 @@ def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
     """The number of each paper's group, shape (n,)."""
     if len(vectors) < FEWEST or most < 2:
         return np.zeros(len(vectors), np.int64)
+    need("scipy", "groups of papers")
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import
 
     points = vectors.astype(np.float64)

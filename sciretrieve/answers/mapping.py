@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.extras import need
 from ..base.types import Vectors
 from ..query.index import Index
 from .answering import Answer, Request, answer
@@ -62,6 +63,7 @@ def places(vectors: Vectors) -> Points:
     points /= np.where(lengths > 0, lengths, 1)
     drawn = np.column_stack([np.arange(len(points)), np.zeros(len(points))])
     if len(points) >= FEWEST and np.ptp(points, axis=0).max() > 1e-9:
+        need("sklearn", "a map of an answer")
         from sklearn.manifold import TSNE
 
         perplexity = min(PERPLEXITY, (len(points) - 1) / 3)

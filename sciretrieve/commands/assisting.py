@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from ..base.choices import Help
-from ..base.errors import MissingExtra
+from ..base.extras import need
 from .console import Console
 from .parameters import IndexPaths, QueryEncoder, chosen_index
 
-INSTALL = 'pip install "sciretrieve[mcp]"'
 SECONDS = 120.0
 """How long a tool may take: a first one may have to read a large index."""
 
@@ -49,10 +48,7 @@ def http(
 
 def _served(index: Sequence[str] | None) -> list[Path]:
     """The indexes that are served. Raises MissingExtra where the protocol's package is not installed, and as `several`."""
-    from importlib.util import find_spec
-
-    if find_spec("mcp") is None:
-        raise MissingExtra("mcp", "a server for assistants", INSTALL)
+    need("mcp", "a server for assistants")
     from ..storage.finding import several
 
     return several(index) if index else [chosen_index(None)]

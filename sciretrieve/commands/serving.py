@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..base.choices import Help
-from ..base.errors import MissingExtra
+from ..base.extras import EXTRAS, need
 from ..options import Rerank
 from .console import Console, say
 from .parameters import IndexPaths, QueryEncoder, argument, chosen_index
@@ -78,7 +78,5 @@ def token(
 
 def _check_extra() -> None:
     """Raise MissingExtra where what the service stands on is not installed."""
-    try:
-        from ..service import access, running, settings  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtra(str(error.name), "`sciretrieve serve`", "pip install 'sciretrieve[service]'") from error
+    for module in EXTRAS["service"]:
+        need(module, "`sciretrieve serve`")

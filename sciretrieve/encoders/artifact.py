@@ -17,7 +17,7 @@ from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 Arithmetic = Literal["bf16", "fp32"]
 """The number format that a runtime computes in."""
-FORM = 4
+FORM = 5
 """Version of what `conversion` writes; it changes with the format, so that older folders are not used."""
 PROBES = (
     "graph neural networks",

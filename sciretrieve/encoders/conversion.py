@@ -11,19 +11,23 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import Unavailable
+from ..base.extras import need
 from ..base.types import Vectors
 from ..files.writing import sync_file, write_json
 from ..matching.lexical.words import STOPWORDS
 from . import encoder_cache
 from .artifact import probes
+from .bert import graph as bert_graph
 from .openvino_runtime import load_openvino
+from .packs import open_pack
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 
@@ -47,15 +51,10 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
         raise Unavailable(f"the cache {parent} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error
     LOG.info("compiling the encoder %s%s for this machine, once", spec.name, f" ({task})" if task else "")
     try:
-        model, facts, tokenizer = load_model(spec, task, folders, late)
-        tokenizer.save(str(work_folder / "tokenizer.json"))
-        reference_vectors = reference(model, work_folder / "tokenizer.json", facts)
-        np.save(work_folder / "probe.npy", reference_vectors)
-        # trimmed, the last layer would lack most tokens
-        facts["trimmed"] = (
-            spec.pooling != "mean" and not late and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
-        )
-        facts["graph"] = _convert(model, work_folder / "model.xml", spec.name)
+        if spec.layout == "packed" and not task:
+            facts = _write_pack(spec, folders, late, work_folder)
+        else:
+            facts = _write_traced(spec, task, folders, late, work_folder)
         write_json(work_folder / "facts.json", facts)
         for file in work_folder.iterdir():
             sync_file(file)
@@ -69,8 +68,38 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     encoder_cache.bound(keep=target)
 
 
+def _write_pack(spec: EncoderSpec, folders: Mapping[str, Path], late: bool, work_folder: Path) -> dict[str, Any]:
+    """Write the embedded encoder without torch, and return its facts. Its graph in fp32 is what runtimes are checked against."""
+    openvino = load_openvino()
+    bert, tokenizer = open_pack(folders["base"], spec.parts["base"])
+    graph, trimmed = bert_graph(bert, spec.pooling, spec.normalise, late, unit=not spec.pairing)
+    facts = _facts(spec, tokenizer, bert.dim, bert.separator, bert.positions, late) | {"trimmed": trimmed, "graph": True}
+    openvino.save_model(graph, work_folder / "model.xml", compress_to_fp16=False)
+    tokenizer.save(str(work_folder / "tokenizer.json"))
+    compiled = openvino.Core().compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+
+    def run(ids: npt.NDArray[np.int64]) -> Vectors:
+        vectors: Vectors = compiled({"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+        return vectors
+
+    np.save(work_folder / "probe.npy", reference(run, work_folder / "tokenizer.json", facts))
+    return facts
+
+
+def _write_traced(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool, work_folder: Path) -> dict[str, Any]:
+    """Write what OpenVINO traces of a model in torch, and return its facts."""
+    model, facts, tokenizer = load_model(spec, task, folders, late)
+    tokenizer.save(str(work_folder / "tokenizer.json"))
+    reference_vectors = reference(in_torch(model), work_folder / "tokenizer.json", facts)
+    np.save(work_folder / "probe.npy", reference_vectors)
+    # trimmed, the last layer would lack most tokens
+    trimmed = spec.pooling != "mean" and not late and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
+    return facts | {"trimmed": trimmed, "graph": _convert(model, work_folder / "model.xml", spec.name)}
+
+
 def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool = False) -> tuple[Any, dict[str, Any], Any]:
     """The torch model as `pooled` makes it, its facts, and its tokenizer."""
+    need("torch", f"the encoder {spec.name}")
     import torch
 
     from .layouts import LOADERS
@@ -79,24 +108,25 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
     with silence():
         loaded_model = LOADERS[spec.layout](folders, spec, task)
     model = pooled(loaded_model.model, spec.pooling, spec.normalise, late, unit=not spec.pairing)
-    tokenizer = loaded_model.tokenizer
-    padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
-    if padding is None:
-        padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
     with torch.no_grad():
         output = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2)))
         dim = (output[0] if late else output).shape[1]
-    facts = {
-        "dim": dim,
-        "separator": loaded_model.separator,
-        "padding": padding,
-        "max_length": min(spec.max_length, loaded_model.positions),
-        "late": late,
-    }
+    return (
+        model,
+        _facts(spec, loaded_model.tokenizer, dim, loaded_model.separator, loaded_model.positions, late),
+        loaded_model.tokenizer,
+    )
+
+
+def _facts(spec: EncoderSpec, tokenizer: Any, dim: int, separator: str, positions: int, late: bool) -> dict[str, Any]:
+    padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
+    if padding is None:
+        padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
+    facts = {"dim": dim, "separator": separator, "padding": padding, "max_length": min(spec.max_length, positions), "late": late}
     if late:
         # sentences are of all their tokens
-        facts["idle"] = [] if spec.pairing else _idle(tokenizer, padding, loaded_model.separator)
-    return model, facts, tokenizer
+        facts["idle"] = [] if spec.pairing else _idle(tokenizer, padding, separator)
+    return facts
 
 
 def _idle(tokenizer: Any, padding: int, separator: str) -> list[int]:
@@ -115,7 +145,7 @@ def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path,
 
     if not trim(model.model):
         return False
-    if np.abs(reference(model, tokenizer_file, facts) - reference_vectors).max() > 1e-4:
+    if np.abs(reference(in_torch(model), tokenizer_file, facts) - reference_vectors).max() > 1e-4:
         untrim(model.model)
         return False
     return True
@@ -149,18 +179,24 @@ def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False, *,
     return Pooled().eval()
 
 
-def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vectors:
-    """The plain model's vectors for `probes`, one text at a time, without padding: (texts, dim) float32."""
+def reference(run: Callable[[npt.NDArray[np.int64]], Vectors], tokenizer_file: Path, facts: Mapping[str, Any]) -> Vectors:
+    """A model's vectors for `probes`, one text at a time, without padding: (texts, dim) float32. `run` takes ids, (1, length)."""
+    tokenizer = open_tokenizer(tokenizer_file, facts["max_length"])
+    encodings = tokenizer.encode_batch_fast(list(probes(facts["dim"])))
+    return np.concatenate([run(np.array([encoding.ids], np.int64)) for encoding in encodings]).astype(np.float32, copy=False)
+
+
+def in_torch(model: Any) -> Callable[[npt.NDArray[np.int64]], Vectors]:
+    """What `reference` takes, of a torch model."""
     import torch
 
-    tokenizer = open_tokenizer(tokenizer_file, facts["max_length"])
-    vectors = []
-    with torch.no_grad():
-        for encoding in tokenizer.encode_batch_fast(list(probes(facts["dim"]))):
-            ids = torch.tensor([encoding.ids])
-            output = model(ids, torch.ones_like(ids))
-            vectors.append((output[0] if facts["late"] else output)[0].numpy())
-    return np.stack(vectors).astype(np.float32, copy=False)
+    def run(ids: npt.NDArray[np.int64]) -> Vectors:
+        with torch.no_grad():
+            output = model(torch.from_numpy(ids), torch.ones(ids.shape, dtype=torch.int64))
+        vectors: Vectors = (output[0] if isinstance(output, tuple) else output).numpy()
+        return vectors
+
+    return run
 
 
 def _convert(model: Any, target: Path, name: str) -> bool:

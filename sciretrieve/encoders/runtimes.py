@@ -17,6 +17,7 @@ import numpy as np
 
 from ..base.choices import Precision
 from ..base.errors import InvalidRequest, SciretrieveError, Unavailable
+from ..base.extras import has, need
 from ..base.once import once
 from ..base.types import Vectors
 from ..files.writing import read_json, write_json
@@ -213,19 +214,20 @@ class Runtimes:
 
 
 def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
-    """The runtimes of a CPU: OpenVINO in bf16 where the CPU supports it, OpenVINO in fp32, and torch, which needs the weights.
+    """The runtimes of a CPU: OpenVINO in bf16 where the CPU supports it, in fp32, and torch, if it is installed, which needs the weights.
 
     Raises:
         InvalidRequest: bf16 was requested, and the CPU does not support it.
     """
-    torch_runtime = TorchRuntime(weights, artifact, "cpu", "fp32")
+    in_torch: list[Runtime] = [TorchRuntime(weights, artifact, "cpu", "fp32")] if has("torch") else []
     if not artifact.has_graph:
-        return [TorchRuntime(weights, artifact, "cpu", "bf16"), torch_runtime] if requested == "bf16" else [torch_runtime]
+        need("torch", "an encoder that OpenVINO cannot convert")
+        return [TorchRuntime(weights, artifact, "cpu", "bf16"), *in_torch] if requested == "bf16" else in_torch
     bf16_available = has_bf16()
     if requested == "bf16" and not bf16_available:
         raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use `precision='fp32'`")
     bf16_runtimes = [OpenVinoRuntime(artifact, "bf16")] if bf16_available and requested != "fp32" else []
-    return [*bf16_runtimes, OpenVinoRuntime(artifact, "fp32"), torch_runtime]
+    return [*bf16_runtimes, OpenVinoRuntime(artifact, "fp32"), *in_torch]
 
 
 def for_many(
@@ -241,7 +243,7 @@ def for_many(
 
     def ways() -> list[Runtime]:
         # in fp32 torch was nowhere quicker, and its vectors differ in their last bits
-        in_torch = [TorchRuntime(weights, artifact, "cpu", "bf16")] if precision == "bf16" else []
+        in_torch = [TorchRuntime(weights, artifact, "cpu", "bf16")] if precision == "bf16" and has("torch") else []
         return [*(OpenVinoRuntime(artifact, precision, count) for count in streams()), *in_torch]
 
     by_way = {runtime.way: runtime for runtime in ways()}

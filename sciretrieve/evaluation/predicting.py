@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidRequest, MissingExtra
+from ..base.errors import InvalidRequest
+from ..base.extras import need
 from ..metrics.significance import interval_of_f1, interval_of_tau
 from .material import FewShot, LabelledPapers, Prediction
 from .spaces import Space
@@ -68,10 +69,7 @@ class Predicted:
 
 def check_library() -> None:
     """Raises MissingExtra where scikit-learn is not installed."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("scikit-learn", "fitting classes and numbers", 'pip install "sciretrieve[scirepeval]"') from error
+    need("sklearn", "fitting classes and numbers")
 
 
 def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -> Predicted:

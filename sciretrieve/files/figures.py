@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import InvalidRequest, MissingExtra
+from ..base.errors import InvalidRequest
+from ..base.extras import need
 from .writing import write_whole
 
 FORMATS = (".svg", ".png")
@@ -58,8 +59,7 @@ def drawn(figure: Callable[[], Any], kind: str = "svg") -> bytes:
 
 
 def _load_matplotlib() -> Any:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "a plot", 'pip install "sciretrieve[plots]"') from error
+    need("matplotlib", "a plot")
+    import matplotlib
+
     return matplotlib

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..base.extras import need
+
 Values = npt.NDArray[np.float64]
 Classes = npt.NDArray[Any]
 RESAMPLES = 10_000
@@ -144,6 +146,7 @@ def compare(a: Values, b: Values) -> Comparison:
     The randomisation test (Smucker, Allan and Carterette 2007) flips the sign of each query's difference 100,000 times;
     the t-test is Student's, paired. Both are two-sided.
     """
+    need("scipy", "a test of significance")
     from scipy.stats import ttest_rel
 
     difference = b - a
@@ -198,6 +201,7 @@ def variance(values: Values) -> Variance:
     Args:
         values: per-query values, (systems, queries), at least 2 x 2.
     """
+    need("scipy", "a test of significance")
     from scipy.stats import f as f_distribution
     from scipy.stats import studentized_range
 
@@ -231,6 +235,7 @@ def one_way(groups: Sequence[Values]) -> Variance:
     Args:
         groups: a figure of each training, (trainings,) a system; at least two systems, and at least two trainings of each.
     """
+    need("scipy", "a test of significance")
     from scipy.stats import f_oneway, tukey_hsd
 
     degrees = (len(groups) - 1, sum(map(len, groups)) - len(groups))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.extras import need
 from ..base.types import Mask, Query, Rows, Scores
 from ..matching.dense.vectors import vectors_at
 from ..matching.lexical.bm25 import weigh_terms
@@ -90,6 +91,7 @@ class RelevanceModel:
 
 def _fitted(parts: Sequence[Any], signs: Scores, weights: Scores, start: Scores) -> Scores:
     """The vector, and last the constant, that separate the examples with the least squared hinge loss and length."""
+    need("scipy", "a model of decisions")
     from scipy.optimize import minimize  # not for those who only search
 
     def loss(solution: Scores) -> tuple[float, Scores]:

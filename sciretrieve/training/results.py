@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import MissingExtra
+from ..base.extras import need
 from ..base.wording import in_words
 from ..files.figures import COLOURS, draw
 from ..files.writing import write_json, write_lines, write_whole
@@ -163,11 +164,9 @@ class Board:
 
     def __init__(self, partial: Path) -> None:
         """Raises MissingExtra if TensorBoard is not installed."""
-        try:
-            import tensorboard  # noqa: F401
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise MissingExtra("tensorboard", "events for TensorBoard", 'pip install "sciretrieve[tensorboard]"') from error
+        need("tensorboard", "events for TensorBoard")
+        from torch.utils.tensorboard import SummaryWriter
+
         self._folder = partial / EVENTS
         self._writer = SummaryWriter(str(self._folder))
 

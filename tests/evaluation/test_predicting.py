@@ -274,7 +274,7 @@ def test_an_index_without_vectors_is_refused(tmp_path: Path) -> None:
 def test_without_scikit_learn_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = written(tmp_path / "data", "drsm", "drsm", made(8, 3, 1.0)[1])
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtra, match=r'needs the package scikit-learn, .*: pip install "sciretrieve\[scirepeval\]"') as caught:
+    with pytest.raises(MissingExtra, match=r'needs the package scikit-learn, .*: pip install "sciretrieve\[evaluate\]"') as caught:
         evaluate("drsm", data)
     assert caught.value.exit_code == 4
 

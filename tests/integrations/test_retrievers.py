@@ -25,7 +25,7 @@ def is_of(hit: sr.Hit, text: str, metadata: dict[str, Any]) -> bool:
 
 
 def test_langchain(index: sr.Index) -> None:
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from sciretrieve.integrations.langchain import SciretrieveRetriever
 
     retriever = SciretrieveRetriever(index=index, k=4, options=OPTIONS)
@@ -39,7 +39,7 @@ def test_langchain(index: sr.Index) -> None:
 @pytest.fixture
 def asked_as(index: sr.Index) -> Callable[..., Callable[..., list[str | None]]]:
     """Makes LangChain's retriever with options, and gives what each way to call it answers with: the same, or it fails here."""
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from sciretrieve.integrations.langchain import SciretrieveRetriever
 
     def made(**options: Any) -> Callable[..., list[str | None]]:
@@ -105,7 +105,7 @@ def test_langchain_refuses_what_it_cannot_obey(
 
 
 def test_llamaindex(index: sr.Index) -> None:
-    pytest.importorskip("llama_index.core", reason="the extra llamaindex is not installed")
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
     from sciretrieve.integrations.llamaindex import SciretrieveRetriever
 
     nodes = SciretrieveRetriever(index, 4, OPTIONS).retrieve("graph networks")
@@ -119,7 +119,7 @@ def test_llamaindex(index: sr.Index) -> None:
 
 
 def test_paperqa(index: sr.Index) -> None:
-    paperqa = pytest.importorskip("paperqa", reason="the extra paperqa is not installed")
+    paperqa = pytest.importorskip("paperqa", reason="paper-qa is not installed")
     from sciretrieve.integrations.paperqa import add_papers
 
     docs, settings = paperqa.Docs(), paperqa.Settings(embedding="sparse", parsing={"defer_embedding": True})

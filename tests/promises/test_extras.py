@@ -1,48 +1,50 @@
-"""Optional parts are installed for a reason: the package imports what each extra brings."""
+"""What the package imports is required, or is of an extra and asked for by its name."""
 
 import re
+import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import pytest
-
+from sciretrieve.base.extras import EXTRAS
 from tests.promises.test_layers import MODULES, imports
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+INTEGRATED = {
+    "IPython",
+    "anyio",
+    "h11",
+    "langchain_core",
+    "llama_index",
+    "mcp_types",
+    "pandas",
+    "paperqa",
+    "polars",
+    "pydantic",
+    "starlette",
+    "typing_extensions",
+}
+"""Modules of those who have them: what one hands over or takes, and what comes with a library that is required."""
 
 
-NAMED_OTHERWISE = {"llama_index_core": "llama_index", "paper_qa": "paperqa"}
-"""The module of a distribution of another name, which need not be installed here."""
+def modules_of(requirements: list[str]) -> set[str]:
+    """The modules that requirements bring."""
+    names = {normalised(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
+    return {module for module, distributions in packages_distributions().items() if names & set(map(normalised, distributions))}
 
 
-def unused(extras: dict[str, list[str]], imported: set[str]) -> list[str]:
-    """The requirements of extras, but for `dev`, none of whose modules is imported."""
-    modules: dict[str, set[str]] = {}
-    for module, distributions in packages_distributions().items():
-        for name in distributions:
-            modules.setdefault(_normalised(name), {_normalised(name)}).add(module)
-    for distribution, module in NAMED_OTHERWISE.items():
-        modules.setdefault(distribution, set()).add(module)
-    names = [_normalised(re.split(r"[^\w.-]", requirement)[0]) for extra in extras if extra != "dev" for requirement in extras[extra]]
-    return [name for name in names if not modules.get(name, {name}) & imported]
-
-
-def _normalised(name: str) -> str:
+def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "_", name).lower()
 
 
-def test_every_extra_brings_what_the_package_imports() -> None:
-    assert unused(PROJECT["optional-dependencies"], {name for path in MODULES for name, _ in imports(path)}) == []
+def test_an_extra_brings_what_is_asked_for_by_its_name() -> None:
+    assert {extra for extra in PROJECT["optional-dependencies"] if extra not in ("all", "dev")} == set(EXTRAS)
+    for extra, modules in EXTRAS.items():
+        assert set(modules) <= modules_of(PROJECT["optional-dependencies"][extra]), extra
 
 
-@pytest.mark.parametrize(
-    ("extras", "expected"),
-    [
-        ({"dev": ["nothing-of-ours"]}, []),
-        ({"serve": ["fastapi>=0.115", "pyarrow[extra]>=20"]}, ["fastapi"]),
-        ({"words": ["PyStemmer>=2.2"]}, []),
-    ],
-)
-def test_an_extra_that_nothing_imports_would_be_seen(extras: dict[str, list[str]], expected: list[str]) -> None:
-    assert unused(extras, {"pyarrow", "Stemmer"}) == expected
+def test_what_is_imported_is_required_or_of_an_extra() -> None:
+    imported = {name for path in MODULES for name, is_ours in imports(path) if not is_ours} - sys.stdlib_module_names
+    known = modules_of(PROJECT["dependencies"]) | {module for modules in EXTRAS.values() for module in modules}
+    assert imported - known - INTEGRATED == set()
+    assert modules_of(PROJECT["dependencies"]) >= {"faiss", "numpy", "openvino", "pyarrow"}

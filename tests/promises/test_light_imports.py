@@ -17,7 +17,8 @@ def loaded_by(code: str) -> set[str]:
     """The top-level modules that a fresh interpreter has after running `code`."""
     names = "{name.split('.')[0] for name, module in sys.modules.items() if module}"
     script = f"{code}\nimport sys; print('\\n' + ' '.join({names}), file=sys.stderr)"
-    result = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     return set(result.stderr.splitlines()[-1].split())
 
 
@@ -44,6 +45,25 @@ def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))
     assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich"}
     assert ("openvino" in loaded) == (mode != "bm25")
+
+
+WITHOUT_EXTRAS = """
+import sys
+from sciretrieve.base.extras import EXTRAS
+sys.modules.update({module: None for modules in EXTRAS.values() for module in modules})
+"""
+"""As where nothing but what searching needs is installed."""
+
+
+@pytest.mark.embedded_encoder
+def test_searching_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From papers to answers, with the encoder's graph made anew."""
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "papers.jsonl").write_text('{"id": "1", "title": "Graph networks"}\n{"id": "2", "title": "Dust of stars"}\n')
+    commands = [["search", "nets of nodes", "-f", "json"], ["similar", "1"], ["verify"], ["info"], ["add", "papers.jsonl"]]
+    code = [command("index", "papers.jsonl", "-o", "papers"), *(command(*arguments, "-i", "papers") for arguments in commands)]
+    assert "torch" not in loaded_by(WITHOUT_EXTRAS + "".join(code))
 
 
 def test_commands_do_without_pandas(index: sr.Index, tmp_path: Path) -> None:

@@ -139,6 +139,7 @@ def test_the_card_says_what_it_was_made_of(adapted: tuple[Path, Any], triplets: 
     assert not folder.with_name("adapted.partial").exists()
 
 
+@pytest.mark.torture
 @pytest.mark.usefixtures("all_is_kept")
 @pytest.mark.parametrize("method", ["adapter", "whole", "codes"])
 def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, learn: Learn, tmp_path: Path) -> None:

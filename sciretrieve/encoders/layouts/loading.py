@@ -15,6 +15,7 @@ import torch
 from ...base.errors import CorruptData, InvalidRequest, SciretrieveError
 from ..resolving import USUAL_LENGTH, positions
 from ..specs import EncoderSpec
+from ..tokens import check_vocabulary
 
 PROBE = "A probe text: do the weights that were loaded change what comes out?"
 
@@ -73,7 +74,7 @@ def open_reader(folder: Path) -> tuple[Any, Any, str]:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, config=config)
     if not tokenizer.is_fast:
         raise InvalidRequest(f"the tokenizer in {folder} has no fast form (tokenizer.json), which is needed here")
-    check_vocabulary(tokenizer.backend_tokenizer, config, folder)
+    check_vocabulary(tokenizer.backend_tokenizer, config.vocab_size, folder)
     return config, tokenizer.backend_tokenizer, str(tokenizer.sep_token or "")
 
 
@@ -95,15 +96,6 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
     config, tokenizer, separator = open_reader(folders["base"])
     return LoadedModel(states_of(open_model(AutoModel, folders["base"])), tokenizer, separator, positions_of(config))
-
-
-def check_vocabulary(tokenizer: Any, config: Any, folder: Path) -> None:
-    """Refuse a tokenizer with more tokens than the model has embeddings: that would fail in the middle of a corpus."""
-    if tokenizer.get_vocab_size() > config.vocab_size:
-        raise InvalidRequest(
-            f"the tokenizer in {folder} knows {tokenizer.get_vocab_size()} tokens and the model {config.vocab_size}: "
-            "they do not belong together"
-        )
 
 
 def positions_of(config: Any) -> int:

@@ -11,7 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ...base.errors import MissingExtra, SciretrieveError, Unavailable
+from ...base.errors import SciretrieveError, Unavailable
+from ...base.extras import need
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +81,9 @@ class RayCluster:
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        try:
-            import ray
-        except ImportError as error:
-            raise MissingExtra("ray", "a Ray cluster", "pip install 'sciretrieve[ray]'") from error
+        need("ray", "a Ray cluster")
+        import ray
+
         self.ray: Any = ray
         self._is_ours = not ray.is_initialized()
         named = address or (os.environ.get("RAY_ADDRESS") if self._is_ours else None)

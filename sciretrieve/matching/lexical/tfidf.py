@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...base.extras import need
 from ...base.types import Rows
 from .bm25 import Bm25
 from .variants import RARITIES, Floats
@@ -47,6 +48,7 @@ def term_matrix(bm25: Bm25, rows: Rows) -> TermMatrix:
     Raises:
         CorruptData: the postings name papers that there are not.
     """
+    need("scipy", "a matrix of terms")
     from scipy.sparse import csr_matrix, diags  # a tenth of a second, which a search does without
 
     vocabulary = pa.concat_arrays([pa.array([], pa.string()), *(shard.postings.terms for shard in bm25.shards)]).dictionary_encode()

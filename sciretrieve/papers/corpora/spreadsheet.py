@@ -10,7 +10,7 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
-from ...base.errors import InvalidRequest, MissingExtra
+from ...base.errors import InvalidRequest
 from ...files.streams import LARGEST_TEXT, as_file
 from .delimited import header_of
 from .dialects import zotero
@@ -30,13 +30,10 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
 
     Raises:
         InvalidRequest: the file is no spreadsheet, is damaged, or has more text than memory should hold.
-        MissingExtra: openpyxl is not installed.
     """
-    try:
-        from openpyxl import load_workbook
-        from openpyxl.utils.exceptions import InvalidFileException
-    except ImportError as error:
-        raise MissingExtra("openpyxl", "reading .xlsx", 'pip install "sciretrieve[xlsx]"') from error
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
     number = 0
     try:
         with as_file(path) as file, file.open("rb") as stream:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import MissingExtra
+from ...base.extras import need
 from ...base.types import Rows, Scores, Vectors
 
 BLOCK = 512
@@ -141,10 +141,7 @@ def anisotropy(vectors: Vectors, seed: int = 0) -> Anisotropy:
 
 def check_neighbour_map() -> None:
     """Raises MissingExtra where scikit-learn is not installed, whose t-SNE `neighbour_map` is."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("scikit-learn", "a plot by t-SNE", 'pip install "sciretrieve[robustness]"') from error
+    need("sklearn", "a plot by t-SNE")
 
 
 def neighbour_map(vectors: Vectors, seed: int = 0) -> Scores:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from ...base.errors import MissingExtra
+from ...base.extras import need
 
 Kind: TypeAlias = Literal["noun", "adjective", "verb", "adverb", "pronoun", "determiner", "number", "other"]
 
@@ -129,8 +129,7 @@ def _plain(word: str) -> str:
 
 
 def _tagger() -> Any:
-    try:
-        from textblob.taggers import PatternTagger
-    except ImportError as error:
-        raise MissingExtra("textblob", "changing texts by their parts of speech", 'pip install "sciretrieve[robustness]"') from error
+    need("textblob", "changing texts by their parts of speech")
+    from textblob.taggers import PatternTagger
+
     return PatternTagger()

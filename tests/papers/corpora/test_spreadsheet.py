@@ -1,7 +1,6 @@
-"""Excel's spreadsheets: openpyxl writes them, and what it wrote comes back; and what to do where it is not installed."""
+"""Excel's spreadsheets: openpyxl writes them, and what it wrote comes back."""
 
 import io
-import sys
 import zipfile
 from datetime import date, datetime, time
 from pathlib import Path
@@ -9,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from sciretrieve.base.errors import InvalidRequest, MissingExtra
-from sciretrieve.papers.corpora import open_corpus
+from sciretrieve.base.errors import InvalidRequest
 from tests.made_up import read_corpus
 
 HEADER: list[Any] = ["id", "title", "abstract", "year", "authors", "cited", "added"]
@@ -99,12 +97,3 @@ def test_more_text_than_memory_should_hold_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr("sciretrieve.papers.corpora.spreadsheet.LARGEST_TEXT", 1 << 20)
     with pytest.raises(InvalidRequest, match=r"MB of text, more than the 1 MB that are read; save it as \.csv"):
         read_corpus(tmp_path / "p.xlsx")
-
-
-def test_without_openpyxl_the_line_that_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with zipfile.ZipFile(tmp_path / "p.xlsx", "w") as archive:
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingExtra, match=r'needs the package openpyxl, .*: pip install "sciretrieve\[xlsx\]"') as caught:
-        list(open_corpus(tmp_path / "p.xlsx").batches())
-    assert caught.value.exit_code == 4

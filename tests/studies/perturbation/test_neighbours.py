@@ -168,8 +168,8 @@ def test_antonyms_are_other_words() -> None:
 
 
 def test_without_the_tagger_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "textblob.taggers", None)
-    with pytest.raises(MissingExtra, match=r'textblob, which is not installed: pip install "sciretrieve\[robustness\]"'):
+    monkeypatch.setitem(sys.modules, "textblob", None)
+    with pytest.raises(MissingExtra, match=r'textblob, which is not installed: pip install "sciretrieve\[evaluate\]"'):
         neighbours([PAPER], 0)
 
 

