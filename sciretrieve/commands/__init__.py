@@ -16,12 +16,9 @@ from importlib.machinery import ModuleSpec
 from typing import NoReturn
 
 from ..base.errors import SciretrieveError, Unavailable
-from ..base.wording import printable
 from .app import app
 from .command import CommandFailure
-
-LONGEST_ERROR = 2000
-"""Characters of an error that are printed."""
+from .console import say_error
 
 
 def main() -> None:
@@ -70,11 +67,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _tell(text: str, arguments: Sequence[str]) -> None:
-    """Print the error that is being handled; a long one, which quotes what was given, is cut in the middle."""
+    """Print the error that is being handled."""
     if "--debug" in arguments:
         traceback.print_exc()
     else:
-        half = LONGEST_ERROR // 2
-        line = printable(" ".join(text.split()))  # names of files may have line breaks and worse, too
-        line = line if len(line) <= LONGEST_ERROR else f"{line[:half]} … {line[-half:]}"
-        print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201
+        say_error(text)

@@ -27,6 +27,18 @@ as_options: ContextVar[Callable[[str], str]] = ContextVar("as_options", default=
 """Turns a message of the library into one with the options of the command that runs."""
 
 
+LONGEST_ERROR = 2000
+"""Characters of an error that are printed."""
+
+
+def say_error(text: str) -> None:
+    """Print an error as one line to stderr. A long one, which quotes what was given, is cut in the middle."""
+    half = LONGEST_ERROR // 2
+    line = printable(" ".join(text.split()))  # names of files may have line breaks and worse, too
+    line = line if len(line) <= LONGEST_ERROR else f"{line[:half]} … {line[-half:]}"
+    print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201
+
+
 def say(lines: Iterable[str], *, styled: bool = False) -> None:
     """Print result lines to stdout; those that are `styled` for a terminal as they are, others without control characters, for what is
     in a file is shown on a terminal later, and to a terminal without all that it would obey.

@@ -15,7 +15,7 @@ from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
 from ..base.wording import counted, in_bytes
 from ..options import Cache, EvaluationOptions, Measures, Split
-from .console import Console, as_options, interruptible, say, say_json
+from .console import Console, as_options, interruptible, say, say_error, say_json
 from .parameters import Data, PlainFormat, PlainFormatOption, Ray, argument, chosen_workers
 from .signatures import Without
 
@@ -126,7 +126,7 @@ def matrix(
     say([*others.as_text(), ""] if others.systems else [])
     say([str(page)])
     for line in failures:
-        typer.echo(f"sciretrieve: not run: {line}", err=True)
+        say_error(f"not run: {line}")
     if failures:
         raise typer.Exit(1)
 
@@ -204,7 +204,7 @@ def compare(
     else:
         say(comparison.lines(changed))
     if comparison.unequal:
-        typer.echo(f"sciretrieve: {comparison.unequal}", err=True)
+        say_error(comparison.unequal)
         raise typer.Exit(1)
 
 

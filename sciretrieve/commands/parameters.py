@@ -14,10 +14,9 @@ import typer
 
 from ..base.choices import Device, Format, Help
 from ..base.errors import CorruptData, InvalidRequest, WordsAlone
-from ..base.wording import printable
 from ..options import FACETS, LIKE, UNLIKE, BuildSettings, ColumnMap, SearchOptions
 from . import completing
-from .console import Console
+from .console import Console, say_error
 
 if TYPE_CHECKING:
     from ..lifecycle.distributed import RayWorkers
@@ -158,7 +157,7 @@ def named_papers(index: Index, names: Sequence[str]) -> Iterator[list[str]]:
         yield [name for name in names if name in found]
     finally:
         for error in errors:
-            typer.echo(f"sciretrieve: {printable(str(error))}", err=True)
+            say_error(str(error))
     if errors:
         raise typer.Exit(1)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
+from ..base.extras import need
 from .judgements import Qrels, RunScores
 
 ALIASES = {
@@ -115,6 +116,7 @@ class Evaluator:
     """Computes measures query by query, for the queries that are both judged and answered."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
+        need("pytrec_eval", "measuring rankings")
         import pytrec_eval
 
         self.qrels, self.measures = qrels, tuple(measures)

@@ -146,4 +146,4 @@ def test_without_its_libraries_it_says_what_to_install() -> None:
     script = "import sys; sys.modules['fastapi'] = None; from sciretrieve.commands import main; sys.argv[1:] = ['serve']; main()"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert result.returncode == 4
-    assert "pip install 'sciretrieve[service]'" in result.stderr
+    assert 'pip install "sciretrieve[service]"' in result.stderr

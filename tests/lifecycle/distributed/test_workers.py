@@ -90,7 +90,7 @@ def test_an_address_of_something_silent(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'sciretrieve\[ray\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "sciretrieve\[ray\]"'):
         RayWorkers()
 
 
