@@ -4,28 +4,29 @@ when they are stale."""
 from __future__ import annotations
 
 import ast
-import io
 import os
 import re
+import textwrap
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import fields
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from unittest import mock
 
 import typer.main
 
 from sciretrieve import options as options_module
 from sciretrieve.base import choices as choices_module
-from sciretrieve.commands import __doc__ as exit_codes
+from sciretrieve.commands import __doc__ as commands_about
 from sciretrieve.commands.app import app
-from sciretrieve.commands.help import parameters
-from sciretrieve.config import SETTINGS
+from sciretrieve.commands.help import ADVANCED, NAMES, SETTINGS, Rows, parameters
+from sciretrieve.config import SETTINGS as SETTINGS_KEPT
 from sciretrieve.options import BuildSettings, EvaluationOptions, SearchOptions, TrainingOptions
 
-WIDTH = 78
+WIDTH = 100
 TARGET = Path(__file__).parent / "cli.md"
 KEYWORDS_TARGET = Path(__file__).parents[1] / "sciretrieve" / "options" / "keywords.py"
 MAN_TARGET = Path(__file__).parent / "sciretrieve.1"
@@ -34,76 +35,220 @@ MAN_TARGET = Path(__file__).parent / "sciretrieve.1"
 @contextmanager
 def no_settings() -> Iterator[None]:
     """Defaults as they are where nobody has set anything."""
-    kept = {name: text for name, text in os.environ.items() if name not in {setting.variable for setting in SETTINGS.values()}}
+    kept = {name: text for name, text in os.environ.items() if name not in {setting.variable for setting in SETTINGS_KEPT.values()}}
     with mock.patch.dict(os.environ, kept | {"SCIRETRIEVE_CONFIG": os.devnull}, clear=True):
         yield
 
 
-def paths(command: Any, words: list[str]) -> Iterator[list[str]]:
-    """What is typed for a command, and for each of those in it."""
-    yield words
-    for name in getattr(command, "commands", {}):
-        yield from paths(command.commands[name], [*words, name])
+@dataclass(frozen=True)
+class Command:
+    """A command or a group of commands, and what it takes."""
+
+    path: str
+    """The words that are typed, without arguments."""
+    usage: str
+    about: str
+    example: str
+    panel: str
+    """The heading of the commands that it stands with; a command in a group has none."""
+    lists: dict[str, Rows]
+    """Arguments, options and settings by their headings."""
+
+
+def every(command: Any, context: Any, path: str, panel: str = "") -> Iterator[Command]:
+    """A command, and after it each command in it."""
+    usage = " ".join((path, *command.collect_usage_pieces(context)))
+    yield Command(path, usage, command.help or "", command.epilog or "", panel, parameters(command, context))
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        member = command.get_command(context, name)
+        inside = member.rich_help_panel if context.parent is None and isinstance(member.rich_help_panel, str) else ""
+        with type(context)(member, info_name=name, parent=context) as inner:
+            yield from every(member, inner, f"{path} {name}", inside)
+
+
+def all_commands() -> list[Command]:
+    """The command line as a whole, and then each command."""
+    root: Any = typer.main.get_command(app)
+    return list(every(root, root.make_context("sciretrieve", [], resilient_parsing=True), "sciretrieve"))
+
+
+Shared: TypeAlias = dict[tuple[str, str], list[str]]
+"""What is described once: a kind (the heading that it gets) and names, with one description or several, the commonest first."""
+KINDS = {"Arguments": "Arguments", "Options": "Options", ADVANCED: "Options", SETTINGS: "Settings"}
+"""The headings of a command's lists, with those of what is described once."""
+DEFAULT = re.compile(r" ?\[default: .*\]$")
+
+
+def shared_by(commands: list[Command]) -> Shared:
+    """The descriptions that two commands or more have of a name, with the default where that is always the same."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for command in commands:
+        for title, rows in command.lists.items():
+            for names, about in rows:
+                found.setdefault((KINDS[title], names), []).append(about)
+    shared: Shared = {}
+    for key, abouts in found.items():
+        for base, count in Counter(DEFAULT.sub("", about) for about in abouts).most_common():
+            whole = {about for about in abouts if DEFAULT.sub("", about) == base}
+            if count > 1 and base:
+                shared.setdefault(key, []).append(whole.pop() if len(whole) == 1 else base)
+    return shared
+
+
+def own(kind: str, row: tuple[str, str], shared: Shared) -> tuple[str, str]:
+    """A row with what its command says beyond what is said once for all; the second description of a name has an asterisk."""
+    names, about = row
+    bases = [base for base in shared.get((kind, names), []) if about.startswith(base)]
+    if not bases:
+        return row
+    base = max(bases, key=len)
+    return marked(names, shared[kind, names].index(base)), about.removeprefix(base).strip()
+
+
+def marked(names: str, number: int) -> str:
+    """Names, with as many asterisks as other descriptions come before this one."""
+    return re.sub(r"(?<=\w)(?=$| [^-]*$)", "*" * number, names, count=1)
+
+
+def in_short(names: str, shared: Shared) -> str:
+    """Names without what stands for the value, unless that tells two options apart."""
+    alone = [other.rpartition(" ")[0] for _, other in shared].count(names.replace("*", "").rpartition(" ")[0]) == 1
+    return names.rpartition(" ")[0] if alone and not names.rpartition(" ")[2].startswith("-") else names
+
+
+def once(shared: Shared, kind: str) -> Rows:
+    """What is described once of a kind, in the order of the alphabet."""
+    rows = [(marked(names, number), about) for (its, names), abouts in shared.items() if its == kind for number, about in enumerate(abouts)]
+    return sorted(rows, key=lambda row: row[0].lstrip("-").lower())
+
+
+def listed(rows: Rows, indent: str) -> Iterator[str]:
+    """Rows in lines, with the descriptions in a column of their own."""
+    column = min(NAMES, max(len(names) for names, _ in rows)) + 2
+    for names, about in rows:
+        first = f"{indent}{names}".ljust(len(indent) + column) if about else f"{indent}{names}"
+        lines = wrapped(about, len(indent) + column)
+        if len(names) + 2 > column and about:
+            yield from (first.rstrip(), *lines)
+        else:
+            yield first + lines[0].strip() if lines else first
+            yield from lines[1:]
+
+
+def wrapped(text: str, blanks: int) -> list[str]:
+    """A text in lines, in which no word is broken, after some blanks."""
+    around = " " * blanks
+    return textwrap.wrap(
+        " ".join(text.split()), WIDTH, initial_indent=around, subsequent_indent=around, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def section(command: Command, shared: Shared) -> str:
+    """A command's part of the page. The usage names the arguments, so one that is described above is not listed again."""
+    blocks = [[" ".join(word for word in command.usage.split() if word not in PLAIN)]]
+    blocks = [block for block in blocks if block != [command.path]]
+    blocks += [wrapped(paragraph, 0) for paragraph in command.about.split("\n\n")]
+    kinds: dict[str, Rows] = {}
+    for title, rows in command.lists.items():
+        kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
+    for kind in ("Arguments", "Options"):
+        rows = [(names if about else in_short(names, shared), about) for names, about in kinds[kind] if about or kind == "Options"]
+        if rows:
+            blocks.append(list(listed(rows, "  ")))
+    above = ", ".join(names for names, about in kinds["Settings"] if not about)
+    rows = [row for row in kinds["Settings"] if row[1]]
+    if rows or above:
+        blocks.append([*wrapped(f"Settings: {above}", 0), *(listed(rows, "  ") if rows else ())])
+    if command.example and command.example != f"Example: {command.path}":
+        blocks.append(wrapped(command.example, 0))
+    return f"## {command.path}\n\n```\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n```\n"
+
+
+PLAIN = ("[OPTIONS]", "COMMAND", "[ARGS]...")
+"""Words of a usage that say nothing of one command."""
 
 
 @no_settings()
 def reference() -> str:
-    """The whole page."""
-    parts = ["# Commands\n\nGenerated by `make docs` from `--help-all`.\n"]
-    for words in paths(typer.main.get_command(app), ["sciretrieve"]):
-        with redirect_stdout(io.StringIO()) as page:
-            code = app([*words[1:], "--help-all"], prog_name="sciretrieve", terminal_width=WIDTH, standalone_mode=False)
-        assert not code, f"{' '.join(words)} has no help"
-        text = "\n".join(line.rstrip() for line in page.getvalue().strip().splitlines())
-        parts.append(f"## {' '.join(words)}\n\n```\n{text}\n```\n")
-    return "\n".join(parts)
+    """The whole page: an overview, what several commands have, and each command."""
+    commands = all_commands()
+    shared = shared_by(commands)
+    parts = [INTRODUCTION]
+    panels: dict[str, list[str]] = {}
+    for command in commands[1:]:
+        anchor = command.path.replace(" ", "-")
+        link = f"[{command.path.removeprefix('sciretrieve ')}](#{anchor})"
+        panels.setdefault(command.panel or list(panels)[-1], []).append(link)
+    parts += ["| to | commands |\n| --- | --- |", *(f"| {panel.lower()} | {', '.join(links)} |" for panel, links in panels.items())]
+    parts += ["", f"Exit codes: {exit_codes()}\n", SHARED]
+    for kind in ("Options", "Arguments", "Settings"):
+        parts += [f"### {kind}\n\n```", *listed(once(shared, kind), ""), "```\n"]
+    return "\n".join([*parts, *(section(command, shared) for command in commands)])
+
+
+INTRODUCTION = """# Commands
+
+Every command with its arguments, options and settings. `make docs` writes this page from the commands' own help. At a terminal,
+`sciretrieve COMMAND --help` shows what most people need, and `--help-all` the rest.
+[Configuration](configuration.md) says how to keep settings.
+"""
+SHARED = """## Shared by commands
+
+Several commands have these. Below, a command lists their names; a text beside a name adds to the text here, or replaces it.
+An asterisk tells two meanings of a name apart. Every command also has `-h` (`--help`) and `--help-all`.
+`--set NAME=VALUE`, which may be repeated, gives a setting.
+"""
+
+
+def exit_codes() -> str:
+    """What the exit codes mean, in a line."""
+    codes = re.search(r"Exit codes: (.*)", str(commands_about), re.DOTALL)
+    assert codes is not None
+    return " ".join(codes[1].split())
 
 
 @no_settings()
 def man_page() -> str:
     """The man page: the same of all commands, and what they read of the environment, in the language of roff."""
-    root: Any = typer.main.get_command(app)
-    context = root.make_context("sciretrieve", [], resilient_parsing=True)
+    root, *commands = all_commands()
+    shared = shared_by([root, *commands])
     lines = [
         f'.TH SCIRETRIEVE 1 "" "sciretrieve {version("sciretrieve")}" "User Commands"',
         *(".SH NAME", r"sciretrieve \- search scholarly papers by meaning and by words"),
         *(".SH SYNOPSIS", ".B sciretrieve", r"\fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]"),
-        *(".SH DESCRIPTION", roff(root.help), ".PP", roff(root.epilog)),
-        *(".SH OPTIONS", *options(root, context)),
+        *(".SH DESCRIPTION", roff(root.about), ".PP", roff(root.example)),
+        *(".SH OPTIONS", *options(root, {})),
+        *(".SH SHARED OPTIONS", "Several commands have these, and name them below."),
+        *(line for kind in ("Options", "Arguments", "Settings") for row in once(shared, kind) for line in option(*row)),
         ".SH COMMANDS",
-        *commands(root, context),
-        *(".SH ENVIRONMENT", "An option comes before its variable, that before the config file, and that before the default."),
     ]
-    for setting in SETTINGS.values():
-        lines += [".TP", rf"\fB{setting.variable}\fR", roff(setting.about[0].upper() + setting.about[1:] + ".")]
-    lines += [".TP", r"\fBSCIRETRIEVE_CONFIG\fR", "The config file, instead of the one below."]
+    for command in commands:
+        lines += [f'.SS "{roff(command.usage)}"', roff("\n".join(line.strip() for line in command.about.splitlines()))]
+        lines += options(command, shared)
+        if command.example:
+            lines += [".PP", roff(command.example)]
+    lines += [".SH ENVIRONMENT", "An option comes before its variable, that before the config file, and that before the default."]
+    for setting in SETTINGS_KEPT.values():
+        lines += option(setting.variable, setting.about[0].upper() + setting.about[1:] + ".")
+    lines += option("SCIRETRIEVE_CONFIG", "The config file, instead of the one below.")
     lines += [".SH FILES", ".TP", r"\fI$XDG_CONFIG_HOME/sciretrieve/config.toml\fR", "The settings, by default in ~/.config."]
-    codes = re.search(r"Exit codes: (.*)", str(exit_codes), re.DOTALL)
-    assert codes is not None
-    lines += [".SH EXIT STATUS", roff(" ".join(codes[1].split()))]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, ".SH EXIT STATUS", roff(exit_codes())]) + "\n"
 
 
-def commands(group: Any, context: Any, above: str = "") -> Iterator[str]:
-    """A group's commands, each with what it does, its options and an example; `above` is the group's name."""
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        with type(context)(command, info_name=f"{above}{name}", parent=context) as inner:
-            usage = " ".join((inner.command_path, *command.collect_usage_pieces(inner)))
-            yield f'.SS "{roff(usage)}"'
-            yield roff("\n".join(line.strip() for line in (command.help or "").splitlines()))
-            yield from options(command, inner)
-            if command.epilog:
-                yield from (".PP", roff(command.epilog))
-            if hasattr(command, "list_commands"):
-                yield from commands(command, context, f"{name} ")
+def options(command: Command, shared: Shared) -> Iterator[str]:
+    """A command's arguments, options and settings: those of its own, and the names of the others."""
+    for title, rows in command.lists.items():
+        shown = [own(KINDS[title], row, shared) for row in rows]
+        for names, about in shown:
+            if about:
+                yield from option(names, about)
+        if above := ", ".join(names for names, about in shown if not about):
+            yield from (".PP", roff(f"{KINDS[title]} from above: {above}."))
 
 
-def options(command: Any, context: Any) -> Iterator[str]:
-    """A command's arguments and options."""
-    for rows in parameters(command, context).values():
-        for names, about in rows:
-            yield from (".TP", rf"\fB{roff(names)}\fR", roff(about) or r"\&")
+def option(names: str, about: str) -> tuple[str, ...]:
+    """A name, and what it is."""
+    return ".TP", rf"\fB{roff(names)}\fR", roff(about) or r"\&"
 
 
 def roff(text: str) -> str:

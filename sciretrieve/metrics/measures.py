@@ -1,6 +1,6 @@
 """Measures: their names as papers write them, and their values, which trec_eval computes (through pytrec_eval).
 
-trec_eval orders by score as float32, then by document id, falling; see `Ranking rule` in docs/evaluation.md.
+trec_eval orders by score as float32, then by document id, falling; see `Ranking rule` in docs/protocols.md.
 """
 
 from __future__ import annotations

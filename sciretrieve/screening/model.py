@@ -3,7 +3,7 @@
 A paper's vector and its terms have fixed lengths, so that the classifier's kernel is a weighted sum of both cosines. Some unread papers are
 presumed to be irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for
 technology-assisted review", 2015): so there is something to learn from the first relevant paper on, or from the query alone. The settings
-were measured on real topics, see docs/screening.md.
+were measured on real topics, see docs/tried.md.
 """
 
 from __future__ import annotations

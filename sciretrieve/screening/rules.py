@@ -11,7 +11,7 @@ from ..base.wording import counted
 COUNTED = re.compile(r"(budget|consecutive):(\d{1,9})")
 DRY, DRY_SHARE = 50, 0.05
 """Irrelevant papers in a row after which a random sample is read instead of the ranking: at least so many, and at least this share of all
-papers, as what a sample costs grows with them, too. Measured, see docs/screening.md."""
+papers, as what a sample costs grows with them, too. Measured, see docs/tried.md."""
 
 
 @dataclass(frozen=True, slots=True)

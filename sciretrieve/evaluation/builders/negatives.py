@@ -1,7 +1,7 @@
 """Hard negatives for papers as queries, chosen as for MDCR (Medić and Šnajder 2022): candidates of several kinds for each query.
 
 The kinds are MDCR's. Its repository does not say how many of each kind there are, how those of the graph are ordered, or whether
-fields bound them; what is done here is ours, see docs/evaluation.md.
+fields bound them; what is done here is ours, see docs/own-benchmarks.md.
 """
 
 from __future__ import annotations
