@@ -144,7 +144,7 @@ def wrapped(text: str, blanks: int) -> list[str]:
 
 
 def section(command: Command, shared: Shared) -> str:
-    """A command's part of the page. The usage names the arguments, so one that is described above is not listed again."""
+    """A command's part of the page. The usage names the arguments; one described above is listed for its asterisk alone."""
     blocks = [[" ".join(word for word in command.usage.split() if word not in PLAIN)]]
     blocks = [block for block in blocks if block != [command.path]]
     blocks += [wrapped(paragraph, 0) for paragraph in command.about.split("\n\n")]
@@ -152,7 +152,8 @@ def section(command: Command, shared: Shared) -> str:
     for title, rows in command.lists.items():
         kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
     for kind in ("Arguments", "Options"):
-        rows = [(names if about else in_short(names, shared), about) for names, about in kinds[kind] if about or kind == "Options"]
+        shown = [(names, about) for names, about in kinds[kind] if about or kind == "Options" or "*" in names]
+        rows = [(names if about else in_short(names, shared), about) for names, about in shown]
         if rows:
             blocks.append(list(listed(rows, "  ")))
     above = ", ".join(names for names, about in kinds["Settings"] if not about)
