@@ -48,10 +48,10 @@ def page(
     def show(title: str, figure: Callable[[], Any]) -> None:
         try:
             data = base64.b64encode(drawn(figure)).decode("ascii")
-            picture = f'<img src="data:image/svg+xml;base64,{data}" alt="{_text(title)}">'
+            parts.append(f'<img src="data:image/svg+xml;base64,{data}" alt="{_text(title)}">')
         except MissingExtra as error:
-            picture = f"<p><small>{_text(error)}</small></p>"
-        parts.extend([] if picture in parts else [picture])  # what all of them lack is said once
+            lack = f"<p><small>{_text(error)}</small></p>"
+            parts.extend([] if lack in parts else [lack])  # what all of them lack is said once
 
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     parts += [standings.as_html()] if cells else []

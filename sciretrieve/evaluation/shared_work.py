@@ -60,7 +60,7 @@ class SharedWork:
 
 
 class RememberingReader(Reader):
-    """A `Reader` that reads each query once."""
+    """A `Reader` that reads each query once in a mode, up to `MOST` in all."""
 
     def __init__(self, reader: Reader, searcher: Searcher) -> None:
         super().__init__(reader.snapshot, searcher, lambda: reader.query_encoder)

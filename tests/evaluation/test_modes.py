@@ -193,7 +193,7 @@ def benchmark(tmp_path: Path) -> str:
 @pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
 def test_an_open_index_is_evaluated(benchmark: str, tmp_path: Path, mode: Any) -> None:
     index = sr.build(rows(), tmp_path / "index", encoder=LetterEncoder())
-    report = sr.evaluate(benchmark, index=index, mode=mode).as_json()
+    report = sr.evaluate(benchmark, index=index, mode=mode, output=tmp_path / "out").as_json()
     if mode == "bm25":
         by_name = sr.evaluate(benchmark, index=tmp_path / "index", mode=mode)
         assert all_measures(report) == all_measures(by_name.as_json())

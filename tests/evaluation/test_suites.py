@@ -214,6 +214,7 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
     assert "scirepeval-2022" in call("benchmarks").stdout
     shown = call("benchmarks", "show", "scirepeval").stdout
     assert "the mean of 27 figures, and of those of each group: in-train, out-of-train" in shown
+    assert f"the mean of those of each group: {FINE}, {COARSE}" in call("benchmarks", "show", "scimult").stdout
     plan = f'[systems.a]\nembeddings = "{vectors}"\n[benchmarks.scirepeval]\ndata = "{data}"\n'
     result = call("evaluate", "matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
     assert result.exit_code == 0, result.output

@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from sciretrieve.base.errors import InvalidRequest, NotFound
-from sciretrieve.evaluation import evaluate
+from sciretrieve.evaluation import evaluate, requests
 from sciretrieve.evaluation.matrix import read_plan, run_matrix, sweeps_of
 from sciretrieve.matching.search import Searcher
 from sciretrieve.progress import Silent
+from sciretrieve.query.opening import open_index
 from tests.command_line import answer, sciretrieve
 from tests.evaluation.made_up_benchmarks import write_beir, write_text
 from tests.made_up import made_up_papers
@@ -232,10 +233,17 @@ def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
     assert "--set alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr
 
 
-def test_a_sweep_over_an_index_opens_it_once(done: Done, data: Path, tmp_path: Path) -> None:
+def test_a_sweep_over_an_index_opens_it_once(done: Done, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, cache, _, _ = done
+    opened: list[Any] = []
+
+    def counted(*named: Any, **options: Any) -> Any:
+        opened.append(named)
+        return open_index(*named, **options)
+
+    monkeypatch.setattr(requests, "open_index", counted)
     (made,) = (folder for folder in cache.iterdir() if folder.name.endswith("bm25"))
     text = f'[systems.a]\nindex = "{made}"\nmode = "bm25"\nk1 = [0.9, 1.2, 1.5]\n[benchmarks.x]\nname = "beir:{data}"\n'
     write_text(tmp_path / "plan.toml", text)
     _, standings, failures = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
-    assert (failures, len(standings.cells)) == ([], 3)
+    assert (failures, len(standings.cells), len(opened)) == ([], 3, 1)

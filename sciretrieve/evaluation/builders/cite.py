@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -62,11 +61,11 @@ def build_cite(
             or no paper cites enough others of the corpus.
         IndexBusy: another process is making the same folder.
     """
-    settings = replace(settings, cited=settings.cited or CITED, cocited=settings.cocited or COCITED)
+    least, together = settings.cited or CITED, settings.cocited or COCITED
     with building(corpus, columns, settings, to, progress) as (opened, collection, folder, listener):
         indexes = _opened(settings, collection)
-        queries_of_field = _sampled(collection, settings, listener)
-        cocited = _cocited(collection, settings)
+        queries_of_field = _sampled(collection, settings, least, listener)
+        cocited = _cocited(collection, settings, together)
         cite_rows = [row for rows in queries_of_field.values() for row in rows]
         listener.start(len(collection.ids))
         papers = _write_corpus(opened, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, listener)
@@ -75,7 +74,7 @@ def build_cite(
         if cocited:
             _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
         else:
-            listener.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with `cocited`")
+            listener.note(f"no co-citations: no two papers are cited together by {together} others; lower that with `cocited`")
         index = build(opened, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
         negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
         _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, listener)
@@ -89,8 +88,8 @@ def build_cite(
             "queries": {field: len(rows) for field, rows in queries_of_field.items()},
             "cocite_queries": len(cocited),
             "kinds": [*negatives.kinds, TRUE],
-            "cited": settings.cited,
-            "cocited": settings.cocited,
+            "cited": least,
+            "cocited": together,
             "seed": settings.seed,
         }
         write_json(folder / "benchmark.json", facts)
@@ -114,9 +113,8 @@ def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[I
     return indexes
 
 
-def _sampled(collection: Collection, settings: CiteSettings, progress: Progress) -> dict[str, list[int]]:
-    """The rows of the queries of each field, rising: papers with title and abstract that cite enough others."""
-    cited = settings.cited or CITED
+def _sampled(collection: Collection, settings: CiteSettings, cited: int, progress: Progress) -> dict[str, list[int]]:
+    """The rows of the queries of each field, rising: papers with title and abstract that cite at least `cited` others."""
     is_eligible = collection.full & (collection.graph.cites_counts >= cited)
     eligible_rows = np.flatnonzero(is_eligible).tolist()
     rows_of_field: dict[str, list[int]] = {} if collection.fields is not None else {ALL: eligible_rows}
@@ -139,9 +137,8 @@ def _sampled(collection: Collection, settings: CiteSettings, progress: Progress)
     }
 
 
-def _cocited(collection: Collection, settings: CiteSettings) -> dict[int, list[int]]:
-    """Papers drawn by chance from those that are co-cited with any, and those that they are co-cited with, by rising row."""
-    cocited = settings.cocited or COCITED
+def _cocited(collection: Collection, settings: CiteSettings, cocited: int) -> dict[int, list[int]]:
+    """Papers drawn by chance from those that `cocited` papers or more cite with any, and those that they cite with it, by rising row."""
     graph = collection.graph
     rows = np.flatnonzero(collection.full & (graph.cited_counts >= cocited)).tolist()
     Random(f"{settings.seed} cocite").shuffle(rows)

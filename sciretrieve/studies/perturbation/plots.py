@@ -1,4 +1,4 @@
-"""The plots of a study: what each class finds, similarities of different papers of one paper's texts, and the vectors in a plane by
+"""The plots of a study: what each class finds, similarities of different papers and of one paper's texts, and the vectors in a plane, by
 t-SNE."""
 
 from __future__ import annotations
