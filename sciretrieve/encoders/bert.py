@@ -1,6 +1,4 @@
-"""A BERT or RoBERTa of plain layout as an OpenVINO graph, without torch.
-
-What is more than a plain encoder (adapters, experts, relative positions, another activation) is read by torch, see `layouts`.
+"""A RoBERTa of plain layout as an OpenVINO graph, without torch. All other models are read by torch, see `layouts`.
 
 Sources: the layers are those of Devlin et al. (2019); positions are counted from the mask as transformers' RoBERTa does.
 """
@@ -28,7 +26,7 @@ class Bert:
         weights: in fp32, by their names in transformers, without a prefix such as "bert.".
         layers, heads: how many of each.
         eps: what a layer norm adds to the variance.
-        first: the position of the first token: 0 in BERT, in RoBERTa the one after the padding's.
+        first: the position of the first token, the one after the padding's.
         positions: how many tokens it has positions for.
         separator: its tokenizer's separator token.
     """
@@ -47,12 +45,12 @@ class Bert:
         return int(self.weights["embeddings.LayerNorm.bias"].shape[0])
 
 
-def graph(bert: Bert, pooling: Pooling, normalise: bool, late: bool, *, unit: bool) -> tuple[Any, bool]:
-    """The model with its pooling, as `conversion.pooled` has it in torch, as an `openvino.Model`; and whether its last layer is trimmed.
+def graph(bert: Bert, pooling: Pooling, normalise: bool, late: bool) -> tuple[Any, bool]:
+    """The model with its pooling as an `openvino.Model`, as `conversion.pooled` has it in torch; and whether its last layer is trimmed.
 
-    It is trimmed to the tokens that pooling reads, unless all token states are read.
+    It is trimmed to [CLS] if nothing else is read.
     """
-    return _Graph(bert).model(pooling, normalise, late, unit=unit)
+    return _Graph(bert).model(pooling, normalise, late)
 
 
 class _Graph:
@@ -66,20 +64,19 @@ class _Graph:
         self.model_class, self.float = openvino.Model, openvino.Type.f32
         self.ids, self.mask = (self._input(name) for name in ("input_ids", "attention_mask"))
 
-    def model(self, pooling: Pooling, normalise: bool, late: bool, *, unit: bool) -> tuple[Any, bool]:
+    def model(self, pooling: Pooling, normalise: bool, late: bool) -> tuple[Any, bool]:
         """See `graph`."""
-        ops, read = self.ops, {"cls": 1, "second": 2}.get(pooling)
-        trimmed = read is not None and not late
-        states = self._states(read if trimmed else None)
-        if read is None:
+        ops, trimmed = self.ops, pooling == "cls" and not late
+        states = self._states(trimmed)
+        if pooling == "mean":
             mask = ops.unsqueeze(ops.convert(self.mask, self.float), _whole(2))
             total = ops.reduce_sum(ops.multiply(states, mask), _whole(1))
             vectors = ops.divide(total, ops.maximum(ops.reduce_sum(mask, _whole(1)), np.float32(1)))
         else:
-            vectors = ops.gather(states, np.int64(read - 1), np.int64(1))
+            vectors = ops.gather(states, np.int64(0), np.int64(1))
         outputs = [self._unit(vectors, 1) if normalise else vectors]
         if late:
-            outputs.append(self._unit(states, 2) if unit else states)
+            outputs.append(self._unit(states, 2))
         return self.model_class(outputs, [self.ids, self.mask]), trimmed
 
     def _input(self, name: str) -> Any:
@@ -87,12 +84,12 @@ class _Graph:
         node.output(0).set_names({name})
         return node
 
-    def _states(self, kept: int | None) -> Any:
-        """The last layer's states, (texts, length, dim); of the first `kept` tokens alone, unless that is None."""
+    def _states(self, trimmed: bool) -> Any:
+        """The last layer's states, (texts, length, dim); of the first token alone if they are `trimmed`."""
         ops, bert = self.ops, self.bert
         words, places, types = (self._weight(f"embeddings.{name}_embeddings") for name in ("word", "position", "token_type"))
-        count = ops.multiply(ops.cum_sum(self.mask, np.int64(1)), self.mask)
-        position = ops.maximum(ops.add(count, np.int64(bert.first - 1)), np.int64(0))
+        # padding has the position before the first one
+        position = ops.add(ops.multiply(ops.cum_sum(self.mask, np.int64(1)), self.mask), np.int64(bert.first - 1))
         states = ops.add(ops.gather(words, self.ids, np.int64(0)), ops.gather(places, position, np.int64(0)))
         states = self._norm("embeddings.LayerNorm", ops.add(states, types[:1]))
         # nobody attends to padding
@@ -101,8 +98,8 @@ class _Graph:
         for layer in range(bert.layers):
             at = f"encoder.layer.{layer}"
             rows = states
-            if kept is not None and layer == bert.layers - 1:
-                rows = ops.slice(states, _whole(0), _whole(kept), _whole(1), _whole(1))
+            if trimmed and layer == bert.layers - 1:
+                rows = ops.slice(states, _whole(0), _whole(1), _whole(1), _whole(1))
             query, key, value = (
                 self._by_head(self._linear(f"{at}.attention.self.{role}", source))
                 for role, source in (("query", rows), ("key", states), ("value", states))

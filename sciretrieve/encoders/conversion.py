@@ -1,4 +1,4 @@
-"""Converting weights into an encoder's folder in the cache, once per task, for which torch is imported.
+"""Converting weights into an encoder's folder in the cache, once per task. Torch is imported for all but the embedded encoder.
 
 model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it
 tokenizer.json         the tokenizer in its fast form
@@ -26,6 +26,7 @@ from ..matching.lexical.words import STOPWORDS
 from . import encoder_cache
 from .artifact import probes
 from .bert import graph as bert_graph
+from .catalogue import GRANITE
 from .openvino_runtime import load_openvino
 from .packs import open_pack
 from .specs import EncoderSpec, Pooling
@@ -34,6 +35,10 @@ from .tokens import open_tokenizer
 LOG = logging.getLogger(__name__)
 WORD_STARTS = "\u2581\u0120"
 """What tokenizers other than WordPiece put before a word's first token."""
+
+
+KNOWN_VECTORS = Path(__file__).with_name("granite_probes.npy")
+"""Vectors of `probes` by transformers in fp32 with granite's weights, (8, 384) float32: so its graph is checked without torch, too."""
 
 
 def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path, late: bool = False) -> None:
@@ -69,13 +74,16 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
 
 
 def _write_pack(spec: EncoderSpec, folders: Mapping[str, Path], late: bool, work_folder: Path) -> dict[str, Any]:
-    """Write the embedded encoder without torch, and return its facts. Its graph in fp32 is what runtimes are checked against."""
+    """Write the embedded encoder without torch, and return its facts."""
     openvino = load_openvino()
     bert, tokenizer = open_pack(folders["base"], spec.parts["base"])
-    graph, trimmed = bert_graph(bert, spec.pooling, spec.normalise, late, unit=not spec.pairing)
+    graph, trimmed = bert_graph(bert, spec.pooling, spec.normalise, late)
     facts = _facts(spec, tokenizer, bert.dim, bert.separator, bert.positions, late) | {"trimmed": trimmed, "graph": True}
     openvino.save_model(graph, work_folder / "model.xml", compress_to_fp16=False)
     tokenizer.save(str(work_folder / "tokenizer.json"))
+    if spec.parts["base"] == GRANITE.parts["base"] and spec.pooling == GRANITE.pooling:
+        shutil.copyfile(KNOWN_VECTORS, work_folder / "probe.npy")
+        return facts
     compiled = openvino.Core().compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 
     def run(ids: npt.NDArray[np.int64]) -> Vectors:
@@ -111,14 +119,12 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
     with torch.no_grad():
         output = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2)))
         dim = (output[0] if late else output).shape[1]
-    return (
-        model,
-        _facts(spec, loaded_model.tokenizer, dim, loaded_model.separator, loaded_model.positions, late),
-        loaded_model.tokenizer,
-    )
+    tokenizer = loaded_model.tokenizer
+    return model, _facts(spec, tokenizer, dim, loaded_model.separator, loaded_model.positions, late), tokenizer
 
 
 def _facts(spec: EncoderSpec, tokenizer: Any, dim: int, separator: str, positions: int, late: bool) -> dict[str, Any]:
+    """What facts.json says but for `trimmed` and `graph`."""
     padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
     if padding is None:
         padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)

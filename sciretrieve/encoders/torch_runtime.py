@@ -33,7 +33,7 @@ WINDOW = 8192
 
 def has_cuda() -> bool:
     """Whether torch can use an NVIDIA GPU. torch is only imported if the driver has made a device file."""
-    if not has("torch") or not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")):
+    if not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")) or not has("torch"):
         return False
     import torch
 

@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import sciretrieve as sr
 from sciretrieve.base.errors import CorruptData, Unavailable
 from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.artifact import PROBES
+from sciretrieve.encoders.bert import graph
 from sciretrieve.encoders.catalogue import GRANITE, GRANITE_PACK
+from sciretrieve.encoders.conversion import KNOWN_VECTORS
+from sciretrieve.encoders.openvino_runtime import load_openvino
+from sciretrieve.encoders.packs import open_pack
 from sciretrieve.encoders.resolving import resolve
-from sciretrieve.encoders.specs import EncoderRequest
+from sciretrieve.encoders.specs import EncoderRequest, ModelFiles, Pooling
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
 from tests.encoders.packs import plain_model, vectors, write_pack
@@ -59,10 +65,41 @@ def test_a_model_of_ones_own_in_a_pack(pack: Path) -> None:
 
 
 @pytest.mark.embedded_encoder
+def test_runtimes_of_granite_are_checked_against_transformers() -> None:
+    """Also where torch is not installed: its vectors of the probes are in the package."""
+    known = np.load(KNOWN_VECTORS)
+    plain = vectors(*plain_model(obtain(GRANITE.parts["base"], "granite") / GRANITE_PACK), [str(text) for text in PROBES], 512)
+    np.testing.assert_allclose(known, plain, atol=1e-5)
+    encoder = load_encoder("granite", precision="fp32")
+    assert isinstance(encoder, TextEncoder)
+    np.testing.assert_array_equal(np.load(encoder.artifact.folder / "probe.npy"), known)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("normalise", [False, True])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_the_graph_is_the_models_forward_pass(pack: Path, pooling: Pooling, normalise: bool, late: bool) -> None:
+    """On a batch with padding, in all forms; token vectors have unit length."""
+    bert, _ = open_pack(pack.parent, ModelFiles(str(pack.parent), (pack.name,)))
+    model, trimmed = graph(bert, pooling, normalise, late)
+    assert trimmed == (pooling == "cls" and not late)
+    ids = np.random.default_rng(3).integers(3, 260, (3, 24))
+    mask = (np.arange(24) < np.array([[24], [9], [1]])).astype(np.int64)
+    outputs = load_openvino().Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})([np.where(mask, ids, 1), mask])
+    for row, length in enumerate(mask.sum(axis=1)):
+        with torch.no_grad():
+            states = plain_model(pack)[0](torch.tensor(ids[row : row + 1, :length])).last_hidden_state[0].numpy()
+        vector = states[0] if pooling == "cls" else states.mean(axis=0)
+        np.testing.assert_allclose(outputs[0][row], vector / np.linalg.norm(vector) if normalise else vector, atol=1e-5)
+        if late:
+            np.testing.assert_allclose(outputs[1][row, :length], states / np.linalg.norm(states, axis=1, keepdims=True), atol=1e-5)
+    assert len(outputs) == 1 + late
+
+
+@pytest.mark.embedded_encoder
 def test_an_adapter_on_a_pack_is_what_the_adapters_library_makes_of_it(pack: Path, tmp_path: Path) -> None:
     """On papers, on queries, or on both; and each by itself."""
     import adapters
-    import torch
 
     model, tokenizer = plain_model(pack)
     adapters.init(model)

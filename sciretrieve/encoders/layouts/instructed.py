@@ -77,7 +77,7 @@ def states_in_context(bert: Any, contexts: Sequence[Any], input_ids: Any, attent
     dropout = bert.config.attention_probs_dropout_prob if bert.training else 0.0
     for layer, instruction in zip(bert.encoder.layer, contexts, strict=True):
         context = torch.cat([instruction.expand(texts, -1, -1), states], dim=1)
-        found = attended(layer.attention.self, bert.config.num_attention_heads, states, context, mask, dropout)
-        found = layer.attention.output(found, states)
-        states = layer.output(layer.intermediate(found), found)
+        mixed = attended(layer.attention.self, bert.config.num_attention_heads, states, context, mask, dropout)
+        mixed = layer.attention.output(mixed, states)
+        states = layer.output(layer.intermediate(mixed), mixed)
     return states

@@ -13,14 +13,15 @@ from ..bert import Bert
 from ..packs import open_pack
 from ..specs import EncoderSpec
 from .bottleneck import activate
-from .loading import LoadedModel, fill, states_of
+from .loading import LoadedModel, fill, reading, states_of
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The model in fp32, with the adapter of `task` active; with none if `task` is "". Raises CorruptData."""
     from transformers import RobertaModel
 
-    bert, tokenizer = open_pack(folders["base"], spec.parts["base"])
+    with reading(folders["base"]):
+        bert, tokenizer = open_pack(folders["base"], spec.parts["base"])
     model = RobertaModel(config_of(bert), add_pooling_layer=False)
     fill(model, {name: torch.from_numpy(np.array(weights)) for name, weights in bert.weights.items()}, folders["base"])
     loaded_model = LoadedModel(states_of(model), tokenizer, bert.separator, bert.positions)
