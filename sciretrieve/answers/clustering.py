@@ -44,6 +44,7 @@ def clusters(vectors: Vectors, terms: Sequence[Collection[str]], word_of_term: M
     the greatest log-likelihood ratio (Dunning 1993) between the papers inside and outside: it favours words that most papers
     inside have and few outside. A word labels one group only, unless a group would have no label.
     """
+    need("scipy", "groups of papers")
     numbers = _numbers(vectors, most)
     groups = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
     groups.sort(key=lambda members: (-len(members), members[0]))
@@ -54,7 +55,6 @@ def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
     """The number of each paper's group, shape (n,)."""
     if len(vectors) < FEWEST or most < 2:
         return np.zeros(len(vectors), np.int64)
-    need("scipy", "groups of papers")
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import
 
     points = vectors.astype(np.float64)

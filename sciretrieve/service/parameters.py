@@ -18,7 +18,7 @@ from ..base.choices import Help, kinds_of, options_of, parted
 from ..base.errors import InvalidRequest, UnknownName
 from ..options import SearchOptions
 from .service import Service
-from .settings import MOST
+from .settings import MOST, MOST_LISTED
 
 USUAL, USUAL_SEARCH = Request(), SearchOptions()
 """What is asked for where a request does not say it."""
@@ -37,7 +37,7 @@ def described(name: str, more: str = "", **facts: Any) -> Any:
 def option(name: str, **facts: Any) -> Any:
     """Such an option as a field of a form, with its default."""
     if Sequence[str] in kinds_of(_declared(name)[0]):
-        return described(name, default_factory=list, **facts)
+        return described(name, default_factory=list, max_length=MOST_LISTED, **facts)
     return described(name, default=getattr(USUAL if hasattr(USUAL, name) else USUAL_SEARCH, name), **facts)
 
 

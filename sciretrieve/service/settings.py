@@ -8,7 +8,9 @@ from pathlib import Path
 LONGEST = 20_000
 """Characters of a text in a request. Conditions have their own bound, since a list of ids may be longer."""
 MOST = 1000
-"""Papers that an answer may have, and values that a list in a request may have."""
+"""Papers that an answer may have, and that an assistant may name."""
+MOST_LISTED = 500
+"""Values that a list in a request to our own API may have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _is_log(log: Mapping[str, Any]) -> bool:
     )
 
 
-def _has(value: Any, **kinds: type) -> bool:
+def _has(value: Any, /, **kinds: type) -> bool:
     """Whether an object has values of these types."""
     return isinstance(value, dict) and all(type(value.get(name)) is kind for name, kind in kinds.items())
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.answers.clustering import Cluster, clusters
+from sciretrieve.base.errors import MissingExtra
 from sciretrieve.base.types import Vectors
 
 STEMS = ("alpha", "beta", "gamma", "delta", "common")
@@ -101,3 +102,10 @@ def test_groups_are_a_partition_in_order(size: int, most: int, seed: int, data: 
         assert bool(cluster.label) == bool(present)
     # the order in which a set hands out its terms is chance, and must not show
     assert groups == clusters(vectors, [sorted(blob_terms, reverse=True) for blob_terms in terms], SHOWN, most)
+
+
+@pytest.mark.parametrize("papers", [3, 30])
+def test_without_scipy_it_is_said_what_brings_it(papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.base.extras.has", lambda module: module != "scipy")
+    with pytest.raises(MissingExtra, match="scipy"):
+        clusters(np.eye(papers, dtype=np.float32), [{"alpha"}] * papers, SHOWN)

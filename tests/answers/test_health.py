@@ -168,3 +168,10 @@ def test_another_generation_can_be_looked_at(tmp_path: Path) -> None:
     result = sciretrieve("info", "health", "-i", path, "--set", "generation=7")
     assert result.returncode == 2
     assert "has no generation 7" in result.stderr
+
+
+def test_several_indexes_have_no_generation(tmp_path: Path) -> None:
+    with sr.open_many([build(tmp_path / name, [sound(number)]).path for number, name in enumerate(("one", "two"))]) as indexes:
+        value = sr.health(indexes, progress=False).to_dict()
+    jsonschema.validate(value, sr.schema("health"), cls=jsonschema.Draft202012Validator)
+    assert (value["papers"], value["generation"]) == (2, None)

@@ -60,5 +60,7 @@ def test_it_says_what_is_sent_and_how_to_ask(address: str) -> None:
     assert {*described["components"]["securitySchemes"]} == {"bearer", "key", "password"}
     assert described["security"][0] == {}  # this service has no tokens
     assert described["servers"][0]["url"] == "/"
+    content = operations["get", "/v1/search"]["responses"]["200"]["content"]["application/json"]
+    assert content["schema"]["$ref"] == "#/components/schemas/answer"
     for parameter in operations["get", "/graph/v1/paper/search"]["parameters"]:
         assert ("example" in parameter) == (parameter["name"] not in ("offset", "limit", "openAccessPdf"))

@@ -148,7 +148,8 @@ def test_with_tokens_only_those_who_have_one_are_answered(made: Made, tmp_path: 
 
 def test_whoever_asks_too_often_is_told_when_to_come_back(made: Made) -> None:
     client, _ = made(rate=2)
-    responses = [client.get("/v1/indexes") for _ in range(3)]
+    paths = ("/v1/indexes", "/graph/v1/paper/p0001", "/graph/v1/paper/search?query=graph")
+    responses = [client.get(path) for path in paths]
     assert [response.status_code for response in responses] == [200, 200, 429]
     assert responses[2].headers["retry-after"] == "5"
     assert responses[2].json()["error"] == "more than 2 requests in a minute"

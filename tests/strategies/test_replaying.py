@@ -125,3 +125,9 @@ def test_files_that_are_no_log(folder: Path) -> None:
         replay(folder / "text.json")
     with pytest.raises(CorruptData, match="is not the log of a strategy"):
         replay(changed(folder, [1]))
+
+
+def test_an_index_may_have_any_name(tmp_path: Path) -> None:
+    built(made_up("value", 5, 5), tmp_path / "value").close()
+    write(run(parse("[lines]\ns1 = 'mouse'"), [tmp_path / "value"]), tmp_path / "out")
+    assert replay(tmp_path / "out" / "log.json").differences == ()

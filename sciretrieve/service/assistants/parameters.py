@@ -21,7 +21,7 @@ def _listed(value: Any) -> Any:
     return [value] * bool(value) if isinstance(value, str) else value
 
 
-ListOf: TypeAlias = Annotated[Sequence[str], BeforeValidator(_listed)]
+ListOf: TypeAlias = Annotated[Sequence[Annotated[str, Field(max_length=LONGEST)]], BeforeValidator(_listed)]
 
 OPERATORS = (
     'Operators demand: "exact phrase", -word, word*, title:word, author:name, year:2015-2019, venue:name, a NEAR/3 b, AND, OR, NOT, ( ).'
@@ -46,7 +46,7 @@ Limit: TypeAlias = Annotated[int, described("k", "Over all of its pages; the bes
 SearchMode: TypeAlias = Annotated[Mode | None, described("mode", "dense: by meaning alone; bm25: by words alone.")]
 Sort: TypeAlias = Annotated[Order | None, described("sort")]
 InIndex: TypeAlias = Annotated[str, Field(description="The name of the only index to look in; empty for all. `indexes` lists them.")]
-Columns: TypeAlias = Annotated[ListOf, described("facets", min_length=1)]
+Columns: TypeAlias = Annotated[ListOf, described("facets", min_length=1, max_length=20)]
 EntryFormat: TypeAlias = Annotated[
     results.Format, Field(description="markdown and text are references to read: authors (year). title. venue. address.")
 ]

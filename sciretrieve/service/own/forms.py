@@ -12,10 +12,10 @@ from ...base.errors import InvalidRequest
 from ...options import SearchOptions
 from ..parameters import check_count, check_query, described, option, taken
 from ..service import Service
-from ..settings import LONGEST, MOST
+from ..settings import LONGEST, MOST, MOST_LISTED
 
 Text = Annotated[str, Field(max_length=LONGEST)]
-Names = Annotated[list[Text], Field(default_factory=list, max_length=MOST)]
+Names = Annotated[list[Text], Field(default_factory=list, max_length=MOST_LISTED)]
 IndexName = Annotated[str | None, Field(description="One of the service's indexes, by name; without it all of them answer as one.")]
 
 
@@ -79,7 +79,7 @@ class Similar(Views):
     """A search for papers like given ones."""
 
     id: Names = Field(description="Papers to be like: an id, a DOI, a title.")
-    not_: Annotated[list[Text], Field(default_factory=list, max_length=MOST, alias="not", description="Papers to be unlike.")]
+    not_: Annotated[list[Text], Field(default_factory=list, max_length=MOST_LISTED, alias="not", description="Papers to be unlike.")]
     text: str | None = option("text")
     by: SimilarBy | None = option("by")
 
@@ -97,7 +97,7 @@ class Counted(Narrowed):
 class CountedValues(Counted):
     """A query among whose papers the values of columns are counted."""
 
-    column: list[Text] = described("facets", min_length=1)
+    column: list[Text] = described("facets", min_length=1, max_length=MOST_LISTED)
 
 
 class WhyNot(Narrowed):

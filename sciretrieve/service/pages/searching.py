@@ -17,7 +17,7 @@ from ...base.errors import InvalidRequest
 from ...base.wording import counted
 from ...papers.bibliographies.author_names import byline
 from ...query.index import Index
-from ..service import Service, service_of
+from ..service import Service, address_of, service_of
 from .cards import cards_of_answer
 from .charts import MAP_HEIGHT, MAP_WIDTH, bars, histogram, map_groups
 from .rendering import ANEW, page
@@ -57,8 +57,8 @@ async def mapped(http: HttpRequest) -> Response:
 
 
 @router.get("/suggest")
-async def suggested(http: HttpRequest) -> Response:
-    """Papers and authors that one may mean by what one has typed."""
+async def suggested(http: HttpRequest, format: str = "") -> Response:
+    """Papers and authors that one may mean by what one has typed; with format=opensearch as browsers read it for their own box."""
     service = service_of(http)
     state = state_of(http)
     found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
@@ -73,7 +73,11 @@ async def suggested(http: HttpRequest) -> Response:
     authors = [
         {"title": author.name, "about": counted(len(author), "paper"), "address": author_path(author.name)} for author in found.authors
     ]
-    return JSONResponse({"papers": papers, "authors": authors}, headers={"Cache-Control": ANEW})
+    if format != "opensearch":
+        return JSONResponse({"papers": papers, "authors": authors}, headers={"Cache-Control": ANEW})
+    every = [(each["title"], each["about"], address_of(http) + each["address"]) for each in (*papers, *authors)]
+    columns = [[row[place] for row in every] for place in range(3)]
+    return JSONResponse([state.q, *columns], media_type="application/x-suggestions+json", headers={"Cache-Control": ANEW})
 
 
 async def _answers(http: HttpRequest, service: Service, state: State) -> dict[str, Any]:

@@ -222,6 +222,8 @@ def test_of_several_indexes_papers_are_named_with_theirs(both: Server) -> None:
         ("citations", {"paper": "nowhere"}, "there is no paper 'nowhere' in sea; "),
         ("facets", {"columns": "colour"}, "unknown column in `columns` 'colour'"),
         ("facets", {"columns": []}, "facets cannot be called like this: `columns`"),
+        ("facets", {"columns": ["year"] * 21}, "facets cannot be called like this: `columns`"),
+        ("search", {"query": "sea", "filter": f"year > 2000{' ' * 20_000}"}, "search cannot be called like this: `filter`"),
         ("why_not", {"paper": "nowhere", "query": "sea"}, "there is no paper 'nowhere' in sea; "),
     ],
 )

@@ -293,10 +293,14 @@ def test_news_are_the_papers_that_match(client: TestClient, index: sr.Index) -> 
     assert client.get("/news").status_code == 400
 
 
-def test_suggestions_for_the_box(client: TestClient) -> None:
+def test_suggestions_for_the_box_and_for_browsers(client: TestClient) -> None:
     value = client.get("/suggest?q=lovel").json()
     assert value["authors"][0]["title"] == "Ada Lovelace"
     assert names(page(client, value["authors"][0]["address"]))
+    typed, titles, about, addresses = client.get("/suggest?q=lovel&format=opensearch").json()
+    assert typed == "lovel"
+    assert len(titles) == len(about) == len(addresses) > 0
+    assert addresses[0].startswith("http://testserver/")
     papers = client.get("/suggest?q=graph").json()["papers"]
     assert all("graph" in paper["title"] for paper in papers)
     assert page(client, papers[0]["address"]).one("h1").text == papers[0]["title"]
@@ -313,6 +317,7 @@ def test_browsers_can_add_it(client: TestClient) -> None:
     addresses = {url.attrib["type"]: url.attrib["template"] for url in described.findall("os:Url", space)}
     assert addresses["text/html"] == "http://testserver/?q={searchTerms}"
     assert page(client, addresses["text/html"].replace("http://testserver", "").replace("{searchTerms}", "graph"))
+    assert "opensearch" in addresses["application/x-suggestions+json"]
 
 
 def test_files_are_kept_until_they_change(client: TestClient) -> None:
