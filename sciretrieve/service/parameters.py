@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isclass
-from typing import Any, get_origin
+from typing import TYPE_CHECKING, Any, get_origin
 
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.requests import Request as HttpRequest
 
@@ -17,8 +16,12 @@ from ..answers.answering import Request
 from ..base.choices import Help, kinds_of, options_of, parted
 from ..base.errors import InvalidRequest, UnknownName
 from ..options import SearchOptions
-from .service import Service
 from .settings import MOST, MOST_LISTED
+
+if TYPE_CHECKING:  # assistants' tools have their options from here, and need not have FastAPI
+    from fastapi.routing import APIRoute
+
+    from .service import Service
 
 USUAL, USUAL_SEARCH = Request(), SearchOptions()
 """What is asked for where a request does not say it."""

@@ -27,6 +27,10 @@ from tests.service.assistants.library import SEA, build, text
 
 STRAY = """
 import os, subprocess, sys
+from sciretrieve.base.extras import EXTRAS
+
+others = {module for extra, modules in EXTRAS.items() if extra != "mcp" for module in modules}
+sys.modules.update(dict.fromkeys(others - {"uvicorn"}))  # which the extra mcp has, too
 from sciretrieve import commands
 from sciretrieve.query.index import Index
 
@@ -41,7 +45,7 @@ Index.search = search
 sys.argv = ["sciretrieve", *sys.argv[1:]]
 commands.main()
 """
-"""The command, where a search prints in every way, and reads what is the protocol's."""
+"""The command without the modules of other extras, where a search prints in every way, and reads what is the protocol's."""
 
 
 @pytest.fixture(scope="module")
