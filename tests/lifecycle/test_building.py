@@ -111,18 +111,20 @@ def test_a_build_that_was_stopped_while_it_read_reads_again(big: Path, whole: sr
     assert progress.units == ["papers read", "papers"]
 
 
-def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.Index, tmp_path: Path) -> None:
-    """To know it again, only its files' names, sizes and times are looked at."""
+@pytest.mark.parametrize(("papers", "before"), [(1, 0), (2301, 2300)])
+def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.Index, tmp_path: Path, papers: int, before: int) -> None:
+    """To know it again, only its files' names, sizes and times are looked at. Shards that were finished are not done again."""
     source = Path(shutil.copy2(big, tmp_path / "big.jsonl"))
     with pytest.raises(Stop):
-        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1, "papers"))
-    corpus = open_corpus(source)
+        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(papers, "papers"))
+    corpus, progress = open_corpus(source), Notes()
 
     def unreadable() -> Any:
         raise AssertionError("read again")
 
     object.__setattr__(corpus, "batches", unreadable)
-    assert contents(sr.build(corpus, tmp_path / "index", **SETTINGS)) == contents(whole)
+    assert contents(sr.build(corpus, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    assert (progress.units, progress.before) == (["papers"], before)
 
 
 def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:

@@ -112,6 +112,14 @@ def test_of_a_large_corpus_some_files_are_read_that_can_be_counted(
     assert ids[-1] > PAPERS * 7 / 8
 
 
+def test_a_sample_is_spread_evenly(large: Path) -> None:
+    sample = estimating._sampled(open_corpus(large), 1000, None, StopAfter(10**9))
+    ids = [int(id.rsplit("-")[-1]) for id in sample.papers["id"].to_pylist()]
+    assert (sample.rows, sample.expected) == (PAPERS, PAPERS)
+    assert 500 < len(ids) <= 1000
+    assert len(set(np.diff(ids))) == 1
+
+
 def test_nothing_is_written(corpus: Path, letters: LetterEncoder, temporary: Path, tmp_path: Path) -> None:
     sr.build(corpus, "indexes/papers", encoder=None)
     before = files_of(tmp_path)

@@ -176,6 +176,12 @@ def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
     assert not (tmp_path / "index").exists()
 
 
+def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> None:
+    for place, why in ((corpus, "is a file"), (tmp_path, "holds other files")):
+        with pytest.raises(InvalidRequest, match=why):
+            sr.build_part(corpus, place, "1/2", SETTINGS)
+
+
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     options = ["--dense", "none", "--set", "shard_size=30", "-o", str(index)]

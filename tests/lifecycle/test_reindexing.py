@@ -133,8 +133,11 @@ def test_what_was_tuned_stays_unless_scores_change(source: Path, tmp_path: Path,
     for change in ({}, {"dense": "HNSW4,Flat"}):
         manifest = changed(**change)
         assert (manifest.fusion, manifest.bm25) == (asdict(Fusion(alpha=0.3)), Bm25Parameters(k1=0.7))
-    assert changed(metric="l2").fusion is None
-    assert any("run `sciretrieve tune` again" in note for note in notes.texts)
+    for scores in ({"lexical": Bm25Parameters(b=0.4)}, {"metric": "l2"}):
+        refit(path, Bm25Parameters(k1=0.7), Fusion(alpha=0.3))
+        notes.texts.clear()
+        assert changed(**scores).fusion is None
+        assert any("run `sciretrieve tune` again" in note for note in notes.texts)
 
 
 @pytest.mark.parametrize(

@@ -462,6 +462,14 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
     assert opened(folder).snapshot.live_ids()[0] == "c500"
 
 
+def test_a_deleted_paper_can_come_back(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:
+    sr.delete(folder, "p0007")
+    encoded(letters)
+    assert sr.add(OLD, folder).added == 1
+    assert encoded(letters) == texts([OLD[7]])
+    as_afresh(folder, OLD, tmp_path)
+
+
 # answers
 
 

@@ -122,7 +122,7 @@ def test_repair_takes_no_commit_that_can_be_done_again(folder: Path, tmp_path: P
         folder = tmp_path / "new"
         with killed("manifest.json"):
             sr.build(PAPERS[:4], folder, encoder=None)
-        with pytest.raises(NotFound, match="is not finished"):
+        with pytest.raises(NotFound, match="is not finished; run the same `sciretrieve index` command again to resume it"):
             repair(folder)
         assert len(sr.build(PAPERS[:4], folder, encoder=None)) == 4
     else:

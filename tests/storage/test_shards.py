@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import describe, write_array, write_sealed
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.storage.manifest import ShardFacts
-from sciretrieve.storage.shards import Cutter, Shard, fill, finished_facts, read_deleted, reading, write_deleted
+from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
 from sciretrieve.storage.shards.cutting import contents
 from sciretrieve.storage.shards.names import read_names
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
@@ -244,15 +245,23 @@ def test_what_is_no_list_of_rows_is_refused(tmp_path: Path, array: Any) -> None:
         read_deleted(path)
 
 
-DAMAGES: dict[str, bytes] = {"papers.parquet": b"PAR1", "ids.arrow": b"ARROW1"}
+ONE = pa.table({"id": ["p"], "title": ["t"], "abstract": [""]})
+DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
+    ("papers.parquet", lambda path: path.write_bytes(b"PAR1"), "cannot be read"),
+    ("papers.parquet", lambda path: pq.write_table(pq.read_table(path).slice(1), path), "has 999 papers"),
+    ("ids.arrow", lambda path: path.write_bytes(b"ARROW1"), "cannot be read"),
+    ("ids.arrow", lambda path: cut_shard(path.parent, ONE, contents(ONE)), "has 1 ids"),
+]
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_a_file_that_does_not_fit_its_shard_is_named_whatever_the_checksum_says(tmp_path: Path, written: Shard, name: str) -> None:
+@pytest.mark.parametrize(("name", "change", "words"), DAMAGES, ids=[f"{name} {words}" for name, _, words in DAMAGES])
+def test_a_file_that_does_not_fit_its_shard_is_named_whatever_the_checksum_says(
+    tmp_path: Path, written: Shard, name: str, change: Callable[[Path], object], words: str
+) -> None:
     path = written.file(name)
-    path.write_bytes(DAMAGES[name])
+    change(path)
     shard = opened(tmp_path, replace(written.facts, files={**written.facts.files, name: describe(path)}))
-    with pytest.raises(CorruptData, match=rf"{name} cannot be read"):
+    with pytest.raises(CorruptData, match=rf"{name} {words}"):
         shard.find(["p0001"]) if name == "ids.arrow" else shard.papers_at(np.array([1]))
 
 

@@ -198,14 +198,16 @@ class Command:
     other: Step | None = None
 
 
+HNSW: tuple[Step, ...] = (build("hnsw"), *Command.before[1:])
+"""What is usually there before, with FAISS indexes beside its vectors."""
 COMMANDS: dict[str, Command] = {
     "build": Command(build_over, lambda _, corpora, __: corpora["library"], before=()),
     "build over": Command(build_others, lambda _, corpora, __: corpora["others"]),
     "add": Command(add_more, lambda texts, corpora, _: {**texts, **corpora["more"]}, before=(build(), delete_papers("p0001"))),
     "add others": Command(add_others, lambda texts, corpora, _: {**texts, **corpora["others"]}),
-    "sync": Command(sync_later, lambda _, corpora, __: corpora["later_library"]),
-    "delete": Command(delete_if_there, lambda texts, _, __: {id: text for id, text in texts.items() if id != "p0010"}),
-    "merge": Command(merge_shards, lambda texts, _, __: texts),
+    "sync": Command(sync_later, lambda _, corpora, __: corpora["later_library"], before=HNSW),
+    "delete": Command(delete_if_there, lambda texts, _, __: {id: text for id, text in texts.items() if id != "p0010"}, before=HNSW),
+    "merge": Command(merge_shards, lambda texts, _, __: texts, before=HNSW),
     "restore": Command(restore_first, lambda texts, _, log: log.get(1, texts)),
     "reindex": Command(reindex_dense, lambda texts, _, __: texts),
     "reindex late": Command(reindex_late, lambda texts, _, __: texts),

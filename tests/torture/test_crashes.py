@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +29,7 @@ from sciretrieve.lifecycle import restore
 from sciretrieve.matching.late import Packing, learn
 from sciretrieve.protocols import Advance
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
+from sciretrieve.storage.pending import Pending
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import verify
 from tests.conftest import Effort
@@ -248,6 +249,47 @@ def test_a_command_others_and_the_first_again(name: str, corpora: Corpora, tmp_p
         recording.crashed(kind, place, chance).tree.put(index.parent)
         with described(name, f"{kind}, then {', then '.join(chosen)},", place, recording):
             followed(index, corpora, first, [COMMANDS[other] for other in chosen], log, written)
+
+
+@pytest.mark.usefixtures("late_letters")
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "repair"])
+def test_after_two_crashes_a_sync_puts_all_in_order(name: str, corpora: Corpora, tmp_path: Path, effort: Effort) -> None:
+    """A command crashes, and another one on what that left."""
+    first, chance, index = COMMANDS[name], Random(f"{name}, twice"), tmp_path / "disk" / "index"
+    index.parent.mkdir()
+    with recorded(index.parent) as start:
+        for step in first.before:
+            step(index, corpora)
+    with recorded(index.parent, start) as recording:
+        first.step(index, corpora)
+    for _ in range(effort(2, 40)):
+        place, other = (
+            chance.randint(len(start.operations), len(recording.operations)),
+            chance.choice([other for other in COMMANDS if other != "repair"]),
+        )
+        crash = put_back(index, recording, place, chance)
+        with described(name, f"crashed, then {other}, crashed,", place, recording):
+            with recorded(index.parent, crash) as again, suppress(NotFound):  # an index that was to be built
+                COMMANDS[other].step(index, corpora)
+            put_back(index, again, chance.randint(len(crash.operations), len(again.operations)), chance)
+            if texts(index) is None:
+                build_others(index, corpora)
+            sync_later(index, corpora)
+            merge_shards(index, corpora)
+            assert Pending.read(index, "change") is None
+            if (waiting := Pending.read(index)) is not None:  # which the same command may still take up
+                waiting.clear()
+            assert texts(index) == texts_in(corpora.later_library)
+            assert verify(index, encoder=LetterEncoder()).faults == ()
+            assert strays(index) <= {"rejected.jsonl"}  # of a corpus all of whose papers were there
+
+
+def put_back(index: Path, recording: Recording, place: int, chance: Random) -> Recording:
+    """Put what a crash after so many operations leaves in the place of what there is."""
+    shutil.rmtree(index.parent)
+    crash = recording.crashed(chance.choice(CRASHES), place, chance)
+    crash.tree.put(index.parent)
+    return crash
 
 
 TAKEN_IN = {"add": "more", "add others": "others", "sync": "later_library"}

@@ -156,6 +156,14 @@ def test_a_beir_directory_is_its_corpus(tmp_path: Path, compressed: bool) -> Non
     assert [(item.id, item.row, item.reason) for item in rejected] == [("3", 3, "no title and no abstract")]
 
 
+def test_a_beir_corpus_is_one_whatever_lies_beside_it(tmp_path: Path) -> None:
+    plain, compressed = write_jsonl(tmp_path / "corpus.jsonl", BEIR), tmp_path / "corpus.jsonl.gz"
+    compressed.write_bytes(gzip.compress(plain.read_bytes()))
+    papers, _ = read_corpus(plain)
+    assert read_corpus(compressed)[0] == papers
+    assert papers["cited"].to_pylist() == [3, None]
+
+
 def test_the_paper_s_own_keys_win_over_metadata(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text(
         json.dumps({"_id": "1", "title": "T", "text": "x", "metadata": {"title": "other", "text": None}})
