@@ -142,8 +142,8 @@ def elements(value: Any) -> list[Any]:
 
 def verdict(value: Any, sign: str, literals: tuple[str, ...]) -> bool | None:
     """Whether a paper with this value passes; None where that cannot be told."""
-    if sign == "is null":
-        return is_missing(value)
+    if sign in ("is null", "is not null"):
+        return is_missing(value) == (sign == "is null")
     if is_missing(value):
         return False
     if sign == "contains":

@@ -145,6 +145,12 @@ def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
     assert (told.scores[:5] > 0).all()
 
 
+def test_a_listing_is_neither_strong_nor_weak(index: Index, searchers: dict[str, Searcher]) -> None:
+    asked = replace(probe(index, "", away()), listing=True)
+    ranking = searchers["told"].search([asked], 30)[0]
+    assert (ranking.strength, ranking.weak, set(ranking.scores.tolist())) == (None, False, {1.0})
+
+
 def test_a_short_query_is_as_strong_as_the_deciding_word_that_near_papers_have(
     index: Index, searchers: dict[str, Searcher], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,12 @@ class Generation:
             return os.path.samestat(os.fstat(self._held), generation_file(self.path, self.manifest.generation).stat())
         return False
 
-    def find(self, ids: Iterable[str]) -> dict[str, int]:
+    @once
+    def columns(self) -> pa.Schema:
+        """The columns of its papers that are not deleted."""
+        return columns_of(self.shards)
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of those of the given ids that its papers have."""
         row_of: dict[str, int] = {}
         for shard in self.shards:

@@ -201,7 +201,7 @@ class Snapshot:
         remarks = list(self.lacking)
         for column in dict.fromkeys(columns):
             members = zip(self.names, self.generations, strict=True)
-            without = [name for name, member in members if place_of(columns_of(member.shards).names, column) is None]
+            without = [name for name, member in members if place_of(member.columns.names, column) is None]
             if without and place_of(self.columns.names, column) is not None:
                 have = "has" if len(without) == 1 else "have"
                 remarks.append(f"{enumerated(without)} {have} no column {column}: to a filter, all of these papers are without a value")
@@ -239,7 +239,7 @@ class Snapshot:
     @once
     def columns(self) -> pa.Schema:
         """The columns of the papers that are not deleted, which filters may name and exports have."""
-        return columns_of(self.shards)
+        return self.generations[0].columns if len(self.generations) == 1 else columns_of(self.shards)
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""
@@ -499,7 +499,7 @@ class Snapshot:
         counts = [part for parts in summed(parts) for part in parts]
         return {shard.first: part for shard, part in zip(self.shards, counts, strict=True)}
 
-    @property
+    @once
     def analyzer(self) -> Analyzer:
         """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
         return Analyzer() if self.statistics is None else self.generations[0].analyzer

@@ -19,6 +19,7 @@ from sciretrieve.matching.effort import Effort, Trial
 from sciretrieve.options import SearchOptions
 from sciretrieve.storage.manifest import read_manifest
 from tests.command_line import answer, sciretrieve
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -72,6 +73,15 @@ def test_a_search_goes_by_what_was_measured_unless_it_says_more(source: Path, tm
     assert asked(index, monkeypatch, recall=1) == set()  # every vector is scored
     assert str(trial) in answer("info", "-i", index.path)
     assert json.loads(answer("info", "-i", index.path, "-f", "json"))["manifest"]["trial"]["value"] == trial.value
+
+
+def test_several_are_searched_as_hard_as_the_one_that_needs_most(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [build(source, tmp_path / name, dense="HNSW4,SQ8").path for name in ("one", "other")]
+    with edited_manifest(paths[0]) as manifest:
+        manifest["trial"] |= {"value": 999, "steps": [{**manifest["trial"]["steps"][0], "value": 999}]}
+    for order in (paths, paths[::-1]):
+        with sr.open_many(order, encoder=LetterEncoder()) as several:
+            assert asked(several, monkeypatch) == {Effort(ef=999)}
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,11 @@ def test_columns_compare_as_python_does(name: str, effort: Effort, request: pyte
     array = pa.chunked_array([pa.array(values[:1], kind), pa.array([*values[1:], None], kind)])
     rows = [*values, None]
     answered = 0
-    for sign, literals in [("is null", ()), *itertools.islice(asked(), effort(request.config.option.quarter, 0), None, effort(7, 1))]:
+    for sign, literals in [
+        ("is null", ()),
+        ("is not null", ()),
+        *itertools.islice(asked(), effort(request.config.option.quarter, 0), None, effort(7, 1)),
+    ]:
         condition = filters.parse(written("x", sign, literals))
         expected = [verdict(value, sign, literals) for value in rows]
         if (error := refusal(condition, kind)) is not None:

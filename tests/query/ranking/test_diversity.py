@@ -104,6 +104,12 @@ def test_a_diverse_search_chooses_from_fifty(index: sr.Index, mode: Mode, group:
     assert mode == "dense" or any(list(ours.ids) != list(wide.ids[:6]) for ours, wide in zip(run, plain, strict=True))
 
 
+def test_papers_like_given_ones_can_be_diverse(index: sr.Index) -> None:
+    wide = index.similar(["p0000"], POOL).rankings[0]
+    chosen, _ = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 5)
+    assert list(index.similar(["p0000"], 5, diversify=True).rankings[0].ids) == [wide.ids[one] for one in chosen]
+
+
 def test_an_index_without_vectors_cannot_tell_likeness(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(json.dumps({"id": "a", "title": "graph"}) + "\n")
     index = sr.build(tmp_path / "p.jsonl", tmp_path / "index", encoder=None)
