@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..base.errors import InvalidRequest, NotFound
 from ..base.types import Paper
 from ..files.csv_files import unguarded
@@ -121,7 +123,7 @@ def matched(records: Sequence[ImportedRecord], index: Index, units: Units) -> li
     places = [units.place_of.get(record.paper.id) if record.paper.id else None for record in records]
     if all(place is not None for place in places):
         return places
-    papers = naming(index, units.place_of)
+    papers = naming(index, np.sort(index.snapshot.rows(list(units.place_of))))
     with_number, with_doi = dict[str, set[int]](), dict[str, set[int]]()
     for paper in papers:
         if number := identifiers.pmid(str(paper.extra.get("pmid", ""))):

@@ -254,7 +254,9 @@ class Session:
                 f"{self.path} was begun over other papers, in generation {start.get('generation')} of its index; open that one with "
                 "`generation`, or begin another file and take these decisions over with `take_over`"
             )
-        groups: list[list[str]] = start.get("groups", []) if start else near_identical(self.index, ids) if self._settings["group"] else []
+        groups: list[list[str]] = (
+            start.get("groups", []) if start else near_identical(self.index, scope.places) if self._settings["group"] else []
+        )
         if not _are_groups(groups, set(ids)):
             raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
         self.units = Units.of(ids, scope.places, groups)

@@ -6,10 +6,8 @@ that the statistics need no word on groups: there are N units, of which K are re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from ..base.types import Paper, Rows
 from ..papers.duplicates import same_works
@@ -56,17 +54,17 @@ class Units:
         return cls(shown, rows[places], place_of, also)
 
 
-def naming(index: Index, ids: Iterable[str]) -> list[Paper]:
-    """Papers of an index with no more than what says which work they are."""
-    return index.snapshot.papers_at(np.sort(index.snapshot.rows(list(ids))), NAMING)
+def naming(index: Index, rows: Rows) -> list[Paper]:
+    """The papers at some rows of an index with no more than what says which work they are."""
+    return index.snapshot.papers_at(rows, NAMING)
 
 
-def near_identical(index: Index, ids: Sequence[str]) -> list[list[str]]:
-    """The groups of papers that are one work; of each the first is the one to be shown: it has an abstract, if any has.
+def near_identical(index: Index, rows: Rows) -> list[list[str]]:
+    """The groups of papers at some rows that are one work; of each the first is the one to be shown: it has an abstract, if any has.
 
     They are those that `papers.duplicates.same_works` finds.
     """
-    papers = naming(index, ids)
+    papers = naming(index, rows)
     groups = [[papers[place] for place in work.places] for work in same_works(papers)]
     members = [paper.id for group in groups for paper in group]
     with_abstract = {paper.id for paper in index.snapshot.papers_at(index.snapshot.rows(members)) if paper.abstract.strip()}
