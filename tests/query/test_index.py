@@ -61,6 +61,16 @@ def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k:
     assert (among.ids, among.scores.tolist()) == (ranking.ids, ranking.scores.tolist())
 
 
+def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
+    halves: dict[str, dict[str, float]] = {}
+    for mode in ("dense", "bm25"):
+        ranking = index.search("vaccine trial", 300, mode=mode, group=False)[0]
+        halves[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
+    for hit in index.search("vaccine trial", 300, group=False).hits:
+        assert hit.scores["dense"] == pytest.approx(halves["dense"][hit.id])
+        assert hit.scores["bm25"] == (pytest.approx(halves["bm25"][hit.id]) if hit.id in halves["bm25"] else None)
+
+
 def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
     by_id = {paper["id"]: paper for paper in PAPERS}
     for hit in index.search("market price", 30, group=False).hits:
