@@ -47,6 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"id": f"small{number}", "title": f"Small networks {number}", "abstract": "Of a small graph.", "references": ["small0", "W1"]}
         for number in range(5)
     ]
+    papers.append({"id": "50%2F/a//b?c#d", "title": "Oddly named networks"})
     sr.build(papers, path, encoder=None, progress=False).close()
     return path
 
@@ -208,6 +209,13 @@ def test_suggestions_are_a_combobox(opened: Callable[..., Page]) -> None:
     box.press("ArrowDown")
     box.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+
+
+def test_any_id_leads_to_its_paper(opened: Callable[..., Page]) -> None:
+    page = opened("/?q=oddly+named&index=small")
+    page.locator(".hits .title").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Oddly named networks")
+    expect(page.locator("article")).to_have_attribute("data-name", "small:50%2F/a//b?c#d")
 
 
 def test_a_saved_search_tells_what_is_new(opened: Callable[..., Page], library: Path, service: Library) -> None:
