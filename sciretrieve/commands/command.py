@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from ..base.errors import InvalidRequest, SciretrieveError
 from .console import as_options
-from .help import screen
+from .help import screen, settings_of
 from .signatures import takes_options
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
@@ -38,8 +38,18 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     "--venue": ("--filter",),
     "--limit": ("-n",),
     "--top": ("-n",),
+    "encoders cache --clear": ("encoders clear",),
+    "evaluate --runs": ("evaluate trainings",),
+    "join": ("index parts",),
+    "reindex measure": ("bench",),
+    "search --from": ("--since", "strategy translate"),
+    "search --replay": ("strategy replay",),
+    "search --strategy": ("strategy run",),
+    "serve --new-token": ("serve token",),
+    "show --addresses": ("--open",),
+    "verify --recall": ("measure-recall",),
 }
-"""Options that people try -> those that they mean."""
+"""What people try, an option of any command or more of a command line -> the options and commands that they mean."""
 RENAMED = {"into": "output", "take_over": "import", "reranker": "rerank", "types": "dense", "workers": "ray"}
 """Arguments of the library -> parameters of commands with another name."""
 
@@ -95,7 +105,7 @@ class _Common:
         return command.make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
+        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest, with what is meant where that is known."""
         command: Any = super()
         if not ctx.resilient_parsing:
             try:
@@ -106,6 +116,8 @@ class _Common:
                     self._explain(error, args)
                 raise
             _check_given_once(options)
+            if args and (meant := MEANT.get(f"{self.name} {args[0]}")):
+                raise InvalidRequest(f"there is no {self.name} {args[0]}; write sciretrieve {' or '.join(meant)}")
         try:
             return command.parse_args(ctx, args)
         except Exception as error:
@@ -114,17 +126,24 @@ class _Common:
             raise
 
     def _explain(self, error: Any, args: list[str]) -> None:
-        """Name the options that may be meant by one that there is not. Raises InvalidRequest for a query that was taken for an option,
-        since it begins with a minus, and for a setting."""
+        """Name the options that may be meant by one that there is not. Raises InvalidRequest for a setting, for a command, and for a query
+        that was taken for an option, since it begins with a minus."""
         option = error.option_name
         pairs: Mapping[str, str] = getattr(self.callback, "pairs", {})
-        name = option.strip("-").replace("-", "_")
-        for setting, value in ((name, "…"), (name.removeprefix("no_"), "false")):
+        word, settings = option.strip("-"), settings_of(self)
+        name = word.replace("-", "_")
+        is_switch = name in settings and bool in settings[name].kinds
+        for setting, value in ((name, "true" if is_switch else "…"), (name.removeprefix("no_"), "false")):
             if setting in pairs:
                 raise InvalidRequest(f"there is no option {option}; write {pairs[setting]} {setting}={value}")
+        is_command = word in getattr(self, "commands", ())
+        meant = (f"{self.name} {word}",) if is_command else MEANT.get(f"{self.name} {option}", MEANT.get(option, ()))
+        if not all(one.startswith("-") for one in meant):
+            written = " or ".join(one if one.startswith("-") else f"sciretrieve {one}" for one in meant)
+            raise InvalidRequest(f"there is no option {option}; write {written}")
         names = [name for param in self.params for name in param.opts if name.startswith("-")]
-        near = get_close_matches(option.strip("-"), [name.strip("-") for name in names], cutoff=0.7)
-        error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]
+        near = get_close_matches(word, [name.strip("-") for name in names], cutoff=0.7)
+        error.possibilities = [name for name in meant if name in names] or [f"--{name}" for name in near]
         if any(param.name == "query" and param.param_type_name == "argument" for param in self.params):
             text = next((arg for arg in args if arg.startswith(option) and not arg.startswith("--") and len(arg) > 2), None)
             if text is not None:

@@ -31,7 +31,7 @@ def demo(output: Annotated[Path, Help("Where the demo index goes.", "DIR", short
         index = build(corpus.CORPUS, output, progress=console)
     except IndexExists:
         # an earlier version's index of the demo may be replaced; anything else may not
-        if read_manifest(output).build["corpus"] != [str(corpus.CORPUS)]:
+        if any(source.corpus != (str(corpus.CORPUS),) for source in read_manifest(output).sources):
             raise
         index = build(corpus.CORPUS, output, overwrite=True, progress=console)
     console.close()

@@ -149,10 +149,14 @@ def fetch(
     console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
 
 
-def cache() -> None:
+def cache(format: PlainFormatOption = "table") -> None:
     """Show the cache of compiled encoders."""
     from ..encoders import encoder_cache
 
+    if format == "json":
+        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in encoder_cache.entries()]
+        say_json({"limit": encoder_cache.LIMIT, "entries": rows})
+        return
     _list(encoder_cache.entries(), "in")
 
 

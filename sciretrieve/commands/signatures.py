@@ -50,13 +50,17 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
     settings: dict[str, FineSetting] = {}
     gathered: dict[str, tuple[type, dict[str, str]]] = {}
     listed: dict[str, Mapping[str, FineSetting]] = {}
+    options: list[str] = []
 
     def take(name: str, hint: Any, default: Any) -> None:
         kind, help = parted(hint)
         if help is not None and help.setting:
             settings[name] = FineSetting(kinds_of(kind), help, default)
+        elif help is not None:
+            options.append(_word(name, help))
+            parameters.append(_option(name, kind, help, default))
         else:
-            parameters.append(_option(name, kind, help, default) if help else _parameter(name, hint, default))
+            parameters.append(_parameter(name, hint, default))
 
     for parameter in inspect.signature(run).parameters.values():
         hint = hints[parameter.name]
@@ -82,7 +86,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
     @wraps(run)
     def run_with_objects(**arguments: Any) -> None:
         arguments |= {name: setting.default for name, setting in settings.items()}
-        arguments |= pairs(arguments.pop("set", None), settings, [one.name for one in parameters])
+        arguments |= pairs(arguments.pop("set", None), settings, options)
         for name, (options_class, names) in gathered.items():
             if name in listed:
                 arguments[name] = options_class(**pairs(arguments[name], listed[name]))
@@ -90,8 +94,8 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
                 arguments[name] = options_class(**{field: arguments.pop(option) for field, option in names.items()})
         run(**arguments)
 
-    options = dict.fromkeys(settings, "--set") | {field: f"--{name}" for name, known in listed.items() for field in known}
-    vars(run_with_objects).update(__signature__=inspect.Signature(parameters), settings=settings, pairs=options)
+    places = dict.fromkeys(settings, "--set") | {field: f"--{name}" for name, known in listed.items() for field in known}
+    vars(run_with_objects).update(__signature__=inspect.Signature(parameters), settings=settings, pairs=places)
     run_with_objects.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run_with_objects
 
@@ -108,9 +112,9 @@ def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting], options
             name, is_pair, value = (part.strip() for part in pair.partition("="))
             if not is_pair:
                 raise InvalidRequest(f"{pair!r} is no setting; write NAME=VALUE, with a NAME of {', '.join(known)}")
+            if (word := name.replace("_", "-")) in options:
+                raise InvalidRequest(f"{name} is an option: write {_dashed(word)}, not --set")
             name = name.replace("-", "_")
-            if name in options:
-                raise InvalidRequest(f"{name} is an option: write --{name.replace('_', '-')}, not --set")
             check_choice("setting", name, list(known))
             if name in values:
                 raise InvalidRequest(f"{name} is given twice; give it once")
@@ -159,15 +163,23 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
+def _word(name: str, help: Help) -> str:
+    """What the command line calls an option, without its dashes."""
+    return help.name or name.rstrip("_").replace("_", "-")
+
+
+def _dashed(word: str) -> str:
+    """An option as it is typed."""
+    return "-k" if word == "k" else f"--{word}"
+
+
 def _described(name: str, kind: Any, help: Help) -> Any:
     """What typer is told of an option."""
-    word = help.name or name.rstrip("_").replace("_", "-")
-    option = "-k" if word == "k" else f"--{word}"
     text, unit = help.text, help.unit or "|".join(choices_of(kinds_of(kind))) or "VALUE"
     if len(unit) > LONGEST_UNIT:
-        text, unit = with_choices(text, kinds_of(kind)), word.upper()
+        text, unit = with_choices(text, kinds_of(kind)), _word(name, help).upper()
     return typer.Option(
-        option,
+        _dashed(_word(name, help)),
         *([help.short] if help.short else []),
         help=text,
         metavar=unit,

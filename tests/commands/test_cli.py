@@ -20,6 +20,7 @@ import pytest
 import pytrec_eval
 
 import sciretrieve as sr
+from sciretrieve.demo import CORPUS
 from tests.command_line import answer, process, sciretrieve
 from tests.made_up import write_jsonl
 
@@ -307,6 +308,12 @@ def test_version_and_help() -> None:
 
 
 def test_demo(tmp_path: Path) -> None:
+    """Which replaces an index of its papers with other settings, and no other index."""
+    sr.build(CORPUS, tmp_path / "indexes" / "demo", encoder=None)
+    other = sr.build([{"id": "a", "title": "Graphs"}], tmp_path / "other", encoder=None)
+    refused = sciretrieve("demo", "-o", other.path)
+    assert (refused.returncode, len(sr.open(other.path))) == (2, 1)
+    assert "holds an index with another" in refused.stderr
     first = answer("demo", "-q")
     assert first.count("$ sciretrieve") == 3
     assert first == answer("demo", "-q")

@@ -50,6 +50,16 @@ def test_a_command_has_them_with_the_help_and_default_of_the_library(command: st
                 assert parameters[field.name].default == field.default
 
 
-def test_an_option_that_is_given_as_a_setting_is_named() -> None:
-    told = sciretrieve("index", "papers.csv", "--set", "limit=3")
-    assert (told.returncode, told.stderr) == (2, "sciretrieve: limit is an option: write --limit, not --set\n")
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("index papers.csv --set limit=3", "limit is an option: write --limit, not --set"),
+        ("search x --set k=3", "k is an option: write -k, not --set"),
+        ("sync papers.csv --set dry_run=true", "dry_run is an option: write --dry-run, not --set"),
+        ("similar x --set not=y", "not is an option: write --not, not --set"),
+        ("count x --set query=y", "unknown setting 'query'; there are: generation"),
+    ],
+)
+def test_an_option_that_is_given_as_a_setting_is_named(typed: str, said: str) -> None:
+    told = sciretrieve(*typed.split())
+    assert (told.returncode, told.stderr) == (2, f"sciretrieve: {said}\n")

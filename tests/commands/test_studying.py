@@ -27,6 +27,7 @@ def json_answer(*arguments: str | Path) -> Any:
 
 
 ABOUT, LIKE, BOTH = "Planets. Dust around a star.", ["p0001", "p0003"], ["impact > 2", "year > 2005"]
+FACETS = ["year:3", "topic", "venue"]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ ABOUT, LIKE, BOTH = "Planets. Dust around a star.", ["p0001", "p0003"], ["impact
         ("search trial --since 2010 --until 2012 --set alpha=0.9", {"query": "trial"}, {"since": 2010, "until": 2012, "alpha": 0.9}),
         ("search trial --set fusion=rrf,group=false", {"query": "trial"}, {"fusion": "rrf", "group": False}),
         ("search star --mode bm25 --filter 'impact > 2' --filter 'year > 2005'", {"query": "star"}, {"mode": "bm25", "filter": BOTH}),
-        ("search star --sort year --facets 'year:3, topic'", {"query": "star", "sort": "year", "facets": ["year:3", "topic"]}, {}),
+        ("search star --sort year --facets 'year:3, topic' --facets venue", {"query": "star", "sort": "year", "facets": FACETS}, {}),
         ("search star --diversify --cluster --explain", {"query": "star", "cluster": True, "explain": True}, {"diversify": True}),
         ("search dust --like p0001 --like p0003 --unlike p0002", {"query": "dust", "like": LIKE, "unlike": ["p0002"]}, {}),
         ("search '\"graph\" author:hopper -networks' -n 300", {"query": '"graph" author:hopper -networks', "k": 300}, {}),

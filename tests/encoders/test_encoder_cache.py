@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from sciretrieve.config import cache_directory
 from sciretrieve.encoders import encoder_cache
 from sciretrieve.encoders.artifact import Artifact
+from tests.command_line import answer
 
 
 def entry(folder: Path, name: str, size: int, used: float) -> Path:
@@ -28,6 +30,7 @@ def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Pat
         entry(models.parent, name, size, used) for name, size, used in (("a-1", 10, 1e9), ("b-2", 20, 2e9), ("a-3", 30, 3e9))
     )
     assert [(item.folder, item.bytes, item.used) for item in encoder_cache.entries()] == [(new, 30, 3e9), (middle, 20, 2e9), (old, 10, 1e9)]
+    assert [row["bytes"] for row in json.loads(answer("encoders", "cache", "-f", "json"))["entries"]] == [30, 20, 10]
     encoder_cache.bound(keep=old, limit=60)
     assert len(encoder_cache.entries()) == 3
     encoder_cache.bound(keep=old, limit=45)
