@@ -151,6 +151,7 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     assert (found["degrees_of_freedom"], "bad" in found["as_good_as_the_best"]) == ([2, 48], False)
     assert [pair["runs"] for pair in found["tukey"]] == [["bm25", "dense"], ["bm25", "bad"], ["dense", "bad"]]
     assert found["tukey"][1]["p"] < 0.05
+    assert found["tukey"][1]["difference"] < 0
     compared = call("compare", *three).stdout
     assert f"analysis of variance, runs x queries: F(2, 48) = {found['f']:.2f}" in compared
     assert "not told from the best" in compared

@@ -426,7 +426,10 @@ def test_a_ranking_is_as_deep_besides_the_query_itself_and_the_greatest_ids_fill
     run = json.loads((tmp_path / "out/run.json").read_text())
     expected = {"d0000", "d0001", *ids[-998:]}
     assert {query: set(row) for query, row in run.items()} == {"d0003": expected, "q": expected}
-    notes = evaluate("trec-covid", tmp_path / "data", embeddings=vectors).notes
+    far = dict(zip([*ids, "q"], np.random.default_rng(3).normal(size=(1501, 6)).astype(np.float32), strict=True))
+    apart = str(write_vectors(tmp_path / "apart.jsonl", far))  # no two papers tie, and a query is its own nearest
+    notes = evaluate("trec-covid", tmp_path / "data", embeddings=apart, output=tmp_path / "out").notes
+    assert {query: len(row) for query, row in json.loads((tmp_path / "out/run.json").read_text()).items()} == {"d0003": 1000, "q": 1000}
     assert any("neither the protocol nor a file of vectors names a score" in note for note in notes)
 
 
