@@ -134,7 +134,13 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     assert table.exit_code == 0, table.output
     assert "wins" in table.stdout
     assert "p = " in table.stdout
+    assert table.stdout.count("→") == 1
     both: list[str | Path] = [tmp_path / "bm25", tmp_path / "dense", "--qrels", beir / "qrels/test.tsv"]
+    changed = re.findall(r"([\d.]+) → +([\d.]+)", call("compare", *both, "--set", "changed=25").stdout)
+    sizes = [abs(float(after) - float(before)) for before, after in changed]
+    assert min(sizes) > 0
+    assert len(set(sizes)) > 2
+    assert sizes == pytest.approx(sorted(sizes, reverse=True), abs=0.21)  # of figures with one decimal
     comparison = json.loads(call("compare", *both, "--format", "json").stdout)
     assert set(comparison["runs"][1]["against_first"]["nDCG@10"]) >= {"difference", "interval", "p_randomisation_holm", "p_t_holm"}
     lines = (tmp_path / "dense/run.trec").read_text().splitlines(keepends=True)
@@ -146,7 +152,7 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "bm25/run.trec").read_text().splitlines()
     bad_lines = [re.sub(r" 1 \S+ BM25$", " 1 -1 BM25", line) if int(line.split()[0][1:]) % 2 else line for line in lines]
     (tmp_path / "bad.trec").write_text("\n".join(bad_lines) + "\n")
-    three = (*both[:2], tmp_path / "bad.trec", *both[2:])
+    three = (tmp_path / "bm25/run.trec", both[1], tmp_path / "bad.trec", *both[2:])
     found = json.loads(call("compare", *three, "--format", "json").stdout)["variance"]["nDCG@10"]
     assert (found["degrees_of_freedom"], "bad" in found["as_good_as_the_best"]) == ([2, 48], False)
     assert [pair["runs"] for pair in found["tukey"]] == [["bm25", "dense"], ["bm25", "bad"], ["dense", "bad"]]
@@ -204,6 +210,7 @@ def test_the_catalogue_is_listed_and_shown() -> None:
     details = call("benchmarks", "show", "mdcr").stdout
     for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
         assert words in details
+    assert "git checkout" in call("benchmarks", "show", "s2and").stdout  # its own code is got by hand
     assert set(PUBLISHED) <= {*CATALOGUE, *SUITES, "robustness", "cost"}
 
 

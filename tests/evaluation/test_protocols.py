@@ -760,6 +760,7 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
         {f"p{number:03d}": [str(label) for label in CHANCE.choice(labels, count, replace=False)] for number in range(8)} for count in (5, 4)
     )
     maple(tmp_path, list(papers), papers, matched)
+    write_lines(tmp_path / "Geography_papers_test.json", ({**paper(id, "paper"), "label": row[:2]} for id, row in papers.items()))
     options: Any = {
         "embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)),
         "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
@@ -777,6 +778,7 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
     for report in (by_name, by_vectors):
         columns = [value for row in report["per_task"].values() for value in row["measures"].values()]
         assert len(columns) == 12
+        assert columns[:3] != columns[6:9]
         assert report["measures"] == {"mean": pytest.approx(mean(columns))}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sciretrieve.evaluation.page import correlation_map
+from sciretrieve.evaluation.page import correlation_map, curves
 from sciretrieve.evaluation.standings import Cell, Standings, correlations, marks
 from sciretrieve.files.figures import drawn
 
@@ -176,3 +176,9 @@ def test_without_an_average_each_task_has_its_figures(measures: tuple[str, ...])
     one.report["rounded"].clear()
     chosen = measures if len(measures) <= 3 else measures[:1]
     assert one.main_columns() == [(task, measure) for task in ("cite", "cocite") for measure in chosen]
+
+
+def test_the_plot_of_recall_names_every_system() -> None:
+    picture = drawn(lambda: curves("Recall", {"_a": [(1, 10.0), (10, 20.0)], "b": [(1, 5.0), (10, 9.0)]})).decode()
+    assert ">_a<" in picture  # which matplotlib by itself leaves out
+    assert ">b<" in picture

@@ -7,6 +7,7 @@ import random
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,7 @@ def test_without_matplotlib_there_is_all_but_the_plot(done: Done, tmp_path: Path
     assert result.returncode == 0
     assert "joined on made-up is not drawn: a plot needs the package matplotlib, which is not installed" in result.stderr
     assert not (tmp_path / "out/made-up/joined.svg").exists()
+    assert (tmp_path / "out/index.html").read_text().count("a plot needs the package matplotlib") == 1
 
 
 @pytest.mark.parametrize(
@@ -247,3 +249,18 @@ def test_a_sweep_over_an_index_opens_it_once(done: Done, data: Path, tmp_path: P
     write_text(tmp_path / "plan.toml", text)
     _, standings, failures = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
     assert (failures, len(standings.cells), len(opened)) == ([], 3, 1)
+
+
+def test_combinations_share_no_more_than_they_have_in_common(done: Done, data: Path, tmp_path: Path) -> None:
+    _, cache, _, _ = done
+    modes: tuple[Any, ...] = ("bm25", "hybrid")
+    plan = f'[systems.a]\nmode = ["bm25", "hybrid"]\nk1 = [0.9, 1.6]\n[benchmarks.x]\nname = "beir:{data}"\n'
+    _, _, failures = run_matrix(read_plan(write_text(tmp_path / "plan.toml", plan), str(cache)), tmp_path / "out", Silent())
+    assert failures == []
+    runs = set()
+    for mode, k1 in product(modes, (0.9, 1.6)):
+        evaluate(f"beir:{data}", output=tmp_path / "alone", cache=cache, progress=False, mode=mode, k1=k1)
+        run = (tmp_path / f"out/x/a-mode={mode}-k1={k1}/run.trec").read_bytes()
+        assert run == (tmp_path / "alone/run.trec").read_bytes()
+        runs.add(run)
+    assert len(runs) == 4
