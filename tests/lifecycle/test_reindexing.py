@@ -54,6 +54,7 @@ def opened(path: Path, generation: int | None = None) -> sr.Index:
 CHANGES: list[dict[str, Any]] = [
     {"dense": "ivf", "metric": "l2"},
     {"dense": "auto"},
+    {"metric": "l2"},
     {"metric": "cosine", "dense": "IVF4,Flat"},
     {"lexical": Bm25Parameters("bm25+", k1=0.5)},
     {"dense": "flat", "lexical": {"b": 0.1}},
@@ -92,6 +93,8 @@ def test_other_settings_give_what_a_build_with_them_gives(
     assert answers(opened(path)) == answers(anew)
     new = anew.snapshot.manifest
     assert (manifest.dense, manifest.metric, manifest.bm25) == (new.dense, new.metric, new.bm25)
+    old_files, files = ({shard.ann_file for shard in shards} for shards in (before.snapshot.manifest.shards, manifest.shards))
+    assert old_files.isdisjoint(files) == bool({"dense", "metric"} & change.keys())  # what proposes papers is of their scores
     # the generation before answers as it did, opened before or now
     for earlier in (before, opened(path, generation=1)):
         assert answers(earlier) == expected_before

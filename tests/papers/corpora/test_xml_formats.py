@@ -154,6 +154,17 @@ def test_nbib(tmp_path: Path) -> None:
     assert [(item.row, item.reason) for item in rejected] == [(2, "not a line of MEDLINE's format: 'a line of nothing'")]
 
 
+def test_an_nbib_record_that_is_too_large_is_rejected_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.papers.corpora.nbib.LONGEST_LINE", 1 << 20)
+    more = {1: 200_000}
+    (tmp_path / "p.nbib").write_text(
+        "".join(f"PMID- {number}\nTI  - A title\n" + "      more\n" * more.get(number, 1) for number in range(3))
+    )
+    table, rejected = read_corpus(tmp_path / "p.nbib")
+    assert table.select(["id", "title"]).to_pylist() == [{"id": number, "title": "A title more"} for number in ("0", "2")]
+    assert [(item.row, item.reason) for item in rejected] == [(2, "more than 1 MB in one record")]
+
+
 ANTHOLOGY = """<?xml version='1.0' encoding='UTF-8'?>
 <collection id="2020.acl">
   <volume id="main" ingest-date="2020-06-21" type="proceedings">
