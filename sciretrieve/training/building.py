@@ -14,6 +14,7 @@ from ..progress import shown
 from ..protocols import Progress
 from . import labelled, pairs, triplets
 from .forms import SetTask, write_facts, write_papers, write_queries, write_table
+from .held_out import HeldOut
 from .mining import Mining
 from .training_papers import Recipe, SetRequest
 
@@ -81,7 +82,7 @@ def build_set(
     if mining and form in ("labels", "targets"):
         raise InvalidRequest(f"{form} have no negatives, so none are mined")
     with shown(progress) as progress, new_folder(Path(to)) as folder:
-        request = SetRequest(recipe, corpus, settings, column, shares, without, mining, columns, folder, progress)
+        request = SetRequest(recipe, corpus, settings, column, shares, without, HeldOut.of(without), mining, columns, folder, progress)
         chosen = RECIPES[form][recipe]
         drawn = chosen.draw(request)
         write_table(folder, form, drawn.rows)

@@ -65,7 +65,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class SetRequest:
-    """What a training set is asked for, see `building.build_set`; `folder` is where it is made."""
+    """What a training set is asked for, see `building.build_set`; what the benchmarks test; and the folder where it is made."""
 
     recipe: str
     source: Sources | Corpus
@@ -73,19 +73,11 @@ class SetRequest:
     column: str | None
     shares: str | None
     without: Sequence[str]
+    held_out: HeldOut
     mining: Mining | None
     columns: ColumnMap | None
     folder: Path
     progress: Progress
-
-    def __post_init__(self) -> None:
-        """Raises as `HeldOut.of`, before a corpus is read."""
-        assert self.held_out is not None
-
-    @once
-    def held_out(self) -> HeldOut:
-        """What the benchmarks test. Raises as `HeldOut.of`."""
-        return HeldOut.of(self.without)
 
     @once
     def corpus(self) -> Corpus:

@@ -63,6 +63,15 @@ def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
     assert not np.allclose(golden[0], golden[1])
 
 
+def test_only_a_cleared_cache_needs_the_weights(index: sr.Index, specter2: Path, tmp_path: Path) -> None:
+    expected = index.search("graph networks", 5, mode="dense").rankings[0]
+    for lost in (tmp_path / "cache", specter2):
+        shutil.rmtree(lost)
+        ranking = sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0]
+        assert ranking.ids == expected.ids
+        np.testing.assert_allclose(ranking.scores, expected.scores, atol=1e-5)
+
+
 def test_other_weights_under_the_same_name_are_refused(index: sr.Index, specter2: Path, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     write_bert(specter2 / "specter2_base", 99)

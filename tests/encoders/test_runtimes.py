@@ -184,6 +184,18 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
 
 
+def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
+    first, second = opened(), opened()
+    for encoder in (first, second):
+        vars(encoder)["window"] = 100
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "v.npy", encoder=first, progress=StopAfter(200))
+    core.before_batch = failing("bf16", core.batches["bf16"])
+    assert sr.encode(corpus, tmp_path / "v.npy", encoder=second) == 300
+    assert second.precision == "fp32"
+    assert np.abs(np.load(tmp_path / "v.npy") - plain).max() < 1e-4
+
+
 def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
     sr.build(corpus, tmp_path / "index", encoder="specter", limit=50)
     core.before_batch = failing("bf16", core.batches["bf16"])

@@ -169,6 +169,14 @@ def test_a_review_goes_by_the_words_where_nothing_encodes_its_query(tmp_path: Pa
     assert sessions[0] == sessions[1]
 
 
+def test_other_ids_make_other_vectors_and_files_are_read_once(tmp_path: Path) -> None:
+    encoder = StoredVectors(write(tmp_path / "v.npy"))
+    before = encoder.identity()
+    (tmp_path / "v.ids.txt").write_text("\n".join(IDS[::-1]) + "\n")
+    assert encoder.identity() == before
+    assert StoredVectors(tmp_path / "v.npy").identity() != before
+
+
 def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
     queries = write_lines(tmp_path / "narrow.jsonl", rows(IDS, VECTORS))
     with pytest.raises(EncoderMismatch, match=r"built with the encoder vectors:.*v\.jsonl.*narrow\.jsonl here differs in its dim"):

@@ -123,7 +123,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
         ("triplets --recipe specter --without mdcr", "takes beir:DIR and cite:DIR, not 'mdcr'"),
         *(
             (f"triplets --recipe specter --set shares={text}", "share")
-            for text in ("Law=", "Law=x", "Law=0", "=1", "Law=1,", "a=1,a=2", "a=nan")
+            for text in ("Law=", "Law=x", "Law=0", "=1", "Law=1,", "a=1,a=2", "a=nan", "a=inf")
         ),
         ("pairs --recipe titles --set column=x", "titles and sentences are of no column"),
         ("pairs --recipe keywords --set column=abstract_", "unknown column 'abstract_'"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.base.types import Paper, Query
 from sciretrieve.encoders import load_encoder
-from sciretrieve.training import read_training_set, train
+from sciretrieve.training import PRESETS, TrainingSet, read_training_set, train
 from tests.toy_weights import write_bert
 from tests.training.planted import Stopper
 from tests.training.synonyms import LEFT, OTHER, equal, knowing, tensors, write_lines, write_pairs, write_small
@@ -105,6 +107,23 @@ def test_papers_are_read_altered() -> None:
     assert read(0.4, 42, 0, 7) == texts != read(0.4, 42, 0, 8)
     for whole in (Paper("p", "", "an abstract"), Paper("p", "a title", "")):
         assert altering(1.0, 1)(whole) == whole
+
+
+def test_every_task_reads_its_papers_altered_and_text_queries_as_they_are() -> None:
+    from sciretrieve.training.learning.demands import Labelled, Ranked
+    from sciretrieve.training.learning.taught import ScoredLists
+
+    student: Any = SimpleNamespace(format_of=lambda *_, **__: "", of_paper=lambda _, paper: paper.title, of_query=lambda _, text: text)
+    papers, plan = {id: Paper(id, f"title {id}") for id in "abcd"}, PRESETS["own"]
+    pairs = TrainingSet("pairs", papers, [("q", "a", "b")], {"q": "who?"})
+    labels = TrainingSet("labels", papers, [], labels={id: (id,) for id in papers})
+    for demand in (
+        Ranked("pairs", pairs, pairs.triplets, plan),
+        ScoredLists("rankings", pairs, {"q": {"a": 1.0, "b": 0.5}}, plan),
+        Labelled("labels", labels, 3),
+    ):
+        read = demand.readings(student, range(len(demand)), lambda paper: replace(paper, title="altered"))
+        assert {text for _, text in read} - {"who?"} == {"altered"}
 
 
 def test_what_was_interrupted_ends_the_same(words: Path, teacher: Path, tmp_path: Path) -> None:

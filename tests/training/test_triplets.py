@@ -228,7 +228,9 @@ def asked_by_field(folder: Path) -> Counter[str]:
     [
         ("even", {"Physics": 1, "Biology": 1, "Art": 1, "Law": 1}),
         ("physics=0.5, Law=0.25,Art=0.25", {"Physics": 2, "Law": 1, "Art": 1}),
+        ("Biology", {"Biology": 1}),
         ("scirepeval", {"Physics": 217670, "Biology": 882357, "Art": 89527}),
+        ("s2orc", {"Physics": 2930, "Biology": 14561, "Art": 12}),
     ],
 )
 @pytest.mark.parametrize("most", [None, 50])
