@@ -264,7 +264,13 @@ def test_keys_decide(index: sr.Index, monkeypatch: pytest.MonkeyPatch, capsys: p
         assert session.unresolved == [maybe]  # it was shown once, and stays
         pressed("n?1", unresolved=True)
         assert (session.decisions[maybe].verdict, session.decisions[maybe].reason) == ("exclude", "no dose")
-        assert ids[0] not in pressed("ssq")
+        first, second, third = session.next(3)
+        shown = pressed("ssq")
+        assert ids[0] not in shown
+        assert all(paper.id in shown for paper in (first, second, third))
+        pressed("yun\rq")  # u: the paper before again
+        assert session.decisions[first.id].verdict == "exclude"
+        assert second.id not in session.decisions
         before = dict(session.decisions)
         pressed("n\x03")  # Ctrl-C where a reason is asked for decides nothing
         assert dict(session.decisions) == before

@@ -119,6 +119,12 @@ def test_reranking(index: sr.Index) -> None:
     assert scores[:5] == pytest.approx([hit["explanation"]["dense"]["score"] for hit in hits[:5]], abs=1e-2)
 
 
+def test_a_saved_search_keeps_its_encoder_and_reranker(index: sr.Index) -> None:
+    answer("search", "star", "-i", index.path, "--set", "encoder=minilm,rerank_depth=3", "--rerank", "minilm", "--save", "mine")
+    search = sr.saved_search("mine")
+    assert (search.encoder, search.reranker, search.request.options.rerank_depth) == ("minilm", "minilm", 3)
+
+
 # why-not
 
 

@@ -8,7 +8,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +197,19 @@ def test_fields_bound_candidates_and_are_averaged(tmp_path: Path) -> None:
     assert "Physics" not in json.loads((tmp_path / "rare" / "candidates.json").read_text())
     assert any(note.startswith("1 fields are left out") and "Physics" in note for note in notes)
     assert any("queries have fewer than 50 hard negatives" in note for note in notes)
+
+
+def test_by_default_a_query_cites_five_papers_and_ten_cite_two_together(tmp_path: Path) -> None:
+    rows = papers(300)
+    build_cite(rows, tmp_path / "made", CiteSettings(queries=300))
+    cites, full = links(rows), [row["id"] for row in rows if row["abstract"]]
+    pairs = Counter(pair for cited in cites.values() for pair in permutations(sorted(cited), 2))
+    together = {id: {other: 1 for other in cites if pairs[id, other] >= 10} for id in full}
+    qrels = {name: read_qrels(tmp_path / f"made/qrels/{name}.tsv") for name in ("test", "cocite")}
+    assert set(qrels["test"]) == {id for id in full if len(cites[id]) >= 5}
+    assert qrels["cocite"] == {id: row for id, row in together.items() if row}
+    facts = json.loads((tmp_path / "made/benchmark.json").read_text())
+    assert (facts["cited"], facts["cocited"]) == (5, 10)
 
 
 def test_an_index_chooses_negatives(tmp_path: Path) -> None:
