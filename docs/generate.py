@@ -110,10 +110,12 @@ def marked(names: str, number: int) -> str:
     return re.sub(r"(?<=\w)(?=$| [^-]*$)", "*" * number, names, count=1)
 
 
-def in_short(names: str, shared: Shared) -> str:
-    """Names without what stands for the value, unless that tells two options apart."""
-    alone = [other.rpartition(" ")[0] for _, other in shared].count(names.replace("*", "").rpartition(" ")[0]) == 1
-    return names.rpartition(" ")[0] if alone and not names.rpartition(" ")[2].startswith("-") else names
+def in_short(names: str, about: str, shared: Shared) -> str:
+    """The shortest name of a shared option, its default, and what stands for its value if that tells two options apart."""
+    first, (_, _, value) = names.split(",")[0].split(" ")[0], names.rpartition(", ")[2].partition(" ")
+    alone = len({other for _, other in shared if other.partition(" ")[0].rstrip(",") == first}) == 1
+    default = re.sub(r"\[default: (.*)\]", r" (\1)", about)
+    return first + "*" * names.count("*") + (f" {value}" if value and not alone else "") + default
 
 
 def once(shared: Shared, kind: str) -> Rows:
@@ -144,22 +146,21 @@ def wrapped(text: str, blanks: int) -> list[str]:
 
 
 def section(command: Command, shared: Shared) -> str:
-    """A command's part of the page. The usage names the arguments; one described above is listed for its asterisk alone."""
-    blocks = [[" ".join(word for word in command.usage.split() if word not in PLAIN)]]
-    blocks = [block for block in blocks if block != [command.path]]
-    blocks += [wrapped(paragraph, 0) for paragraph in command.about.split("\n\n")]
+    """A command's part of the page."""
+    blocks = [wrapped(paragraph, 0) for paragraph in command.about.split("\n\n")]
     kinds: dict[str, Rows] = {}
     for title, rows in command.lists.items():
         kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
-    for kind in ("Arguments", "Options"):
-        shown = [(names, about) for names, about in kinds[kind] if about or kind == "Options" or "*" in names]
-        rows = [(names if about else in_short(names, shared), about) for names, about in shown]
-        if rows:
-            blocks.append(list(listed(rows, "  ")))
-    above = ", ".join(names for names, about in kinds["Settings"] if not about)
-    rows = [row for row in kinds["Settings"] if row[1]]
-    if rows or above:
-        blocks.append([*wrapped(f"Settings: {above}", 0), *(listed(rows, "  ") if rows else ())])
+    words = [word for word in command.usage.removeprefix(command.path).split() if word not in PLAIN]
+    rows = [row for row in kinds["Arguments"] if row[1] or "*" in row[0]]
+    if words:
+        blocks.append([f"Arguments: {' '.join(words)}", *(listed(rows, "  ") if rows else ())])
+    for kind in ("Options", "Settings"):
+        above = [row for row in kinds[kind] if re.fullmatch(r"(\[default: .*\])?", row[1]) and (kind, row[0].replace("*", "")) in shared]
+        names = ", ".join(in_short(*row, shared) for row in above)
+        rows = [row for row in kinds[kind] if row not in above]
+        if rows or names:
+            blocks.append([*wrapped(f"{kind}: {names}" if names else "", 0), *(listed(rows, "  ") if rows else ())])
     if command.example and command.example != f"Example: {command.path}":
         blocks.append(wrapped(command.example, 0))
     return f"## {command.path}\n\n```\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n```\n"

@@ -1,7 +1,7 @@
 """The command line: parse, call the library, print. It does nothing that the Python API cannot.
 
-Exit codes: 0 fine, also with no hits; 1 `verify` found faults; 2 bad usage or input, or no such index or paper; 3 a damaged or
-incompatible index; 4 a dependency or a lock is unavailable; 130 stopped by Ctrl-C, with all finished work kept.
+Exit codes: 0 fine, also with no hits; 1 a fault, a difference, or a paper that is not there; 2 bad usage or input, or no such index or
+paper; 3 a damaged or incompatible index; 4 a dependency or a lock is unavailable; 130 stopped by Ctrl-C, with all finished work kept.
 """
 
 from __future__ import annotations

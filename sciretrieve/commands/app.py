@@ -201,7 +201,7 @@ def _show_version(is_requested: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes and no progress; it may stand anywhere.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes and no progress; may stand anywhere.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show an error's traceback; it may stand anywhere.")] = False,
 ) -> None:
     Console.is_quiet = quiet

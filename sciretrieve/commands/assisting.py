@@ -18,9 +18,8 @@ SECONDS = 120.0
 def mcp(index: IndexPaths = None, encoder: QueryEncoder = None) -> None:
     """Give assistants tools to search, over the Model Context Protocol.
 
-    An assistant, such as a chat program or an editor, starts this command and talks to it over stdin and stdout. The tools find papers,
-    papers like others, abstracts, citations and entries for bibliographies. They change nothing and work offline. Papers that are added
-    while it runs are found, and those that are deleted are not.
+    An assistant, such as a chat program or an editor, starts this command and talks to it over stdin and stdout. The tools find and
+    cite papers, work offline and change nothing. They see changes of the index.
     """
     paths = _served(index)
     from ..service.assistants.running import run_stdio
@@ -35,7 +34,7 @@ def http(
     host: Annotated[str, Help("Where to listen; 0.0.0.0 for all of the network.", "ADDRESS")] = "127.0.0.1",
     port: Annotated[int, Help("At which port; 0 for any that is free.", "N", least=0, most=65535)] = 8000,
     address: Annotated[str | None, Help("Where others reach it, if not by this machine's own names.", "URL", setting=True)] = None,
-    token_file: Annotated[Path | None, Help("Answer only those who have one of this file's tokens.", "FILE")] = None,
+    token_file: Annotated[Path | None, Help("Answer only tokens whose hash is in this file.", "FILE")] = None,
     encoder: QueryEncoder = None,
 ) -> None:
     """Give the same tools over HTTP, at /mcp."""

@@ -24,13 +24,13 @@ def bench(
     index: IndexPath = None,
     types: Annotated[str | None, Help("As --dense takes them, blanks between; default: flat hnsw ivf rabitq.", "TYPES")] = None,
     limit: Annotated[int, Help("Take N papers at most, evenly from all.", "N", least=1)] = SHARD_SIZE,
-    output: Annotated[list[Path] | None, Help("Draw a plot, .svg or .png; may be given more than once.", "FILE", short="-o")] = None,
+    output: Annotated[list[Path] | None, Help("Draw a plot, .svg or .png. Repeatable.", "FILE", short="-o")] = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Measure types of dense index on an index's own papers.
 
-    Builds each in a temporary folder, asks it with rising effort, and says how many of the true best 10 it finds, in what time,
-    and what it takes of memory. The index stays as it is.
+    Builds each in a temporary folder, and shows its recall of the true best 10, time and memory at rising effort. The index stays as it
+    is.
     """
     from ..files.figures import check_plot
     from ..matching.dense.ann import NAMED
@@ -79,7 +79,7 @@ def _table(bench: Bench) -> Iterator[str]:
 
 
 def measure_recall(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
-    """Measure what an approximate index finds now of the best papers, with papers of its own.
+    """Measure what an approximate index finds now of the best papers, with its own papers as queries.
 
     The exit code is 1 if less is found than the index was built for.
     """

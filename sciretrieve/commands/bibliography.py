@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def cite(ids: PaperIds, index: IndexPaths = None, append: Append = None) -> None:
     r"""Print the citation keys of papers, with commas between them.
 
-    They go between the braces of LaTeX's \cite{…}. With --append, the papers are also added to a bibliography, unless it has them, and
-    the keys are those that they have there. Papers that the index does not have are named, with exit code 1, and the others are cited.
+    They go into LaTeX's \cite{…}. With --append, missing papers are added to a bibliography, and the keys are those that it uses.
+    Papers that the index does not have are named, with exit code 1.
     """
     opened_index = open_indexes(index)
     with named_papers(opened_index, given_ids(ids)) as names:

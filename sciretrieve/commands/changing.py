@@ -56,8 +56,8 @@ class Taking:
 def add(corpus: Corpus, how: Taking, index: IndexPath = None, columns: Columns = ANY_COLUMNS, format: PlainFormatOption = "table") -> None:
     """Add a corpus's papers to an index.
 
-    Only papers that are new, or that say something else than the one with their id, are encoded; the latter replace it. Searches
-    go on meanwhile, and see all of it at once.
+    Only new and changed papers are encoded; a changed one replaces the one with its id. Searches go on meanwhile, and see all of it at
+    once.
     """
     from ..lifecycle import add as put
 
@@ -74,17 +74,15 @@ def sync(
         Help("The index, its folder or its name; default: indexes/<name of the corpus>.", "NAME", short="-i", completes="indexes"),
     ] = None,
     columns: Columns = ANY_COLUMNS,
-    watch: Annotated[bool, Help("Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")] = False,
-    allow_deletions: Annotated[
-        bool, Help("Delete more than a tenth of the papers, too, and also where rows without an id could not be read.")
-    ] = False,
-    dry_run: Annotated[bool, Help("Change nothing and encode nothing; say what would be added, replaced, deleted and kept.")] = False,
+    watch: Annotated[bool, Help("Repeat it whenever the corpus has changed; Ctrl-C ends it.")] = False,
+    allow_deletions: Annotated[bool, Help("Delete more than a tenth of the papers, also if rows without an id were unreadable.")] = False,
+    dry_run: Annotated[bool, Help("Change nothing; say what would be added, replaced, deleted and kept.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Make an index equal to a corpus, such as a bibliography that grows.
 
-    As `add`; and papers that the corpus no longer has are deleted. A paper whose row could not be read stays. Before more than a tenth of
-    the papers are deleted, you are asked; without a terminal, or with --watch, that is refused.
+    As `add`, but papers that the corpus no longer has are deleted. A paper whose row is unreadable stays. It asks before it deletes
+    more than a tenth; without a terminal, or with --watch, it refuses.
     """
     from ..lifecycle import sync as equalise
 
@@ -256,18 +254,18 @@ def _counts(update: Update) -> str:
 
 
 def delete(
-    ids: Annotated[list[str] | None, argument("ID", "Ids of papers; - reads them from stdin, one per line.", "ids")] = None,
+    ids: Annotated[list[str] | None, argument("ID", "Ids; - reads them from stdin, one per line.", "ids")] = None,
     index: IndexPath = None,
     filter: Annotated[
         list[str] | None,
-        Help("Delete the papers that pass, e.g. 'year < 1990 and venue is null'; if repeated, all must hold.", "EXPR", completes="columns"),
+        Help("Delete the papers that pass, e.g. 'year < 1990'. Repeatable: all must hold.", "EXPR", completes="columns"),
     ] = None,
-    dry_run: Annotated[bool, Help("Say how many papers would be deleted, and which the first are; change nothing.")] = False,
+    dry_run: Annotated[bool, Help("Change nothing; say how many would be deleted, and the first ones.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Delete papers from an index, by their ids or by a filter.
 
-    Searches no longer find them. Their space is freed by `merge`; until then the generation before can be opened, and restored.
+    `restore` undoes it, until `merge` frees their space.
     """
     from ..lifecycle import delete as remove
 
@@ -288,13 +286,12 @@ def delete(
 
 
 def restore(
-    generation: Annotated[int, Help("The generation to go back to; `sciretrieve info log` marks those.", "N", least=1, advanced=True)],
+    generation: Annotated[int, Help("One that `sciretrieve info log` marks.", "N", least=1, advanced=True)],
     index: IndexPath = None,
 ) -> None:
     """Make an index what it was in an earlier generation.
 
-    It undoes a delete, a sync, and all other changes since, as one more commit; so it can be undone, too. `merge` lets go of earlier
-    generations.
+    It undoes all changes since, by a commit that can be undone, too. `merge` drops earlier generations.
     """
     from ..lifecycle import restore as bring_back
 
@@ -308,7 +305,7 @@ def restore(
 def merge(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """Join small shards, and free the space of what was deleted.
 
-    Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
+    Nothing is encoded. Searches go on meanwhile; a generation that is open stays.
     """
     from ..lifecycle import merge as rewrite
 
@@ -331,7 +328,7 @@ def reindex(
     ] = None,
     memory: Memory = None,
     recall: Annotated[
-        float | None, Help("Of the true best 10, what an approximate index should find; default: as it is.", "SHARE", setting=True)
+        float | None, Help("An approximate index's recall of the true best 10; default: as it is.", "SHARE", setting=True)
     ] = None,
     metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", setting=True)] = None,
     variant: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", setting=True)] = None,
@@ -342,8 +339,8 @@ def reindex(
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded, but for --set late=true, which can be interrupted and goes on where it stopped. It also counts the words
-    anew of an index whose text analysis is of an earlier form.
+    Nothing is encoded, except with --set late=true, which resumes after an interruption. It also counts the words anew of an index with
+    an older text analysis.
     """
     from ..lifecycle import reindex as rebuild
 

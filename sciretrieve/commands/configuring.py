@@ -21,7 +21,7 @@ Key = Annotated[str, argument("KEY", "A setting that `sciretrieve config` lists.
 def config(format: PlainFormatOption = "table") -> None:
     """Show your settings, and where each comes from, or change them.
 
-    An option of a command comes before its environment variable, that before the config file, and that before the default.
+    An option precedes its environment variable, then the config file, then the default.
     """
     rows = {key: setting(key) for key in SETTINGS}
     if format == "json":
@@ -78,7 +78,7 @@ def path() -> None:
 def edit() -> None:
     """Open the config file in your editor, $VISUAL or $EDITOR.
 
-    What cannot be a setting is an error afterwards, with its line.
+    An unreadable setting is an error afterwards, with its line.
     """
     file = config_file()
     if not file.exists():

@@ -19,7 +19,7 @@ def count(
 ) -> None:
     """Count the papers that meet each part of a query, and all of it.
 
-    The query is read as `search` reads it: words, phrases, fields, AND, OR, NOT. All of its words are demanded.
+    The query is read as by `search`. A paper must have all of its words.
     """
     from ..answers.outputs import count_table, count_value, not_compared
     from ..query.reading.reader import remarks_on

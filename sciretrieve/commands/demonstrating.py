@@ -14,10 +14,7 @@ from .searching import table_lines
 def demo(output: Annotated[Path, Help("Where the demo index goes.", "DIR", short="-o")] = Path("indexes/demo")) -> None:
     """Index and search the papers that ship with it.
 
-    Shows a question, two words, and papers similar to one.
-
-    The encoder is granite-embedding-30m-english, a small retriever that works offline; the papers' abstracts are summaries
-    written for this demo.
+    Shows a question, two words, and papers similar to one. The encoder works offline. Abstracts are summaries written for this demo.
     """
     from .. import demo as corpus
     from ..answers.answering import Request, answer

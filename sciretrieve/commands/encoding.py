@@ -27,9 +27,7 @@ def encode(
     output: Annotated[Path, Help("A .jsonl, .npy (with .ids.txt) or .parquet file.", "FILE", short="-o")],
     encoder: EncoderName = DEFAULT_ENCODER,
     reading: ReadingOptions = AS_TRAINED,
-    side: Annotated[
-        Literal["paper", "query"], Help("Papers of a corpus; or queries: texts, or papers as queries.", setting=True)
-    ] = "paper",
+    side: Annotated[Literal["paper", "query"], Help("Encode as papers, or as queries (texts or papers).", setting=True)] = "paper",
     like: Annotated[
         Literal["scidocs", "scirepeval"], Help("The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id.", setting=True)
     ] = "scidocs",
@@ -93,7 +91,7 @@ def show(
 ) -> None:
     """Show all that is known about an encoder.
 
-    Where its weights come from, how each side becomes text, and how token states become a vector.
+    Its weights, how each side becomes text, and how token states become a vector.
     """
     from ..encoders import EncoderRequest
     from ..encoders.resolving import resolve

@@ -33,7 +33,7 @@ def evaluate(
     options: Annotated[EvaluationOptions, Without("mode")] = EVALUATING,
     mode: Annotated[
         Literal["dense", "hybrid", "bm25", "all"],
-        Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
+        Help("By the encoder alone, as `search`, by words, or each."),
     ] = EVALUATING.mode,
     output: Annotated[Path | None, Help("Save the run, per-query scores, the report and a receipt.", "DIR", short="-o")] = None,
     ray: Ray = None,
@@ -41,7 +41,7 @@ def evaluate(
 ) -> None:
     """Measure a system by a benchmark's exact protocol.
 
-    Prints its figures, with 95 % intervals, between the published ones. `evaluate run` scores any run on any judgements.
+    Prints its figures, with 95 % intervals, between the published ones.
     """
     from .. import evaluation
 
@@ -106,7 +106,7 @@ def replay(
 
 def matrix(
     plan: Annotated[Path, argument("FILE", "A .toml file of systems and benchmarks.")],
-    output: Annotated[Path, Help("Where the runs and the page of all go; runs that are there are not repeated.", "DIR", short="-o")],
+    output: Annotated[Path, Help("For the runs and the page; runs that are there are not repeated.", "DIR", short="-o")],
     cache: Cache = EVALUATING.cache,
 ) -> None:
     """Measure systems by benchmarks, each by each, and make a page of tables and plots.
@@ -132,9 +132,7 @@ def matrix(
 
 
 def trainings(
-    systems: Annotated[
-        list[str], argument("NAME=DIR,DIR", "A system, and what `evaluate -o` saved for each of its trainings; DIR may be a pattern.")
-    ],
+    systems: Annotated[list[str], argument("NAME=DIR,DIR", "A system, and `evaluate -o` folders of its trainings; DIR may be a pattern.")],
     measures: Measures = (),
     format: PlainFormatOption = "table",
 ) -> None:
@@ -185,16 +183,15 @@ def compare(
     data: Data = None,
     split: Split = None,
     measures: Measures = (),
-    changed: Annotated[int, Help("How many of the queries that changed most are shown.", least=0, setting=True)] = 5,
+    changed: Annotated[int, Help("Queries to show, those that changed most.", least=0, setting=True)] = 5,
     format: PlainFormatOption = "table",
 ) -> None:
     """Say whether runs differ by more than chance.
 
-    Each run is compared with the first by a paired randomisation test and a paired t-test, both corrected by Holm's
-    method for the number of comparisons. Three runs or more are also compared all with all, by a two-way analysis of
-    variance with Tukey's test.
+    Compares each run with the first, by a paired randomisation test and t-test with Holm's correction. Three or more are also compared
+    all with all: two-way analysis of variance, Tukey's test.
 
-    Exit code 1: the runs do not answer the same queries, and only those that all answer were compared.
+    Exit code 1: the runs do not answer the same queries. Then only those that all answer count.
     """
     from ..evaluation import comparing
 
@@ -247,8 +244,7 @@ def fetch(
 ) -> None:
     """Download a benchmark's files from their published addresses.
 
-    An interrupted download resumes where it stopped. For files that are not there and cannot be downloaded it prints what to do by hand,
-    with exit code 1.
+    An interrupted download resumes. Exit code 1: some files must be had by hand; it prints how.
     """
     from ..evaluation import SUITES, fetching, find_benchmark
 

@@ -27,8 +27,8 @@ def news(
 ) -> None:
     """Show what is new in your saved searches.
 
-    `search … --save NAME` and `similar … --save NAME` save one. When papers have come to its index since, `news` shows those among its
-    first papers, as many as -k said then, that were in none of its answers before. Each is shown once.
+    `search` and `similar` save one with --save NAME. A new paper is shown once, when it is among the first papers of the answer, as
+    many as -k said.
     """
     from ..answers import saved
 

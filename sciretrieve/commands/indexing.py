@@ -52,17 +52,13 @@ def index(
     columns: Columns = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
-    overwrite: Annotated[bool, Help("Replace the index; the old one stays in use until the new one is complete.")] = False,
+    overwrite: Annotated[bool, Help("Replace the index when the new one is complete.")] = False,
     ray: Ray = None,
-    part: Annotated[
-        str | None, Help("Build only part I of N, on one of N machines; `index parts` then makes the index.", "I/N", advanced=True)
-    ] = None,
-    dry_run: Annotated[bool, Help("Build nothing; say what the index would cost, going by a sample: time, disk, memory.")] = False,
+    part: Annotated[str | None, Help("Build part I of N, each on a machine; `index parts` joins them.", "I/N", advanced=True)] = None,
+    dry_run: Annotated[bool, Help("Build nothing; estimate time, disk and memory from a sample.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Build an index of a corpus of papers. One in a folder that is called `parts` is written ./parts.
-
-    Papers become vectors in shards, with BM25 beside them, in one directory.
 
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
@@ -141,7 +137,7 @@ def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Pa
 def parts(index: Annotated[Path, argument("DIR", "The folder in which `index --part` has built all parts.")]) -> None:
     """Make one index of its parts, which were built on several machines.
 
-    Nothing is encoded or copied. The folders of the parts stand together in one directory; `sciretrieve index --part 1/4` builds one.
+    `sciretrieve index --part 1/4` builds a part. All parts are in one folder. Nothing is encoded or copied.
     """
     from ..lifecycle import index_parts
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def indexes(format: PlainFormatOption = "table") -> None:
     """List the indexes that can be named, and what they are.
 
-    Those in ./indexes, in the folders above, and in the folders of the setting `indexes`; unfinished and damaged ones, too.
+    They are in ./indexes, in folders above, or in those of the setting `indexes`. Unfinished and damaged ones are listed, too.
     """
     from ..storage.finding import chosen, found, listing
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = Annotated[
     list[str],
-    Help("The corpus, as for `index`, or the folder with the published files; may be given more than once.", "SOURCE", name="from"),
+    Help("The corpus, as for `index`, or a folder of published files. Repeatable.", "SOURCE", name="from"),
 ]
 Target: TypeAlias = Annotated[Path, Help("A new folder for what is made.", "DIR")]
 RANKS = "1-100"
@@ -37,7 +37,7 @@ def build(
     indexes: Annotated[
         list[Path] | None,
         Help(
-            "An index of the corpus, its folder or its name, whose encoder chooses hard negatives; may be given more than once.",
+            "An index of the corpus whose encoder chooses hard negatives. Repeatable.",
             "NAME",
             short="-i",
             completes="indexes",
@@ -48,13 +48,13 @@ def build(
 ) -> None:
     """Make a benchmark from a corpus whose papers cite each other, or rebuild a published one from its sources.
 
-    cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
-    `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
+    cite: papers are queries; relevant are those that they cite, or that are cited with them. Evaluate among all papers with beir:DIR
+    (co-citations with --split cocite), among hard candidates with cite:DIR.
 
-    multi-scidocs: the same with 500 negatives by chance, in SciDocs' layout.
+    multi-scidocs: the same with 500 random negatives, in SciDocs' layout.
 
-    scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
-    and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
+    scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus and
+    judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
@@ -89,21 +89,19 @@ def build_set(
         str | None,
         Help("Spread queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.", "SHARES", setting=True),
     ] = None,
-    mine: Annotated[str | None, Help("Take negatives from what an index of the corpus, or bm25, answers to the query.", "INDEX")] = None,
+    mine: Annotated[str | None, Help("Take negatives from the answers of an index of the corpus, or of bm25.", "INDEX")] = None,
     ranks: Annotated[str, Help("Mine negatives among these ranks.", "A-B", setting=True)] = RANKS,
-    without: Annotated[
-        list[str] | None, Help("Leave out the queries of beir:DIR or cite:DIR; may be given more than once.", "BENCHMARK")
-    ] = None,
+    without: Annotated[list[str] | None, Help("Leave out the queries of beir:DIR or cite:DIR. Repeatable.", "BENCHMARK")] = None,
     columns: Columns = ANY_COLUMNS,
 ) -> None:
     """Make a set to train on from a corpus.
 
-    triplets: of papers, others that they cite, and others that they do not. --recipe specter, specter2, scimult, s2orc.
+    triplets: a paper, one that it cites, one that it does not. --recipe specter, specter2, scimult, s2orc.
 
-    pairs: of queries and papers. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file
-    of SciRepEval's searches), scimult-labels, label-papers.
+    pairs: a query and a paper. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file of
+    SciRepEval's searches), scimult-labels, label-papers.
 
-    labels: of papers to classify. --recipe fields, keywords, venue. targets: to predict a number. --recipe citations, year, number.
+    labels: classes of papers. --recipe fields, keywords, venue. targets: a number. --recipe citations, year, number.
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """

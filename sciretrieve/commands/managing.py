@@ -93,7 +93,7 @@ def _analysis(facts: Manifest) -> str:
 def health(index: IndexPath = None, generation: Generation = None, format: PlainFormatOption = "table") -> None:
     """Say what is wrong with an index's papers, and what to do about it.
 
-    What they lack, fields that look wrong, duplicates, references that lead nowhere, retractions.
+    Empty or odd fields, duplicates, references that lead nowhere, retractions.
     """
     from ..answers.health import health as look
 
@@ -157,8 +157,7 @@ def _precision(encoder: Mapping[str, Any]) -> str:
 def log(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     """List an index's commits, the last one first.
 
-    What did each of them, and how many papers it added, replaced and deleted. Generations that can still be opened, and restored, are
-    marked.
+    Shows what made each, and how many papers it added, replaced and deleted. Generations that can be opened or restored are marked.
     """
     from dataclasses import asdict
 
@@ -190,10 +189,10 @@ def _command(record: Commit) -> str:
 def verify(
     index: IndexPath = None,
     encoder: SameEncoder = None,
-    repair: Annotated[bool, Help("Make anew what can be: all but papers, and lists of deleted papers.")] = False,
+    repair: Annotated[bool, Help("Remake all but papers and lists of deleted papers.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
-    """Check every byte of an index, and all that its parts promise each other.
+    """Check every byte of an index, and that its parts agree.
 
     The exit code is 1 if anything is wrong.
     """
@@ -227,22 +226,21 @@ def export(
     output: Annotated[
         Path,
         Help(
-            "A .parquet file (papers and vectors), a .csv, .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
+            ".parquet (papers and vectors); .csv, .bib, .ris or CSL .json (papers); .npy or .faiss (vectors).",
             "FILE",
             short="-o",
         ),
     ],
     index: IndexPaths = None,
-    query: Annotated[str, Help("Only papers that meet it, as `count` counts them: all of its words, operators.", "QUERY")] = "",
+    query: Annotated[str, Help("Only the papers that `count` counts for it.", "QUERY")] = "",
     filter: Passing = None,
-    dense: Annotated[str, Help("The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", setting=True)] = "flat",
+    dense: Annotated[str, Help("Type of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.", setting=True)] = "flat",
     generation: Generation = None,
 ) -> None:
     """Write papers and vectors to a file.
 
-    All papers, or those that meet a query and pass a filter; of several indexes each paper once. A Parquet file has papers and vectors; a
-    .csv file has the columns of the papers; a bibliography has the papers, those read from one of its format as they were. A .npy file has
-    the vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
+    All papers, or those that meet a query and a filter; of several indexes each paper once. Entries of a bibliography stay as they were
+    read. The ids of .npy and .faiss files are in a text file beside them: number n is line n + 1.
     """
     from ..answers.outputs import not_compared
     from ..lifecycle.exporting import export as write

@@ -58,8 +58,8 @@ IndexPath: TypeAlias = Annotated[
 IndexPaths: TypeAlias = Annotated[
     list[str] | None,
     Help(
-        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last. If repeated, or '*' for all, they are "
-        "searched as one.",
+        "The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last. Repeated, or '*' for all: searched as "
+        "one.",
         "NAME",
         short="-i",
         completes="indexes",
@@ -76,9 +76,7 @@ TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 Like: TypeAlias = Annotated[list[str] | None, LIKE]
 Unlike: TypeAlias = Annotated[list[str] | None, UNLIKE]
-Memory: TypeAlias = Annotated[
-    str | None, Help("What the dense index that --dense auto chooses may take of memory, e.g. 2GB.", "SIZE", setting=True)
-]
+Memory: TypeAlias = Annotated[str | None, Help("Memory for the dense index of --dense auto, e.g. 2GB.", "SIZE", setting=True)]
 Facets: TypeAlias = Annotated[list[str] | None, FACETS]
 Save: TypeAlias = Annotated[str | None, Help("Save this search; `sciretrieve news` shows its new papers.", "NAME")]
 FormatOption: TypeAlias = Annotated[Format, Help("How to print the hits.", short="-f")]
@@ -94,7 +92,7 @@ Generation: TypeAlias = Annotated[
 Columns: TypeAlias = Annotated[
     ColumnMap,
     Help(
-        "Which column stands for id, title, abstract, year, venue or authors; default: one with a usual name. May be repeated.",
+        "The column with the id, title, abstract, year, venue or authors; default: by usual names. Repeatable.",
         "FIELD=COLUMN",
         advanced=True,
     ),
@@ -102,7 +100,7 @@ Columns: TypeAlias = Annotated[
 Ray: TypeAlias = Annotated[
     str | None,
     Help(
-        "Work on all nodes of a Ray cluster, which must share the index's file system: HOST:PORT, auto for the one that runs, or local.",
+        "Work on a Ray cluster that shares the index's file system: HOST:PORT, auto for the running one, or local.",
         "ADDRESS",
         advanced=True,
     ),

@@ -39,8 +39,8 @@ def robustness(
 ) -> None:
     """Find out what changes to a paper's text do to its vectors and to answers.
 
-    Asks dense, BM25 and hybrid search with titles, and with 32 kinds of changed papers, from other letter case to deleted nouns; prints how
-    many find their paper and its neighbours, with the rows that Singh and Singh published in 2022.
+    Searches with titles, and with 32 kinds of changed papers, from other letter case to deleted nouns. Prints how many find their paper
+    and its neighbours, beside the figures of Singh and Singh (2022).
     """
     from ..files.writing import write_json, write_whole
     from ..studies.perturbation import robustness as study_robustness

@@ -28,25 +28,20 @@ DEPTHS = (1, 5, 10, 20, 50, 100)
 
 def pool(
     file: Annotated[Path, Help("The pool's file, .jsonl; a new one is made.", "FILE", short="-p", name="pool")],
-    runs: Annotated[
-        list[Path] | None, argument("RUN", "Runs (TREC or JSON), or folders of `evaluate -o`; to go on, none are needed.")
-    ] = None,
+    runs: Annotated[list[Path] | None, argument("RUN", "Runs (TREC or JSON), or folders of `evaluate -o`; none to go on.")] = None,
     queries: Annotated[Path | None, Help("The runs' queries: .jsonl, .tsv, .txt, or a BEIR directory.", "FILE")] = None,
     depth: Annotated[int | None, Help("Papers of each run and query to judge; default: 20.", least=1, setting=True)] = None,
     index: IndexPath = None,
-    corpus: Annotated[list[str] | None, Help("Where the papers' texts are, as for `index`, if they are in no index.", "CORPUS")] = None,
-    table: Annotated[
-        Path | None, Help("Write a .csv with what is not judged yet, whose column grade is to be filled in.", "FILE", name="to")
-    ] = None,
+    corpus: Annotated[list[str] | None, Help("The papers' files, as for `index`, in place of an index.", "CORPUS")] = None,
+    table: Annotated[Path | None, Help("Write what is not judged yet to a .csv; fill in its column grade.", "FILE", name="to")] = None,
     source: Annotated[Path | None, Help("Take over judgements: that .csv with grades, or qrels.", "FILE", name="from")] = None,
     output: Annotated[Path | None, Help("Write the judgements: .tsv as BEIR has them, else as TREC does.", "FILE", short="-o")] = None,
 ) -> None:
     """Judge the first papers of several runs, and write qrels.
 
-    The papers of all runs are put together, and shown in an order that says nothing of ranks; nobody sees which run found them. On a
-    terminal it shows one after the other and asks for its grade. With --to and --from they are judged in a table. Every judgement is
-    on disk at once, and the same command goes on. Runs that are named later add what they have first; the last lines say what share of
-    each run's first papers is judged.
+    Shows the runs' papers in an order that hides ranks and runs, and asks for grades; with --to and --from in a table. Each judgement
+    is saved at once, and the same command resumes. Runs may be named later. The last lines say what share of each run's first papers is
+    judged.
     """
     from ..evaluation.pooling import DEPTH, Pool
     from ..metrics.judgements import read_runs

@@ -68,8 +68,8 @@ TakeOver: TypeAlias = Annotated[
 def screen() -> None:
     """Screen papers for a systematic review.
 
-    A session says which papers to read next, and when enough is read. Every decision is on disk at once; a later one on the same paper
-    counts. The last line says how many of the relevant papers are read, how sure that is, and whether to stop.
+    A session says what to read next, how much of the relevant is read, and when to stop. Each decision is saved at once; the last one
+    on a paper counts.
     """
 
 
@@ -80,9 +80,9 @@ def begin(
     take_over: TakeOver = None,
     filter: Passing = None,
     first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1, setting=True)] = None,
-    group: Annotated[bool | None, Help("Decide on near-identical papers as one, which is the default, or on each.", setting=True)] = None,
-    target: Annotated[float | None, Help("Of the relevant papers, what is to be read; default: 0.95.", "SHARE")] = None,
-    confidence: Annotated[float | None, Help("How sure to be of that; default: 0.95.", "P", setting=True)] = None,
+    group: Annotated[bool | None, Help("Decide on near-identical papers as one (default), or on each.", setting=True)] = None,
+    target: Annotated[float | None, Help("Share of the relevant papers to find; default: 0.95.", "SHARE")] = None,
+    confidence: Annotated[float | None, Help("How sure to be of the target; default: 0.95.", "P", setting=True)] = None,
     rule: Annotated[
         str | None,
         Help(
@@ -98,7 +98,7 @@ def begin(
 ) -> None:
     """Begin a session, with a query, or with papers that are known to be relevant.
 
-    Settings are those of the whole session. `screen next` then shows what to read.
+    Its settings hold for the whole session. `screen next` then shows what to read.
     """
     from ..screening import Screening
 
@@ -125,20 +125,17 @@ def begin(
 
 def next_papers(
     at: SessionPlace,
-    k: Annotated[
-        int | None, Help("Print the next N papers; default: ask for each on a terminal, else 10.", "N", least=1, short="-n")
-    ] = None,
-    unresolved: Annotated[bool, Help("Maybes, and papers on which people disagree, instead of the next ones.")] = False,
+    k: Annotated[int | None, Help("Print the next N; default: ask on a terminal, else 10.", "N", least=1, short="-n")] = None,
+    unresolved: Annotated[bool, Help("Maybes and disagreements, instead of the next ones.")] = False,
     included: Annotated[bool, Help("The papers found relevant, instead of the next ones.")] = False,
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,
     format: Annotated[Literal["table", "jsonl", "csv", "bibtex", "ris"], Help("How to print the papers.", short="-f")] = "table",
 ) -> None:
-    """Show the papers to read next, the likeliest to be relevant first, as the decisions so far teach.
+    """Show the papers to read next, the likeliest to be relevant first.
 
-    On a terminal it shows one paper after the other and asks. With -n, or in another format, it prints a list, for scripts and for reading
-    elsewhere.
+    On a terminal it shows paper after paper and asks. With -n, or in another format, it prints a list.
     """
     if included and unresolved:
         raise InvalidRequest("--included and --unresolved are different papers; ask for one of them")
@@ -177,7 +174,7 @@ def decide(
 ) -> None:
     """Decide on papers by their ids, or by a table or a session that was filled in elsewhere.
 
-    It prints how far the session is. A paper may be decided on again.
+    It prints the progress. A paper may be decided on again.
     """
     console = Console()
     with _opened(at, console, reviewer=reviewer) as opened:
@@ -192,7 +189,7 @@ def merge(
 ) -> None:
     """Make a new session of those of several people, and say how far they agree.
 
-    What all decided alike is decided; `screen next --unresolved` shows the rest.
+    Papers on which all agree are decided; `screen next --unresolved` shows the rest.
     """
     from ..screening import Screening
 
@@ -202,11 +199,9 @@ def merge(
 
 def report(
     at: SessionPlace,
-    output: Annotated[Path, Help("Where prisma.json, prisma.svg (the flow diagram) and decisions.csv go.", "DIR", short="-o")],
-    log: Annotated[Path | None, Help("The log.json of `strategy run`, which says what was identified.", "FILE")] = None,
-    sources: Annotated[
-        str | None, Help("The column that says where a paper is from, without a log.", "COLUMN", completes="columns")
-    ] = None,
+    output: Annotated[Path, Help("For prisma.json, prisma.svg (flow diagram) and decisions.csv.", "DIR", short="-o")],
+    log: Annotated[Path | None, Help("The log.json of `strategy run`, for what was identified.", "FILE")] = None,
+    sources: Annotated[str | None, Help("Without a log: the column with a paper's source.", "COLUMN", completes="columns")] = None,
 ) -> None:
     """Write PRISMA's numbers, its flow diagram, and all decisions."""
     console = Console()

@@ -123,13 +123,12 @@ def search(
 ) -> None:
     """Find papers by meaning and by words.
 
-    Words may have operators: "graph networks" must occur as a phrase, child* is the beginning of a word, a NEAR/3 b stand near each
-    other, -survey must not occur, title:attention and author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and
-    NOT in capitals, with parentheses, demand what stands on both sides: '(bert OR "language model") AND protein'. Put the query in
-    quotes, and -- before one that begins with a minus.
+    Operators: "a phrase", the beginning of a word (child*), words near each other (a NEAR/3 b), words that must not occur (-survey),
+    fields (title:attention, author:kipf, year:2015-2019), and AND, OR, NOT with parentheses. Put the query in quotes, and -- before one
+    that begins with a minus.
 
-    In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
-    towards the former and away from the latter, and both are left out.
+    In a second search, --like and --unlike name papers of the first answer. The query moves towards or away from them, and they are
+    left out.
     """
     text, start = typed_query(query), time.perf_counter()
     shown.check()
@@ -143,18 +142,17 @@ def search(
 def similar(
     shown: Shown,
     ids: Annotated[
-        list[str] | None, argument("ID", "Ids of papers to be similar to; - reads them from stdin, one per line.", "ids")
+        list[str] | None, argument("ID", "Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", "ids")
     ] = None,
-    negatives: Annotated[list[str] | None, Help("A paper to be dissimilar to; may be repeated.", "ID", completes="ids", name="not")] = None,
+    negatives: Annotated[list[str] | None, Help("A paper to be dissimilar to. Repeatable.", "ID", completes="ids", name="not")] = None,
     text: Annotated[str | None, PAPER_TEXT] = None,
     options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b")] = SEARCHING,
     by: SimilarByWhat = None,
 ) -> None:
     """Find papers like the given ones.
 
-    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers less a fifth of
-    the mean of those with --not. If the index has its papers' references, papers that cite the same works, are cited by the same papers,
-    or cite each other are similar, too. Papers that the index does not have are named, with exit code 1, and the others count.
+    Several papers count as their mean, less a fifth of the mean of those with --not (Rocchio). If the index has references, papers that
+    share citations are similar, too. Papers that the index does not have are named, with exit code 1.
     """
     positives, start = given_ids(ids), time.perf_counter()
     shown.check()

@@ -20,21 +20,19 @@ def serve(
     host: Annotated[str, Help("Where to listen; 0.0.0.0 for all of the network.", "ADDRESS")] = "127.0.0.1",
     port: Annotated[int, Help("At which port; 0 for any that is free.", "N", least=0, most=65535)] = 8080,
     workers: Annotated[int, Help("Processes that share the work.", "N", least=1, most=64, setting=True)] = 1,
-    token_file: Annotated[Path | None, Help("Answer only those whose token has its hash in this file.", "FILE")] = None,
-    rate: Annotated[int | None, Help("Requests a minute of one client; default: as many as it likes.", "N", least=1, setting=True)] = None,
-    proxy: Annotated[
-        list[str] | None, Help("A proxy in front, or a network of them, that is believed whom it asks for.", "ADDRESS")
-    ] = None,
-    timeout: Annotated[float, Help("How long an answer may take before it is given up.", "SECONDS", least=0.1, setting=True)] = 30.0,
+    token_file: Annotated[Path | None, Help("Answer only tokens whose hash is in this file.", "FILE")] = None,
+    rate: Annotated[int | None, Help("Requests a minute of one client; default: no limit.", "N", least=1, setting=True)] = None,
+    proxy: Annotated[list[str] | None, Help("A trusted proxy, or a network of them.", "ADDRESS")] = None,
+    timeout: Annotated[float, Help("Seconds that an answer may take.", "SECONDS", least=0.1, setting=True)] = 30.0,
     in_browser: Annotated[bool, Help("Open the search page in the browser.", name="open")] = False,
     rerank: Rerank = None,
     encoder: QueryEncoder = None,
 ) -> None:
     """Serve a search page, Semantic Scholar's API and our own over HTTP.
 
-    Several indexes answer as one where none is named. The page is at the address itself, our own API below /v1, Semantic Scholar's
-    below /graph/v1 and /recommendations/v1, all described in /openapi.json. What is added to the indexes meanwhile is found a few
-    seconds later. Nothing can be changed over HTTP. stdout has a line of JSON for each request; Ctrl-C ends it.
+    / is the page, /v1 our API, /graph/v1 and /recommendations/v1 Semantic Scholar's; /openapi.json describes all. Several indexes
+    answer as one where none is named. Changes of indexes are seen in seconds; HTTP cannot change them. stdout has a line of JSON for
+    each request. Ctrl-C ends it.
     """
     _check_extra()
     from ..service import running, settings
@@ -66,9 +64,9 @@ def serve(
 
 def token(
     name: Annotated[str, argument("NAME", "Whose token it is.")],
-    file: Annotated[Path, argument("FILE", "The file of --token-file, to which its hash is added.")],
+    file: Annotated[Path, argument("FILE", "The --token-file that gets its hash.")],
 ) -> None:
-    """Print a new token, which is shown this once, and add its hash to a token file."""
+    """Print a new token, only this once, and add its hash to a token file."""
     _check_extra()
     from ..service import access
 

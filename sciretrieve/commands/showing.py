@@ -22,10 +22,8 @@ def show(
 ) -> None:
     """Show all of a paper, and the papers nearest to it.
 
-    It prints title, authors, venue, year, abstract, web address, all further columns of the corpus, and near-duplicates. Answers,
-    `similar` and exported bibliographies have its id. Of several records of one work that have one DOI, the one that says most is shown.
-    With --open, a paper is opened at its DOI, else at arXiv, PubMed, or the web address that its corpus gives. Papers that the index does
-    not have are named, with exit code 1, and the others are shown.
+    Prints all columns, near-duplicates and the web address. Of several records with one DOI it shows the fullest. --open goes to the
+    DOI, else to arXiv, PubMed, or the corpus's address. Papers that the index does not have are named, with exit code 1.
     """
     from ..answers.profiles import profile
 

@@ -31,15 +31,15 @@ def strategy() -> None:
 def run(
     file: File,
     index: IndexPaths = None,
-    output: Annotated[Path | None, Help("Where the log and the lists of papers and duplicates go.", "DIR", short="-o")] = None,
+    output: Annotated[Path | None, Help("For the log and the lists of papers and duplicates.", "DIR", short="-o")] = None,
     overwrite: Annotated[bool, Help("Replace the log and lists of another strategy in DIR.")] = False,
-    from_: Annotated[Syntax | None, Help("FILE is as PubMed or Ovid write strategies; what has no counterpart is said.")] = None,
+    from_: Annotated[Syntax | None, Help("Read FILE in PubMed's or Ovid's syntax; report what has no counterpart.")] = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Run the named lines of a strategy, each over all indexes that its file names, or -i.
 
-    Each line's count is printed. With -o, DIR gets a dated log, which `strategy replay` runs again, and the papers, each once, as CSV and
-    RIS. Limits, such as filter and since, stand in the file.
+    Prints each line's count. With -o, DIR gets a dated log, which `strategy replay` runs again, and the papers, each once, as CSV and
+    RIS. Filters and years are in the file.
     """
     from .. import strategies
     from ..strategies.lists import check_folder
@@ -65,7 +65,7 @@ def translate(
 ) -> None:
     """Translate a strategy of PubMed or Ovid, to be edited and run.
 
-    What has no counterpart here is said, line by line.
+    It reports what has no counterpart, line by line.
     """
     from ..files.writing import check_parent, write_whole
 

@@ -27,7 +27,7 @@ def train(
     output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
     from_index: Annotated[
         Path | None,
-        Help("Fit an index's own encoder to its papers, with what they bring, in place of training sets.", "NAME", completes="indexes"),
+        Help("Fit an index's own encoder to its papers, without training sets.", "NAME", completes="indexes"),
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, Help("Begin anew, and replace the folder if it exists.")] = False,
@@ -37,11 +37,11 @@ def train(
 ) -> None:
     """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers. A set in a folder `build` is written ./build.
 
-    A twentieth of the queries is set apart; on them the training is measured, stopped when it gains nothing, and judged. The folder has the
-    encoder (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
+    A twentieth of the queries measures the training, stops it when it gains nothing, and judges it. The folder has the encoder
+    (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
 
-    With --from-index it learns from titles and sentences of the index's papers, their citations and the rankings of its hybrid search, and
-    is judged on papers that it has not seen. The index stays as it is.
+    With --from-index it learns from the index's titles, sentences, citations and hybrid rankings, and is judged on papers that it has
+    not seen. The index stays as it is.
 
     Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
     """
@@ -122,20 +122,16 @@ def _say(trained: Trained) -> None:
 def leakage(
     training: Annotated[
         list[Path],
-        argument("TRAINING", "A folder that `train build` made, or a file in the format of SciRepEval's training data; or several."),
+        argument("TRAINING", "Folders of `train build`, or files in SciRepEval's training format."),
     ],
-    benchmark: Annotated[
-        list[str], Help("As for `evaluate`; may be given more than once.", "BENCHMARK", completes="benchmarks", name="test")
-    ],
+    benchmark: Annotated[list[str], Help("As for `evaluate`. Repeatable.", "BENCHMARK", completes="benchmarks", name="test")],
     data: Data = None,
     format: PlainFormatOption = "table",
 ) -> None:
     """Say what a benchmark tests that is in a training set: papers known by id or title, texts by their words.
 
-    queries: papers or texts. relevant: papers that are relevant to any query. pairs: a query and a relevant paper; trained are those that
-    are the query and the positive paper of a triplet or pair. A figure on what was trained on says little of other papers.
-
-    JSON names them all.
+    Counts queries, papers relevant to any query, and pairs of both. A pair is trained if it is the query and positive paper of a
+    triplet or pair. JSON names them all.
     """
     from ..training import leakage as find_leakage
 

@@ -61,17 +61,15 @@ RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the
 EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", setting=True)]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
-    Filter, Help("Only papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'. May be repeated.", "EXPR", completes="columns")
+    Filter, Help("Only papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'. Repeatable.", "EXPR", completes="columns")
 ]
 Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
 Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
-Expansion: TypeAlias = Annotated[
-    bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.", setting=True)
-]
+Expansion: TypeAlias = Annotated[bool, Help("Expand queries by RM3, with words of the papers that BM25 finds first.", setting=True)]
 FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, setting=True)]
 FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, setting=True)]
 OriginalWeight: TypeAlias = Annotated[
-    float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, setting=True)
+    float, Help("RM3: share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, setting=True)
 ]
 Fusion: TypeAlias = Annotated[
     FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", setting=True)
@@ -87,21 +85,19 @@ Rerank: TypeAlias = Annotated[
 ]
 RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, setting=True)]
 Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
-LIKE = Help("A paper that is what you look for: find more like it. May be repeated.", "ID", completes="ids")
-UNLIKE = Help("A paper that is not: find fewer like it. May be repeated.", "ID", completes="ids")
+LIKE = Help("Find more like this paper. Repeatable.", "ID", completes="ids")
+UNLIKE = Help("Find fewer like this paper. Repeatable.", "ID", completes="ids")
 PAPER_TEXT = Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")
 FACETS = Help("Count the values of columns among the papers that match, e.g. year:50 for 50 years.", "COLUMNS", completes="columns")
 Clustered: TypeAlias = Annotated[bool, Help("Put the first 200 papers into groups, with their words.")]
 Explained: TypeAlias = Annotated[bool, Help("Show why each paper is where it is.")]
 Sorted: TypeAlias = Annotated[Order | None, Help("Show the answer's papers with the newest first.")]
 SimilarByWhat: TypeAlias = Annotated[
-    SimilarBy | None, Help("By what papers are similar; default: both where the papers' references are in the index, else text.")
+    SimilarBy | None, Help("By what papers are similar; default: both if the index has references, else text.")
 ]
 Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
 Cache: TypeAlias = Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR", setting=True)]
-Measures: TypeAlias = Annotated[
-    Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M", short="-m")
-]
+Measures: TypeAlias = Annotated[Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names. Repeatable.", "M", short="-m")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +107,15 @@ class ReadingOptions:
     adapter: Annotated[
         str | None,
         Help(
-            "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
-            "your own words. One for each encoder of several: A+B.",
+            "The adapter, expert, instruction or control code that reads papers; an adapter's folder or hub id; or your "
+            "own instruction. Of several encoders, one each: A+B.",
             setting=True,
         ),
     ] = None
     query_adapter: Annotated[str | None, Help("The same for text queries.", "NAME", setting=True)] = None
     pooling: Annotated[
         PoolingName | None,
-        Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say.", setting=True),
+        Help("A vector is the mean of all tokens, or the first, [CLS]; default: as its files say.", setting=True),
     ] = None
     template: Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT", setting=True)] = None
     query_template: Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT", setting=True)] = None
@@ -145,7 +141,7 @@ class WeighingOptions:
         int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1, setting=True)
     ] = None
     recall: Annotated[
-        float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE", setting=True)
+        float | None, Help("An approximate index's recall of the true best 10; 1 scores every vector.", "SHARE", setting=True)
     ] = None
 
 
@@ -190,12 +186,10 @@ class BuildSettings(ReadingOptions):
     shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD, setting=True)] = SHARD_SIZE
     limit: Annotated[int | None, Help("Index only the first N papers.", "N", least=1)] = None
     memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.", setting=True)] = None
-    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE", setting=True)] = RECALL
+    recall: Annotated[float, Help("An approximate index's recall of the true best 10.", "SHARE", setting=True)] = RECALL
     late: Annotated[
         bool | None,
-        Help(
-            "With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.", setting=True
-        ),
+        Help("Token vectors for late interaction, some 5 kB a paper; default: with minilm, up to 250,000 papers.", setting=True),
     ] = None
 
     def __post_init__(self) -> None:
@@ -324,7 +318,7 @@ class EvaluationOptions(ReadingOptions, WeighingOptions):
     encoder: Annotated[str | None, Help(f"The encoder to evaluate; default: {DEFAULT_ENCODER}.", "NAME", completes="encoders")] = None
     index: Annotated[
         str | Path | None,
-        Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME", short="-i", completes="indexes"),
+        Help("An index of the benchmark's papers.", "NAME", short="-i", completes="indexes"),
     ] = None
     mode: Annotated[Mode, Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25.")] = "dense"
     rm3: Expansion = False
@@ -340,10 +334,10 @@ class EvaluationOptions(ReadingOptions, WeighingOptions):
     ] = None
     rerank: Rerank = None
     rerank_depth: RerankDepth = SearchOptions().rerank_depth
-    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.", setting=True)] = None
-    self_matches: Annotated[
-        SelfMatches | None, Help("What becomes of a paper with the query's own id; default: what the protocol does.", setting=True)
-    ] = None
+    metric: Annotated[Metric | None, Help("A metric in place of the protocol's.", setting=True)] = None
+    self_matches: Annotated[SelfMatches | None, Help("A paper with the query's own id; default: as the protocol says.", setting=True)] = (
+        None
+    )
     measures: Measures = ()
     precision: EncoderPrecision = "auto"
     device: RunsOn = "auto"
@@ -433,17 +427,15 @@ class TrainingOptions:
     augment: Annotated[
         float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE", setting=True)
     ] = None
-    margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0, setting=True)] = None
+    margin: Annotated[float | None, Help("How much nearer the right paper must be than the wrong one.", least=0, setting=True)] = None
     temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.", setting=True)] = None
-    facets: Annotated[int | None, Help("Vectors that a text has while facets are trained, K in Multi2SPE.", "K", least=1, setting=True)] = (
-        None
-    )
+    facets: Annotated[int | None, Help("Vectors of a text in training, K in Multi2SPE.", "K", least=1, setting=True)] = None
     facet_share: Annotated[
         float | None,
         Help("What the most similar facets count for beside the facets' sums, lambda in Multi2SPE.", least=0, most=1, setting=True),
     ] = None
     keep: Annotated[
-        float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0, setting=True)
+        float | None, Help("How strongly vectors stay near those of the encoder as it was; 0: not at all.", least=0, setting=True)
     ] = None
     rate: Annotated[float | None, Help("The learning rate at its peak.")] = None
     schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.", setting=True)] = None
@@ -452,14 +444,11 @@ class TrainingOptions:
     batch: Annotated[int | None, Help("Examples a step, an equal share of each task's.", "N", least=1)] = None
     epochs: Annotated[int | None, Help("How often the largest task is gone through.", "N", least=1)] = None
     steps: Annotated[int | None, Help("Stop after N steps, if that is sooner.", "N", least=1)] = None
-    length: Annotated[
-        int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8, setting=True)
-    ] = None
+    length: Annotated[int | None, Help("Tokens read of a text in training; default: the encoder's.", "N", least=8, setting=True)] = None
     held_out: Annotated[
         str | None,
         Help(
-            "What the training is measured on, and stopped by: beir:DIR (nDCG@10) or cite:DIR (recall@5 of each field's candidates); "
-            "default: queries that are set apart.",
+            "Measures and stops the training: beir:DIR (nDCG@10) or cite:DIR (recall@5 by field); default: queries that are set apart.",
             "BENCHMARK",
         ),
     ] = None
