@@ -62,7 +62,7 @@ docs: $(READY)
 	$(BIN)/python docs/screenshots.py
 
 site: $(READY)
-	$(BIN)/mkdocs build --quiet
+	$(BIN)/python docs/build_site.py
 
 # what searching needs, without torch; the tests need all the rest, too
 $(LIGHT): pyproject.toml constraints.txt
@@ -75,4 +75,4 @@ $(READY): $(LIGHT)
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

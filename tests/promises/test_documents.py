@@ -75,6 +75,15 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_site_has_every_page_once() -> None:
+    """All but the decisions, which their first page lists; a link that is broken on the site alone stops `make site`."""
+    site = runpy.run_path(str(ROOT / "docs" / "build_site.py"))
+    listed = re.findall(r'= "(.+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    there = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md") if not path.name[0].isdigit()]
+    assert sorted(listed) == sorted([*there, *(page for page in site["MOVED"].values() if page.endswith(".md"))])
+    assert site["linked"]("[a](../README.md#b), [c](decisions/)", "docs/search.md", "search.md") == "[a](index.md#b), [c](decisions)"
+
+
 def defines(module: Path, name: str) -> bool:
     """Whether a module, or a folder by its `__init__`, has a name of its own, or of a class, or hands one on."""
     file = module.with_suffix(".py") if module.with_suffix(".py").is_file() else module / "__init__.py"
