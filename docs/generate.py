@@ -76,6 +76,8 @@ Shared: TypeAlias = dict[tuple[str, str], list[str]]
 """What is described once: a kind (the heading that it gets) and names, with one description or several, the commonest first."""
 KINDS = {"Arguments": "Arguments", "Options": "Options", ADVANCED: "Options", SETTINGS: "Settings"}
 """The headings of a command's lists, with those of what is described once."""
+PLAIN_FORMAT = "table|json"
+"""The values of `-f` in most commands, which need not be said."""
 DEFAULT = re.compile(r" ?\[default: .*\]$")
 
 
@@ -115,7 +117,7 @@ def in_short(names: str, about: str, shared: Shared) -> str:
     first, (_, _, value) = names.split(",")[0].split(" ")[0], names.rpartition(", ")[2].partition(" ")
     alone = len({other for _, other in shared if other.partition(" ")[0].rstrip(",") == first}) == 1
     default = re.sub(r"\[default: (.*)\]", r" (\1)", about)
-    return first + "*" * names.count("*") + (f" {value}" if value and not alone else "") + default
+    return first + "*" * names.count("*") + ("" if alone or value in ("", PLAIN_FORMAT) else f" {value}") + default
 
 
 def once(shared: Shared, kind: str) -> Rows:
@@ -146,8 +148,8 @@ def wrapped(text: str, blanks: int) -> list[str]:
 
 
 def section(command: Command, shared: Shared) -> str:
-    """A command's part of the page."""
-    blocks = [wrapped(paragraph, 0) for paragraph in command.about.split("\n\n")]
+    """A command's part of the page; what else its help says is in the guides."""
+    blocks = [wrapped(command.about.split("\n\n")[0], 0)]
     kinds: dict[str, Rows] = {}
     for title, rows in command.lists.items():
         kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
@@ -161,9 +163,7 @@ def section(command: Command, shared: Shared) -> str:
         rows = [row for row in kinds[kind] if row not in above]
         if rows or names:
             blocks.append([*wrapped(f"{kind}: {names}" if names else "", 0), *(listed(rows, "  ") if rows else ())])
-    if command.example and command.example != f"Example: {command.path}":
-        blocks.append(wrapped(command.example, 0))
-    return f"## {command.path}\n\n```\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n```\n"
+    return f"## {command.path.removeprefix('sciretrieve ')}\n\n```\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n```\n"
 
 
 PLAIN = ("[OPTIONS]", "COMMAND", "[ARGS]...")
@@ -177,12 +177,13 @@ def reference() -> str:
     shared = shared_by(commands)
     parts = [INTRODUCTION]
     panels: dict[str, list[str]] = {}
-    for command in commands[1:]:
-        anchor = command.path.replace(" ", "-")
-        link = f"[{command.path.removeprefix('sciretrieve ')}](#{anchor})"
-        panels.setdefault(command.panel or list(panels)[-1], []).append(link)
-    parts += ["| to | commands |\n| --- | --- |", *(f"| {panel.lower()} | {', '.join(links)} |" for panel, links in panels.items())]
-    parts += ["", f"Exit codes: {exit_codes()}\n", SHARED]
+    for command in commands:
+        name = command.path.removeprefix("sciretrieve ")
+        if command.panel and " " not in name:
+            panels.setdefault(command.panel, []).append(f"[{name}](#{name})")
+    parts += ["| to | commands | guides |\n| --- | --- | --- |"]
+    parts += [f"| {panel.lower()} | {', '.join(links)} | {GUIDES[panel]} |" for panel, links in panels.items()]
+    parts += ["\nExit codes:\n", *(f"- {code}" for code in exit_codes().rstrip(".").split("; ")), "", SHARED]
     for kind in ("Options", "Arguments", "Settings"):
         parts += [f"### {kind}\n\n```", *listed(once(shared, kind), ""), "```\n"]
     return "\n".join([*parts, *(section(command, shared) for command in commands)])
@@ -191,19 +192,28 @@ def reference() -> str:
 INTRODUCTION = """# Commands
 
 Every command with its arguments, options and settings. `make docs` writes this page from the commands' own help. At a terminal,
-`sciretrieve COMMAND --help` shows what most people need, and `--help-all` the rest.
-[Configuration](configuration.md) says how to keep settings.
+`sciretrieve COMMAND --help` shows what most people need. `--help-all` shows the rest, with more words and an example.
 """
+GUIDES = {
+    "Find papers": "[searching](search.md), [queries](query-language.md), [ranking](ranking.md)",
+    "Keep an index": "[corpora](corpora.md), [keeping an index](updating.md), [scale](scale.md)",
+    "Look inside": "[keeping an index](updating.md)",
+    "Serve papers": "[a service](service.md), [assistants](assistants.md)",
+    "Review the literature": "[strategies](strategies.md), [screening](screening.md)",
+    "Measure, train and set up": "[evaluation](evaluation.md), [benchmarks](own-benchmarks.md), [training](training.md), "
+    "[encoders](encoders.md), [settings](configuration.md)",
+}
+"""Heading of commands -> the pages that show them at work."""
 SHARED = """## Shared by commands
 
-Several commands have these. Below, a command lists their names; a text beside a name adds to the text here, or replaces it.
-An asterisk tells two meanings of a name apart. Every command also has `-h` (`--help`) and `--help-all`.
-`--set NAME=VALUE`, which may be repeated, gives a setting.
+Several commands have these. Below, a command lists their names, with its own default in parentheses.
+A text beside a name adds to the text here, or replaces it. An asterisk tells two meanings of a name apart.
+Every command also has `-h` (`--help`) and `--help-all`. `--set NAME=VALUE`, which may be repeated, gives a setting.
 """
 
 
 def exit_codes() -> str:
-    """What the exit codes mean, in a line."""
+    """What the exit codes mean, in a sentence."""
     codes = re.search(r"Exit codes: (.*)", str(commands_about), re.DOTALL)
     assert codes is not None
     return " ".join(codes[1].split())
