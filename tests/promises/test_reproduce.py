@@ -172,16 +172,15 @@ def test_the_bm25_of_pmc_patients_is_said_with_its_parameters() -> None:
 
 
 def test_what_trainings_cost_follows_from_what_the_table_says() -> None:
-    """Hours are operations over what the text says of each GPU; operations are tokens times those of a token."""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.count("|") == 12]
-    costs = [row for row in rows if row[1].startswith(("`--like", "[")) and row[0] != "training"]
-    shares = [(989, 0.4), (312, 0.4), (130, 0.3)]
-    for teraflops, share in shares:
-        assert re.search(rf"at {share:.0%} of {teraflops}".replace("%", " %"), PAGE)
+    """Hours are operations over what the text says of each GPU."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.count("|") == 8]
+    costs = [row for row in rows if row[1].startswith(("`--like", "["))]
+    assert "at 40 % of 989" in PAGE
     for row in costs:
-        tokens, each, total, *hours = (float(cell) for cell in row[5:])
-        assert total == pytest.approx(tokens * each / 1e3, rel=0.05), row
-        assert hours == pytest.approx([total * 1e6 / (teraflops * share * 3600) for teraflops, share in shares], rel=0.05), row
+        assert float(row[6]) == pytest.approx(float(row[5]) * 1e6 / (989 * 0.4 * 3600), rel=0.05), row
+    for text, factor in (("A100 (40 % of 312) takes 3.2", 3.2 * 312 * 0.4), ("RTX 8000 (30 % of 130,\n  fp16) 10 times", 10 * 130 * 0.3)):
+        assert text in PAGE
+        assert factor == pytest.approx(989 * 0.4, rel=0.05)
     presets = {row[1].strip("`").removeprefix("--like "): row for row in costs if row[1].startswith("`")}
     papers = {name for name in PRESETS if name not in ("own", "multi2spe-code")}
     assert presets.keys() == papers
