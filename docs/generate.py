@@ -199,7 +199,7 @@ GUIDES = {
     "Keep an index": "[corpora](corpora.md), [keeping an index](updating.md), [scale](scale.md)",
     "Look inside": "[keeping an index](updating.md)",
     "Serve papers": "[a service](service.md), [assistants](assistants.md)",
-    "Review the literature": "[strategies](strategies.md), [screening](screening.md)",
+    "Review the literature": "[strategies](strategies.md), [a review](systematic-review.md)",
     "Measure, train and set up": "[evaluation](evaluation.md), [benchmarks](own-benchmarks.md), [training](training.md), "
     "[encoders](encoders.md), [settings](configuration.md)",
 }
