@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...base.types import Paper
-from .author_names import for_bibtex, people
+from .author_names import Name, names_of, parsed
 from .keys import keys_of
 from .keywords import joined, keywords_of
 from .works import arxiv_of, details_of, doi_of, kind_of, url_of
@@ -66,12 +66,13 @@ def _head(paper: Paper) -> re.Match[str] | None:
 def _new_entry(paper: Paper, key: str) -> str:
     kind, doi, eprint = kind_of(paper), doi_of(paper), arxiv_of(paper)
     texts = {
-        "author": " and ".join(for_bibtex(_latex(name)) for name in people(paper.authors)),
+        "author": " and ".join(map(_name, names_of(paper))),
         "title": f"{{{_latex(paper.title)}}}" if paper.title else "",
         kind.venue: _latex(paper.venue or ""),
         "year": str(paper.year or ""),
     }
     details = {field: _latex(text) for field, text in details_of(paper).items()}
+    details["editor"] = " and ".join(map(_name, names_of(paper, "editors")))
     details["pages"] = re.sub(r"(?<=\d)[-–](?=\d)", "--", details.get("pages", ""))
     identifiers = {"doi": doi, "eprint": eprint, "archivePrefix": "arXiv" if eprint else None, "url": url_of(paper)}
     verbatim = {field: text.replace("{", "%7B").replace("}", "%7D") for field, text in identifiers.items() if text}
@@ -79,6 +80,16 @@ def _new_entry(paper: Paper, key: str) -> str:
     fields = details | {field: text for field, text in texts.items() if text} | verbatim | about
     order = dict.fromkeys([*texts, *fields])
     return entry(kind.bibtex, key, ((name, f"{{{text}}}") for name in order if (text := fields.get(name))))
+
+
+def _name(name: Name) -> str:
+    """A name in a form that BibTeX reads as the same: "John Smith", "Smith, Jr., John" and "{World Health Organization}"."""
+    if name.literal:
+        return f"{{{_latex(name.literal)}}}"
+    if not name.suffix and parsed(name.text) == name and name.text.startswith(name.given) and " and " not in name.text:
+        return _latex(name.text)
+    family = f"{{{_latex(name.family)}}}" if parsed(f"{name.cited}, x").family != name.family else _latex(name.family)
+    return ", ".join(filter(None, (" ".join(filter(None, (_latex(name.particle), family))), _latex(name.suffix), _latex(name.given))))
 
 
 def _latex(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...base.types import Paper
 from ...base.wording import as_json
-from .author_names import in_parts, is_group, people
+from .author_names import Name, names_of
 from .keys import keys_of
 from .keywords import joined, keywords_of
 from .works import ARTICLE, MASTERS_THESIS, PAPER, PREPRINT, arxiv_of, details_of, doi_of, kind_of, url_of
@@ -72,8 +72,7 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
     texts |= {variable: details.get(field, "") for variable, field in VARIABLES.items()}
     if kind == PREPRINT and arxiv:
         texts["number"] = f"arXiv:{arxiv}"
-    editors = [name for name in details.get("editor", "").split(" and ") if name]
-    persons = {"author": _people(paper, "author", paper.authors), "editor": _people(paper, "editor", editors)}
+    persons = {"author": _people(paper, "author", "authors"), "editor": _people(paper, "editor", "editors")}
     item: dict[str, Any] = {"id": key, "type": kind.csl}
     item |= {variable: names for variable, names in persons.items() if names}
     if paper.year is not None:
@@ -81,21 +80,19 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
     return item | {variable: plain for variable, text in texts.items() if (plain := " ".join(text.split()))}
 
 
-def _people(paper: Paper, column: str, names: Sequence[str]) -> list[dict[str, str]]:
+def _people(paper: Paper, column: str, names: str) -> list[dict[str, str]]:
     """Names in CSL's parts: those that a record from Crossref has in parts already, else what the names' words say."""
     persons = paper.extra.get(column)
     if isinstance(persons, list) and persons and all(isinstance(person, Mapping) for person in persons):
         records = [{part: str(person[part]) for part in NAME_PARTS if person.get(part)} for person in persons]
         if all("family" in record or "literal" in record for record in records):
             return records
-    return [_name(name) for name in people(names)]
+    return [_name(name) for name in names_of(paper, names)]
 
 
-def _name(name: str) -> dict[str, str]:
-    if is_group(name):
-        return {"literal": " ".join(name.split())}
-    parts = in_parts(name)
-    texts = {"family": parts.family, "given": parts.given, "non-dropping-particle": parts.particles, "suffix": parts.suffix}
+def _name(name: Name) -> dict[str, str]:
+    texts = {"literal": name.literal, "family": name.family, "given": name.given}
+    texts |= {"non-dropping-particle": name.particle, "suffix": name.suffix}
     return {part: text for part, text in texts.items() if text}
 
 

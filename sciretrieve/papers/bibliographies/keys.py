@@ -13,7 +13,7 @@ from string import ascii_lowercase
 from ...base.types import Paper
 from ...files.schema import letters
 from .. import identifiers
-from .author_names import family
+from .author_names import names_of
 from .works import DOI
 
 KEY = re.compile(r"(?!ris:|made-[0-9a-f]{20}$)[^\W\d_](?!\w*://)[\w:.+/-]*")
@@ -64,7 +64,7 @@ def _key(paper: Paper) -> str:
     word = next((word for word in re.findall(r"[a-z]+", _ascii(paper.title)) if len(word) > 3), "")
     # a title without Latin letters, such as a Chinese one, still needs its own key
     word = word or blake2b(paper.id.encode(errors="replace"), digest_size=3).hexdigest()
-    name = re.sub(r"[^a-z0-9]", "", _ascii(family(paper.authors[0]))) if paper.authors else ""
+    name = next((re.sub(r"[^a-z0-9]", "", _ascii(name.cited)) for name in names_of(paper)), "")
     return f"{name or 'anonymous'}{paper.year or ''}{word}"
 
 

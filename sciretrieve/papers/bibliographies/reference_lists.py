@@ -10,7 +10,7 @@ from typing import Literal
 
 from ...base.types import Paper
 from .addresses import addresses_of
-from .author_names import MORE_AUTHORS, in_order, people
+from .author_names import MORE_AUTHORS, names_of
 from .works import arxiv_of, details_of, doi_of
 
 MOST_NAMES = 20
@@ -62,7 +62,7 @@ def webpage(papers: Sequence[Paper], title: str = "References", facts: Mapping[s
 def _pieces(paper: Paper) -> Iterator[Piece]:
     """Authors (year). Title. *Venue*, volume(number), pages. Link. Without authors, the title comes first."""
     title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
-    names = [" ".join(in_order(name).split()) for name in people(paper.authors)]
+    names = [name.text for name in names_of(paper)]
     year = f" ({paper.year})" if paper.year is not None else ""
     yield Piece(
         _sentence(f"{_and(names, bool(paper.extra.get(MORE_AUTHORS)))}{year}") + f" {_sentence(title)}"

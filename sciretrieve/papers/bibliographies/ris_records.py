@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...base.types import Paper
-from .author_names import for_ris, people
+from .author_names import names_of
 from .keywords import keywords_of
 from .works import ARTICLE, details_of, doi_of, kind_of, url_of
 
@@ -52,10 +52,9 @@ def _new_record(paper: Paper) -> list[str]:
         "abstract": paper.abstract,
         "doi": doi_of(paper) or "",
     }
-    editors = details.get("editor", "").split(" and ")
     lists = {
-        "authors": [for_ris(name) for name in people(paper.authors)],
-        "secondary_authors": [for_ris(name) for name in editors],
+        "authors": [name.inverted for name in names_of(paper)],
+        "secondary_authors": [name.inverted for name in names_of(paper, "editors")],
         "urls": [url_of(paper) or ""],
         "notes": [details.get("note", "")],
         "keywords": keywords_of(paper),

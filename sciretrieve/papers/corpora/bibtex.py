@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import InvalidRequest
 from ...files.streams import LARGEST_TEXT
-from ..bibliographies.author_names import MORE_AUTHORS
+from ..bibliographies.author_names import MORE_AUTHORS, Name, parsed
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry
 from ..bibliographies.keywords import listed
 from .encodings import read_text
 from .latex import plain_text, verbatim_text
+from .people import OTHERS, People, people_in
 from .raw import CutOff, Rejected, Row, free_name
 
 NOT_PAPERS = {"string", "preamble", "xdata"}
@@ -24,12 +25,19 @@ NAMES = {"author": "authors", "editor": "editors"}
 VENUES = ("journal", "journaltitle", "booktitle")
 KEYWORDS = "keywords"
 VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
-OTHERS = re.compile(r"others|et\.? al\.?", re.IGNORECASE)
-"""What stands for omitted names: BibTeX's word for it, and people's."""
 LONGEST_NAMES = 100_000
 """Characters of names up to which braces keep names together: some 3,000 names. Looking for them takes time that grows with the
 square."""
-NAME_PART = re.compile(r"\s*(family|given|prefix|suffix)(-i)?\s*=\s*(.*)", re.DOTALL)
+LONGEST_NAME = 2_000
+"""Characters of one name up to which its parts are looked for."""
+AND = re.compile(r"\s+and(?:\s+|$)", re.IGNORECASE)
+TRAILING = re.compile(r"\s+and\s*$", re.IGNORECASE)
+UNLIKE_BIBTEX = re.compile(r";|,\s*$|(?:,.*){3}")
+"""What a name in BibTeX has not: a semicolon, a comma at its end, three commas."""
+WHOLE = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+"""A name that braces keep together, as that of an institution."""
+PHRASE = re.compile(r"\{[^{}\\]*\s")
+NAME_PART = re.compile(r"\s*([a-z]+(?:-i)?)\s*=\s*(.*)", re.DOTALL)
 """A part of a name where BibLaTeX names the parts: `family=Berg, given=Jan, prefix=van der`."""
 
 KIND = r"[^\W\d][^\s{}(),=\"#%@]*"
@@ -229,13 +237,14 @@ def _row(item: _Entry, values: Mapping[str, str]) -> Row:
         value: Any = values[name]
         if name in NAMES:
             people = _people(value)
-            value = [_name(person) for person in people if not OTHERS.fullmatch(person)]
-            if name == "author" and len(value) < len(people):
+            value = [asdict(person if isinstance(person, Name) else parsed(person)) for person in people.names]
+            if name == "author" and people.has_more:
                 row[MORE_AUTHORS] = True
         elif name != "year":
             value = verbatim_text(value) if name in VERBATIM else plain_text(value)
             value = listed(value) if name == KEYWORDS else value
-        row[free_name(NAMES.get(name, name), {*row, ENTRY, PARENTS, MORE_AUTHORS} - {"year"})] = value
+        used_names = {*row, *NAMES.values(), ENTRY, PARENTS, MORE_AUTHORS} - {"year"}
+        row[NAMES[name] if name in NAMES else free_name(name, used_names)] = value
     return row | {ENTRY: item.text()}
 
 
@@ -279,23 +288,45 @@ class _Macros(dict[str, str]):
         return value
 
 
-def _people(names: str) -> list[str]:
+def _people(names: str) -> People:
+    """The names of an author field, as BibTeX takes them apart. What is no name to BibTeX, such as a list with semicolons, is read as in
+    any other source."""
     from pybtex.bibtex.utils import split_name_list
 
-    people = split_name_list(names) if "{" in names and len(names) <= LONGEST_NAMES else re.split(r"\s+and\s+", names, flags=re.IGNORECASE)
-    return [person.strip() for person in people if person.strip()]
+    is_plain = "{" not in names or len(names) > LONGEST_NAMES
+    persons = AND.split(names) if is_plain else split_name_list(TRAILING.sub("", names))
+    people = People()
+    for person in (bare for person in persons if (bare := person.strip())):
+        if OTHERS.fullmatch(person):
+            people.has_more = True
+        elif (name := None if is_plain and UNLIKE_BIBTEX.search(person) and "=" not in person else _name(person)) is not None:
+            people.names.append(name)
+        else:
+            others = people_in(plain_text(person))
+            people.names += others.names
+            people.has_more |= others.has_more
+    return people
 
 
-def _name(person: str) -> str:
-    """A name in its natural order: `van den Oord, Jr., A{\\"a}ron` is `Aäron van den Oord Jr.`."""
+def _name(person: str) -> Name | None:
+    """A name in parts: `van den Oord, Jr., A{\\"a}ron`, `{World Health Organization}`, `family=Berg, given=Jan, prefix=van der`; None if it
+    has more parts than a name."""
     from pybtex.bibtex.utils import split_tex_string
+    from pybtex.database import InvalidNameString, Person
 
-    parts = (
-        split_tex_string(person, ",") if "{" in person and len(person) <= LONGEST_NAMES else [part.strip() for part in person.split(",")]
-    )
-    named_parts = [match.groups() for part in parts if (match := NAME_PART.fullmatch(part))]
-    if len(named_parts) == len(parts):
-        texts = {name: text for name, initials, text in named_parts if not initials}
-        return plain_text(" ".join(texts[name] for name in ("given", "prefix", "family", "suffix") if texts.get(name)))
-    family, *lineage, first = parts if len(parts) > 1 else ("", parts[0])
-    return plain_text(" ".join(part for part in (first, family, *lineage) if part))
+    if WHOLE.fullmatch(person):
+        return Name(literal=plain_text(person))
+    if len(person) > LONGEST_NAME:
+        return Name(literal=plain_text(person))
+    named_parts = [NAME_PART.fullmatch(part) for part in split_tex_string(person, ",")]
+    if all(named_parts):
+        texts = {match[1]: plain_text(match[2]) for match in named_parts if match}
+        return Name(*(texts.get(name, "") for name in ("family", "given", "prefix", "suffix")))
+    if len(named_parts) == 1 and not PHRASE.search(person):
+        return parsed(plain_text(person))
+    try:
+        parts = Person(person)
+    except InvalidNameString:
+        return None
+    texts_of = ((*parts.last_names,), (*parts.first_names, *parts.middle_names), (*parts.prelast_names,), (*parts.lineage_names,))
+    return Name(*(plain_text(" ".join(words)) for words in texts_of))

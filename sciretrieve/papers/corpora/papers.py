@@ -6,7 +6,6 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -15,15 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...base.characters import clean
-from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from, is_bytes, is_list, is_text
+from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from, is_bytes, is_list, is_text, letters
 from ...options import ColumnMap
 from .. import identifiers
+from ..bibliographies.author_names import MORE_AUTHORS, PARTS
+from ..bibliographies.keywords import COLUMNS as KEYWORDS
 from .columns import INVERTED, Fields, resolved, uninverted
+from .markup import plain_column, without_placeholders
+from .people import NAMES, NO_PLAIN_NAME, People, people_in
 from .raw import MOST_COLUMNS, RawBatch, Rejected, SeenIds, too_many_columns
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
+EDITORS = "editors"
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
 
@@ -112,8 +116,12 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     """
     table = pa.Table.from_arrays([_storable(column) for column in batch.table.columns], batch.table.column_names)
     out: dict[str, Any] = {}
+    people: dict[str, Any] = {}
     for field in PAPER_FIELDS:
         columns = fields.get(field.name, ())
+        if field.name == "authors":
+            out["authors"], people = _people(table, columns, "authors")
+            continue
         values = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
         out[field.name] = values if field.name == "id" else cleaned(values)  # other files name papers by their ids as they are
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
@@ -125,8 +133,13 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         for field, columns in fields.items()
         if columns[0] == INVERTED or not (_is_object(table, columns[0]) or _is_shortened(table, columns[0], out, field))
     }
-    other_columns = [name for name in table.column_names if name not in source_columns and not ROW_NUMBERS.fullmatch(name)]
-    used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *names.values()}, set(other_columns)
+    if EDITORS in table.column_names:
+        out[EDITORS], parts = _people(table, (EDITORS,), EDITORS)
+        people |= parts
+        source_columns.add(EDITORS)
+    gone = source_columns | {PARTS["authors"], PARTS[EDITORS]} | ({MORE_AUTHORS} if _says_more(table) else set())
+    other_columns = [name for name in table.column_names if name not in gone and not ROW_NUMBERS.fullmatch(name)]
+    used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *people, EDITORS, *names.values()}, set(other_columns)
     for name in other_columns:
         if name not in names:
             new_name = name
@@ -137,8 +150,9 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
     for name in other_columns:
-        out[names[name]] = cleaned(_typed(table[name]) if batch.untyped else table[name])
-    return pa.table(out)
+        values = plain_column(table[name]) if letters(name) in KEYWORDS else table[name]
+        out[names[name]] = cleaned(_typed(without_placeholders(values)) if batch.untyped else values)
+    return pa.table(out | people)
 
 
 def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dict[str, pa.Array | pa.ChunkedArray]:
@@ -202,8 +216,45 @@ def _first_present(table: pa.Table, columns: tuple[str, ...], field: pa.Field) -
         blank = _blank(values)
         if not pc.any(blank).as_py():
             break
-        values = pc.if_else(blank, CONVERTERS[field.name](_column(table, name)).cast(field.type), values)
+        texts = CONVERTERS[field.name](_column(table, name)).cast(field.type)
+        values = pc.if_else(blank, without_placeholders(texts) if field.name == "id" else plain_column(texts), values)
     return values
+
+
+def _people(table: pa.Table, columns: Sequence[str], field: str) -> tuple[Any, dict[str, Any]]:
+    """The names of people in columns, each paper's from the first that has any, as texts; and what else is known of them: the column of
+    their parts, and the one that says that there are more, where some paper has such."""
+    kind, columns = pa.list_(pa.string()), [name for name in (PARTS[field], *columns) if "." in name or name in table.column_names]
+    if (
+        len(columns) == 1
+        and "." not in columns[0]
+        and (names := table[columns[0]]).type == kind
+        and not (_has_marks(names) or _says_more(table))
+    ):
+        return cleaned(pc.coalesce(names, pa.scalar([], kind))), {}
+    readings: list[People] = [People()] * table.num_rows
+    for column in (_column(table, name) for name in columns):
+        values = column.to_pylist()
+        readings = [reading if reading.names else people_in(value) for value, reading in zip(values, readings, strict=True)]
+    texts = cleaned(pa.array([reading.texts for reading in readings], kind))
+    parts = [reading.parts for reading in readings]
+    more: dict[str, Any] = {}
+    if any(parts):
+        more[PARTS[field]] = cleaned(pa.array(parts, NAMES))
+    if field == "authors":
+        given = table[MORE_AUTHORS].to_pylist() if _says_more(table) else [None] * table.num_rows
+        if any(flags := [reading.has_more or bool(flag) for reading, flag in zip(readings, given, strict=True)]):
+            more[MORE_AUTHORS] = pa.array([flag or None for flag in flags], pa.bool_())
+    return texts, more
+
+
+def _says_more(table: pa.Table) -> bool:
+    return MORE_AUTHORS in table.column_names and pa.types.is_boolean(table[MORE_AUTHORS].type)
+
+
+def _has_marks(names: pa.ChunkedArray) -> bool:
+    """Whether any of some lists of names has what makes it more than a name in its natural order."""
+    return bool(pc.any(pc.match_substring_regex(pc.list_flatten(names), NO_PLAIN_NAME)).as_py()) or names.null_count > 0
 
 
 def _blank(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -226,8 +277,8 @@ def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
 
 
 def _is_object(table: pa.Table, name: str) -> bool:
-    """Whether a column has objects, or lists of them: authors with their ids and institutions."""
-    if name not in table.column_names:
+    """Whether a column has objects, or lists of them, that say more than names: authors with their ids and institutions."""
+    if name not in table.column_names or table[name].type == NAMES:
         return False
     kind = table[name].type
     return bool(pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind))
@@ -391,55 +442,12 @@ def _years(column: pa.ChunkedArray) -> pa.Array:
     return pa.array([int(match[1]) if match else None for match in matches], pa.int32())
 
 
-def _authors(column: pa.ChunkedArray) -> pa.Array:
-    return pa.array([author_names(value) for value in column.to_pylist()], pa.list_(pa.string()))
-
-
-def author_names(value: Any) -> list[str]:
-    """Authors as a list of names, from a list of names, a list of objects with a name, or one string.
-
-    A string that is such a list as JSON is read as one. Any other is split at semicolons or bars, else at " and ", else at commas if
-    every part holds a full name ("Ada Lovelace, Alan Turing" are two people, "Lovelace, Ada" is one).
-    """
-    if value is None:
-        return []
-    if isinstance(value, str):
-        if value.startswith(("[", "{")):
-            with suppress(ValueError, RecursionError):
-                return author_names(json.loads(value))
-        for separator in (r"[;|]", r"\s+and\s+"):
-            parts = [part.strip() for part in re.split(separator, value) if part.strip()]
-            if len(parts) > 1:
-                return parts
-        parts = [part.strip() for part in value.split(",") if part.strip()]
-        return parts if len(parts) > 1 and all(" " in part for part in parts) else [value.strip()] if parts else []
-    if isinstance(value, Mapping):
-        author = value.get("author")  # OpenAlex nests the author in an authorship
-        author_object: Mapping[str, Any] = author if isinstance(author, Mapping) else value
-        name = author_object.get("name") or author_object.get("display_name")
-        middle = author_object.get("middle")  # S2ORC has a list
-        middles = middle if isinstance(middle, list) else [middle]
-        parts_of_name = (author_object.get("first"), *middles, author_object.get("last"), author_object.get("suffix"))
-        name = name or " ".join(str(part) for part in parts_of_name if part)
-        return [str(name)] if name else []
-    if not isinstance(value, list | tuple):
-        return [str(value)]
-    return [name for item in value for name in ([item] if _is_name(item) else author_names(item)) if name]
-
-
-def _is_name(item: Any) -> bool:
-    """Whether an item of a list of authors is a name: not an object, nor a JSON object, as happens in lists where other elements are
-    names."""
-    return isinstance(item, str) and not item.startswith('{"')
-
-
 CONVERTERS = {
     "id": _ids,
     "title": _texts,
     "abstract": _abstracts,
     "year": _years,
     "venue": _optional,
-    "authors": _authors,
     "doi": _optional,
     "url": _optional,
     "arxiv": _optional,

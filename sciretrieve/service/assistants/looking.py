@@ -12,7 +12,7 @@ from ...base.types import Paper, Rows
 from ...base.wording import as_json, plain
 from ...papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ...papers.bibliographies.addresses import address_of
-from ...papers.bibliographies.author_names import byline, people
+from ...papers.bibliographies.author_names import byline, names_of
 from ...papers.bibliographies.reference_lists import markdown, reference
 from ..facts import facts_of
 from .paging import AnyResult, Ask, page
@@ -67,7 +67,7 @@ def _named(
 
 
 def _record(name: str, paper: Paper) -> PaperDetails:
-    authors = [cut(author, LONGEST_VALUE) for author in people(paper.authors)]
+    authors = [cut(name.text, LONGEST_VALUE) for name in names_of(paper)]
     more = [f"and {len(authors) - AUTHORS} more"] * (len(authors) > AUTHORS)
     return PaperDetails(
         id=name,

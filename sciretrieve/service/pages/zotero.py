@@ -19,7 +19,7 @@ from ...base.types import Paper
 from ...base.wording import without_controls
 from ...papers import identifiers
 from ...papers.bibliographies.addresses import address_of
-from ...papers.bibliographies.author_names import for_ris, people
+from ...papers.bibliographies.author_names import names_of
 from ...papers.bibliographies.bibtex_entries import entries
 from ...papers.bibliographies.keywords import keywords_of
 from ...papers.bibliographies.ris_records import records
@@ -90,7 +90,7 @@ def coins(paper: Paper) -> str:
         ("rft.issn", details.get("issn", "")),
         ("rft.isbn", details.get("isbn", "")),
         ("rft.pub", details.get("publisher", "")),
-        *(("rft.au", for_ris(name)) for name in people(paper.authors)),
+        *(("rft.au", name.inverted) for name in names_of(paper)),
         ("rft_id", f"info:doi/{doi}" if doi else ""),
         ("rft_id", address_of(paper) or ""),
     ]
@@ -103,7 +103,7 @@ def tags(paper: Paper, address: str) -> Iterator[tuple[str, str]]:
     first, last = _pages(details)
     pairs = [
         ("citation_title", _line(paper.title or paper.abstract)),
-        *(("citation_author", for_ris(name)) for name in people(paper.authors)),
+        *(("citation_author", name.inverted) for name in names_of(paper)),
         ("citation_publication_date", str(paper.year or "")),
         (VENUES.get(kind_of(paper), "citation_journal_title"), _line(paper.venue or "")),
         *((tag, details.get(name, "")) for name, tag in DETAILS.items()),

@@ -46,7 +46,7 @@ def test_what_was_read_comes_back_without_a_mark_of_ours(tmp_path: Path) -> None
 def test_the_book_of_a_chapter_is_its_venue(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text(RECORDS)
     chapter, _ = read_corpus(tmp_path / "p.ris")[0].to_pylist()
-    assert (chapter["venue"], chapter["editors"], chapter["pages"], chapter["type"]) == ("The whole book", ["Turing, Alan"], "1-10", "CHAP")
+    assert (chapter["venue"], chapter["editors"], chapter["pages"], chapter["type"]) == ("The whole book", ["Alan Turing"], "1-10", "CHAP")
 
 
 BIBTEX = r"""

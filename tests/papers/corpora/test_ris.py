@@ -37,10 +37,10 @@ def test_what_rispy_writes_comes_back(tmp_path: Path) -> None:
     assert rejected == []
     expected = {"id": "zotero-1", "title": "Über Wärme", "year": 1905, "venue": "Annalen der Physik", "abstract": "On heat."}
     assert {name: first[name] for name in expected} == expected
-    assert first["authors"] == ["Müller, Jörg", "Curie, Marie"]
+    assert first["authors"] == ["Jörg Müller", "Marie Curie"]
     assert (first["doi"], first["url"], first["keywords"]) == ("10.1002/andp.1", "https://example.org/1", ["heat", "physics"])
     assert second["id"].startswith("ris:")
-    assert (second["year"], second["venue"], second["authors"]) == (2019, "ACL", ["Lovelace, Ada"])
+    assert (second["year"], second["venue"], second["authors"]) == (2019, "ACL", ["Ada Lovelace"])
     assert read_corpus(tmp_path / "p.ris")[0]["id"].to_pylist() == papers["id"].to_pylist()
 
 
@@ -51,7 +51,7 @@ def test_as_databases_write_it(tmp_path: Path, ending: str) -> None:
     (tmp_path / "p.ris").write_bytes(b"\xef\xbb\xbf" + ending.join(lines).encode())
     (paper,) = read_corpus(tmp_path / "p.ris")[0].to_pylist()
     assert paper["title"].startswith("A title")
-    assert (paper["year"], paper["venue"], paper["authors"], paper["abstract"]) == (1843, "Memoirs", ["Lovelace, Ada"], "An abstract.")
+    assert (paper["year"], paper["venue"], paper["authors"], paper["abstract"]) == (1843, "Memoirs", ["Ada Lovelace"], "An abstract.")
 
 
 def test_an_empty_record_is_rejected(tmp_path: Path) -> None:

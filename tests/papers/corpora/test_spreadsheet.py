@@ -39,7 +39,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert papers["title"].to_pylist() == ["A title", "1984", "図の検索 & <b>"]
     assert papers["abstract"].to_pylist() == ["Of\ntwo lines", "", "x"]
     assert papers["year"].to_pylist() == [2019, 2020, 2018]
-    assert papers["authors"].to_pylist() == [["Ada Lovelace", "Alan Turing"], [], ["Li, Wei"]]
+    assert papers["authors"].to_pylist() == [["Ada Lovelace", "Alan Turing"], [], ["Wei Li"]]
     assert papers["cited"].to_pylist() == [3, 2.5, None]
     assert str(papers["added"][0]).startswith("2020-01-02")
 

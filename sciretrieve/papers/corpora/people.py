@@ -1,0 +1,209 @@
+"""Authors as sources have them: lists of names, objects with parts of names, or one text with any separators, read as names."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ..bibliographies.author_names import Name, is_group, is_suffix, parsed, parts_of
+from .markup import is_placeholder, plain_text
+
+OTHERS = re.compile(r"(?:and\s+)?others\.?|et\.?\s*al\.?|…|\.\.\.", re.IGNORECASE)
+"""What stands for omitted names: BibTeX's word for it, and people's."""
+_TAIL = re.compile(r"[,\s]+(?:et\.?\s*al\.?|and others)\s*$", re.IGNORECASE)
+_NOTE = re.compile(r"\s*\((?:\d{5,}|eds?\.?|editors?|hrsg\.?)\)$", re.IGNORECASE)
+"""What databases put behind a name: a number of the author, or that it is an editor's."""
+_INITIALS = re.compile(r"(?:[^\W\d_]\.\s?-?\s?){1,4}|(?:[A-Z](?:[ -][A-Z])*|[A-Z]{2,3})")
+_SHORT = re.compile(rf"[^\W\d_].*\s(?:{_INITIALS.pattern})|(?:[^\W\d_]\.\s?-?)+\s?[^\W\d_].*")
+"""A name with its initials behind or before the family name, so that no comma is part of it: "Turing AM", "A. M. Turing"."""
+_SEPARATORS = re.compile(r"\s*[;|；、\n]\s*")
+_AND = re.compile(r",?\s+(?:and|&|und|et|y)\s+|\s*,\s*&\s*")
+_LITERALS = re.compile(r"(?:arxiv\.Result\.)?Author\((['\"])(.*?)\1\)")
+_GAPS = re.compile(r"(?<=['\"])\s+(?=['\"])")
+"""What is between two texts of a NumPy array that was printed: no comma."""
+NO_PLAIN_NAME = r"(?i)[,;|&<{\[(]|[；、\n]|\b(?:others|et\.? ?al|nan|none|null|n/a)\b"
+"""What makes a text more than a name in its natural order."""
+NAMES = pa.list_(pa.struct([(name, pa.string()) for name in Name.__dataclass_fields__]))
+"""The type of the columns with the parts of names."""
+FAMILY = ("family", "last", "lastName", "last_name", "surname", "family_name", "familyName")
+GIVEN = ("given", "first", "firstName", "first_name", "forename", "given_name", "givenName")
+WHOLE = ("literal", "name", "display_name", "displayName", "fullName", "full_name", "collectiveName", "raw_author_name", "text")
+PARTICLES = ("non-dropping-particle", "dropping-particle", "particle", "prefix")
+
+
+@dataclass(slots=True)
+class People:
+    """The names of a paper's authors or editors.
+
+    Attributes:
+        names: each as a text in its natural order, or in parts where the source has them.
+        has_more: whether the source says that there are others.
+    """
+
+    names: list[str | Name] = field(default_factory=list)
+    has_more: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """The names as texts in their natural order."""
+        return [name if isinstance(name, str) else name.text for name in self.names]
+
+    @property
+    def parts(self) -> list[dict[str, str]] | None:
+        """The parts of all names, where the texts alone do not say them."""
+        if not any(isinstance(name, Name) for name in self.names):
+            return None
+        return parts_of([parsed(name) if isinstance(name, str) else name for name in self.names])
+
+
+def people_in(value: Any) -> People:
+    """The names that a source's value says: a list of names, a list of objects with a name or its parts, or one text.
+
+    A text that is a list as JSON or as Python prints it is read as one. Any other has its names between semicolons, bars or lines, else
+    between "and" or "&", else between commas, if the commas are not within names: the whole list decides.
+
+    >>> people_in("Gatica, G.N., Sequeira, F.A.").texts, people_in("Lovelace, Ada").texts, people_in("Ada Lovelace, Alan Turing").texts
+    (['G.N. Gatica', 'F.A. Sequeira'], ['Ada Lovelace'], ['Ada Lovelace', 'Alan Turing'])
+    """
+    people = People()
+    _read(value, people)
+    return people
+
+
+def _read(value: Any, people: People) -> None:
+    if value is None:
+        return
+    if isinstance(value, Mapping):
+        name = _of_object(value)
+        if name:
+            _add(name, people)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            if isinstance(item, str) and not item.startswith(('{"', "{'")):
+                _add(_one(item, people), people)
+            else:
+                _read(item, people)
+    elif isinstance(value, str):
+        value = plain_text(value)
+        items = _listed(value.strip())
+        if items is not None:
+            _read(items, people)
+        else:
+            for name in _of_text(value.strip(), people):
+                _add(name, people)
+    else:
+        _add(str(value), people)
+
+
+def _add(name: str | Name, people: People) -> None:
+    text = name if isinstance(name, str) else name.text
+    if is_placeholder(text):
+        return
+    if OTHERS.fullmatch(text):
+        people.has_more = True
+    elif text:
+        people.names.append(name)
+
+
+def _listed(text: str) -> Any:
+    """The list or object that a text is as JSON, or as Python prints it; None if it is none."""
+    if not text.startswith(("[", "{")):
+        return None
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    if authors := _LITERALS.findall(text):
+        return [name for _, name in authors]
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        return ast.literal_eval(_GAPS.sub(", ", text))
+    return None
+
+
+def _of_object(value: Mapping[str, Any]) -> str | Name:
+    """The name of an object: in parts if it has them, else as a text."""
+    author = value.get("author")  # OpenAlex nests the author in an authorship
+    person: Mapping[str, Any] = author if isinstance(author, Mapping) else value
+    family, given = _first(person, FAMILY), _first(person, GIVEN)
+    if family:
+        middle = person.get("middle")  # S2ORC has a list
+        middles = middle if isinstance(middle, list) else [middle]
+        given = " ".join(str(part) for part in (given, *middles) if part)
+        particle = " ".join(filter(None, (_first(person, (key,)) for key in reversed(PARTICLES))))
+        return Name(family, given, particle, _first(person, ("suffix",)))
+    if literal := _first(person, ("literal",)):
+        return Name(literal=literal)
+    whole = _first(person, WHOLE) or given or (_first(value, WHOLE) if person is not value else "")
+    return _turned(whole)
+
+
+def _first(person: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next(
+        (" ".join(plain_text(str(person[key])).split()) for key in keys if person.get(key) and not isinstance(person[key], Mapping | list)),
+        "",
+    )
+
+
+def _one(text: str, people: People) -> str | Name:
+    """A text that is one name."""
+    text = plain_text(text)
+    text, count = _TAIL.subn("", _NOTE.sub("", text.strip()))
+    people.has_more |= bool(count)
+    return _turned(text)
+
+
+def _turned(text: str) -> str | Name:
+    """A name with a comma in parts; any other as it is."""
+    text = " ".join(text.split())
+    if "," not in text:
+        return text
+    name = parsed(text.rstrip(", "))
+    return name.text if name.literal else name
+
+
+def _of_text(text: str, people: People) -> list[str | Name]:
+    """The names of a text."""
+    text, count = _TAIL.subn("", text)
+    people.has_more |= bool(count)
+    parts = [part for part in _SEPARATORS.split(text) if part]
+    if len(parts) > 1 or (parts and _SEPARATORS.search(text)):
+        return [_one(part, people) for part in parts]
+    if is_group(text) and text.count(",") < 2:
+        return [Name(literal=text)] if "," in text or " and " in text or "&" in text else [text]
+    return [name for part in _AND.split(text) if part.strip(" ,") for name in _by_commas(part, people)]
+
+
+def _by_commas(text: str, people: People) -> list[str | Name]:
+    """The names of a text without semicolons and "and", whose commas are between names or within them."""
+    parts = [bare for part in text.split(",") if (bare := " ".join(part.split()))]
+    if len(parts) == 3 and (is_suffix(parts[1]) or is_suffix(parts[2])):
+        return [_one(text, people)]
+    tokens: list[str] = []
+    for part in parts:
+        if tokens and is_suffix(part):
+            tokens[-1] += f", {part}"  # it belongs to the name before it
+        else:
+            tokens.append(part)
+    count = len(tokens)
+    if count < 2:
+        return [_one(token, people) for token in tokens]
+    if all(_SHORT.fullmatch(token) for token in tokens):
+        return [_one(token, people) for token in tokens]
+    families, rests = tokens[::2], tokens[1::2]
+    if count == 2:
+        is_one = _INITIALS.fullmatch(tokens[1]) or " " not in tokens[0] or " " not in tokens[1]
+        return [_one(text, people)] if is_one else [_one(token, people) for token in tokens]
+    is_of_pairs = count % 2 == 0 and (
+        all(_INITIALS.fullmatch(rest.partition(",")[0]) for rest in rests)
+        or (any(" " not in name for name in families) and not any(_SHORT.fullmatch(token) for token in families))
+    )
+    if is_of_pairs:
+        return [_one(f"{name}, {rest}", people) for name, rest in zip(families, rests, strict=True)]
+    if " " not in tokens[0] and all(" " in token for token in tokens[2:]):  # only the first name is inverted
+        return [_one(f"{tokens[0]}, {tokens[1]}", people), *(_one(token, people) for token in tokens[2:])]
+    return [_one(token, people) for token in tokens]
