@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +21,10 @@ from sciretrieve import options as options_module
 from sciretrieve.base import choices as choices_module
 from sciretrieve.commands import __doc__ as commands_about
 from sciretrieve.commands.app import app
-from sciretrieve.commands.help import ADVANCED, NAMES, SETTINGS, Rows, parameters
+from sciretrieve.commands.help import ADVANCED, SETTINGS, Rows, parameters
 from sciretrieve.config import SETTINGS as SETTINGS_KEPT
 from sciretrieve.options import BuildSettings, EvaluationOptions, SearchOptions, TrainingOptions
 
-WIDTH = 100
 TARGET = Path(__file__).parent / "cli.md"
 KEYWORDS_TARGET = Path(__file__).parents[1] / "sciretrieve" / "options" / "keywords.py"
 MAN_TARGET = Path(__file__).parent / "sciretrieve.1"
@@ -117,7 +115,7 @@ def in_short(names: str, about: str, shared: Shared) -> str:
     first, (_, _, value) = names.split(",")[0].split(" ")[0], names.rpartition(", ")[2].partition(" ")
     alone = len({other for _, other in shared if other.partition(" ")[0].rstrip(",") == first}) == 1
     default = re.sub(r"\[default: (.*)\]", r" (\1)", about)
-    return first + "*" * names.count("*") + ("" if alone or value in ("", PLAIN_FORMAT) else f" {value}") + default
+    return f"`{first}{'*' * names.count('*')}{'' if alone or value in ('', PLAIN_FORMAT) else f' {value}'}`{default}"
 
 
 def once(shared: Shared, kind: str) -> Rows:
@@ -126,44 +124,32 @@ def once(shared: Shared, kind: str) -> Rows:
     return sorted(rows, key=lambda row: row[0].lstrip("-").lower())
 
 
-def listed(rows: Rows, indent: str) -> Iterator[str]:
-    """Rows in lines, with the descriptions in a column of their own."""
-    column = min(NAMES, max(len(names) for names, _ in rows)) + 2
-    for names, about in rows:
-        first = f"{indent}{names}".ljust(len(indent) + column) if about else f"{indent}{names}"
-        lines = wrapped(about, len(indent) + column)
-        if len(names) + 2 > column and about:
-            yield from (first.rstrip(), *lines)
-        else:
-            yield first + lines[0].strip() if lines else first
-            yield from lines[1:]
+def listed(rows: Rows) -> list[str]:
+    """Rows as a list in Markdown, one a line."""
+    return [f"- `{names}`" + (f": {prose(about)}" if about else "") for names, about in rows]
 
 
-def wrapped(text: str, blanks: int) -> list[str]:
-    """A text in lines, in which no word is broken, after some blanks."""
-    around = " " * blanks
-    return textwrap.wrap(
-        " ".join(text.split()), WIDTH, initial_indent=around, subsequent_indent=around, break_long_words=False, break_on_hyphens=False
-    )
+def prose(text: str) -> str:
+    """A help text in a line of Markdown, in which a star or an angle outside code means nothing."""
+    return re.sub(r"(`[^`]*`)|([*<])", lambda match: match[1] or f"\\{match[2]}", " ".join(text.split()))
 
 
 def section(command: Command, shared: Shared) -> str:
     """A command's part of the page; what else its help says is in the guides."""
-    blocks = [wrapped(command.about.split("\n\n")[0], 0)]
+    parts = [[prose(command.about.split("\n\n")[0])]]
     kinds: dict[str, Rows] = {}
     for title, rows in command.lists.items():
         kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
     words = [word for word in command.usage.removeprefix(command.path).split() if word not in PLAIN]
-    rows = [row for row in kinds["Arguments"] if row[1] or "*" in row[0]]
     if words:
-        blocks.append([f"Arguments: {' '.join(words)}", *(listed(rows, "  ") if rows else ())])
+        parts += [[f"Arguments: `{' '.join(words)}`"], listed([row for row in kinds["Arguments"] if row[1] or "*" in row[0]])]
     for kind in ("Options", "Settings"):
         above = [row for row in kinds[kind] if re.fullmatch(r"(\[default: .*\])?", row[1]) and (kind, row[0].replace("*", "")) in shared]
         names = ", ".join(in_short(*row, shared) for row in above)
         rows = [row for row in kinds[kind] if row not in above]
         if rows or names:
-            blocks.append([*wrapped(f"{kind}: {names}" if names else "", 0), *(listed(rows, "  ") if rows else ())])
-    return f"## {command.path.removeprefix('sciretrieve ')}\n\n```\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n```\n"
+            parts += [[f"{kind}: {names}".strip()], listed(rows)]
+    return "\n\n".join("\n".join(part) for part in [[f"## {command.path.removeprefix('sciretrieve ')}"], *parts] if part) + "\n"
 
 
 PLAIN = ("[OPTIONS]", "COMMAND", "[ARGS]...")
@@ -185,7 +171,7 @@ def reference() -> str:
     parts += [f"| {panel.lower()} | {', '.join(links)} | {GUIDES[panel]} |" for panel, links in panels.items()]
     parts += ["\nExit codes:\n", *(f"- {code}" for code in exit_codes().rstrip(".").split("; ")), "", SHARED]
     for kind in ("Options", "Arguments", "Settings"):
-        parts += [f"### {kind}\n\n```", *listed(once(shared, kind), ""), "```\n"]
+        parts += [f"### {kind}\n", *listed(once(shared, kind)), ""]
     return "\n".join([*parts, *(section(command, shared) for command in commands)])
 
 
