@@ -38,18 +38,8 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     "--venue": ("--filter",),
     "--limit": ("-n",),
     "--top": ("-n",),
-    "encoders cache --clear": ("encoders clear",),
-    "evaluate --runs": ("evaluate trainings",),
-    "join": ("index parts",),
-    "reindex measure": ("bench",),
-    "search --from": ("--since", "strategy translate"),
-    "search --replay": ("strategy replay",),
-    "search --strategy": ("strategy run",),
-    "serve --new-token": ("serve token",),
-    "show --addresses": ("--open",),
-    "verify --recall": ("measure-recall",),
 }
-"""What people try, an option of any command or more of a command line -> the options and commands that they mean."""
+"""Options that people try -> those that they mean."""
 RENAMED = {"into": "output", "take_over": "import", "reranker": "rerank", "types": "dense", "workers": "ray"}
 """Arguments of the library -> parameters of commands with another name."""
 
@@ -105,7 +95,7 @@ class _Common:
         return command.make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest, with what is meant where that is known."""
+        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
         command: Any = super()
         if not ctx.resilient_parsing:
             try:
@@ -116,8 +106,6 @@ class _Common:
                     self._explain(error, args)
                 raise
             _check_given_once(options)
-            if args and (meant := MEANT.get(f"{self.name} {args[0]}")):
-                raise InvalidRequest(f"there is no {self.name} {args[0]}; write sciretrieve {' or '.join(meant)}")
         try:
             return command.parse_args(ctx, args)
         except Exception as error:
@@ -136,14 +124,11 @@ class _Common:
         for setting, value in ((name, "true" if is_switch else "…"), (name.removeprefix("no_"), "false")):
             if setting in pairs:
                 raise InvalidRequest(f"there is no option {option}; write {pairs[setting]} {setting}={value}")
-        is_command = word in getattr(self, "commands", ())
-        meant = (f"{self.name} {word}",) if is_command else MEANT.get(f"{self.name} {option}", MEANT.get(option, ()))
-        if not all(one.startswith("-") for one in meant):
-            written = " or ".join(one if one.startswith("-") else f"sciretrieve {one}" for one in meant)
-            raise InvalidRequest(f"there is no option {option}; write {written}")
+        if word in getattr(self, "commands", ()):
+            raise InvalidRequest(f"there is no option {option}; write sciretrieve {self.name} {word}")
         names = [name for param in self.params for name in param.opts if name.startswith("-")]
         near = get_close_matches(word, [name.strip("-") for name in names], cutoff=0.7)
-        error.possibilities = [name for name in meant if name in names] or [f"--{name}" for name in near]
+        error.possibilities = [name for name in MEANT.get(option, ()) if name in names] or [f"--{name}" for name in near]
         if any(param.name == "query" and param.param_type_name == "argument" for param in self.params):
             text = next((arg for arg in args if arg.startswith(option) and not arg.startswith("--") and len(arg) > 2), None)
             if text is not None:
