@@ -97,7 +97,7 @@ LINES = {
     "training": (5_280, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
 """How large the house may be: names in the root, arrows between them, and lines a folder, which are a hundredth more than there were when
-it was last drawn; each with what takes the room. Who raises one says so, and why, in a line of the changelog."""
+it was last drawn; each with what takes the room. Who raises one says so, and why, in the commit's message."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
