@@ -1,5 +1,6 @@
 """Training: sets to train on by the recipes of the papers, what of a benchmark stands in one, and encoders that learn from them."""
 
+from ..options import CiteSettings
 from .building import RECIPES, build_set
 from .configs import Config, read_configs
 from .fitting import next_command, train_for_index
@@ -14,6 +15,7 @@ from .training_set import read_training_set
 __all__ = [
     "PRESETS",
     "RECIPES",
+    "CiteSettings",
     "Config",
     "Leak",
     "Mining",
