@@ -1,11 +1,12 @@
 """Builds the documents as a site, in build/site; `make site` runs it. Nothing is fetched, neither here nor by the pages.
 
-Zensical reads one folder of pages, so those of docs/ and those at the top of the repository are gathered in build/pages. It stops where a
-link leads to no page or heading; what it does not check, files and other hosts, is checked here.
+Zensical reads one folder of pages, so those of docs/ and those at the top of the repository are gathered in build/pages, with lists of
+encoders and benchmarks. It stops where a link leads to no page or heading; what it does not check, files and other hosts, is checked here.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import shutil
@@ -24,6 +25,8 @@ MOVED = {
     "sciretrieve/service/pages/static/favicon.svg": "favicon.svg",
 }
 """Files beside docs/ -> where they stand on the site."""
+LISTS = {"encoders": ("encoder-names.md", "encoders.md"), "benchmarks": ("benchmark-names.md", "protocols.md")}
+"""Commands whose answers are pages of the site alone: these pages, and those that say more."""
 SHOWN = (".css", ".md", ".png", ".svg", ".toml", ".yaml")
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)")
 USED = re.compile(r"""<(\w+)\b[^>]*?\b(?:src|href)=["']?([^\s"'>#?]+)|url\(["']?([^\s"')]+)""")
@@ -41,6 +44,22 @@ def gather() -> None:
             place.write_text(linked((TOP / source).read_text(encoding="utf-8"), source, target), encoding="utf-8")
         else:
             shutil.copyfile(TOP / source, place)
+    for command, (target, more) in LISTS.items():
+        (PAGES / target).write_text(by_name(command, more), encoding="utf-8")
+
+
+def by_name(command: str, more: str) -> str:
+    """A page with all that a command lists, each under a heading."""
+    run = subprocess.run([sys.executable, "-m", "sciretrieve", command, "-f", "json"], cwd=TOP, check=True, capture_output=True, text=True)
+    lines = [f"# {command.capitalize()} by name\n", f"What `sciretrieve {command}` lists. [More on {command}]({more}).\n"]
+    for row in json.loads(run.stdout):
+        facts = {
+            name: re.sub(r"([*_\[])", r"\\\1", text).replace("<", "&lt;") for name, text in row.items() if isinstance(text, str) and text
+        }
+        about = [name for name in ("about", "task") if name in facts]
+        lines += [f"## {row['name']}\n", *(f"{facts.pop(name)}\n" for name in about)]
+        lines += [*(f"- {name}: {text}" for name, text in facts.items() if name not in ("name", "here")), ""]
+    return "\n".join(lines)
 
 
 def linked(text: str, source: str, target: str) -> str:

@@ -131,7 +131,7 @@ def listed(rows: Rows) -> list[str]:
 
 def prose(text: str) -> str:
     """A help text in a line of Markdown, in which a star or an angle outside code means nothing."""
-    return re.sub(r"(`[^`]*`)|([*<])", lambda match: match[1] or f"\\{match[2]}", " ".join(text.split()))
+    return re.sub(r"`[^`]*`|[*<]", lambda match: {"*": r"\*", "<": "&lt;"}.get(match[0], match[0]), " ".join(text.split()))
 
 
 def section(command: Command, shared: Shared) -> str:

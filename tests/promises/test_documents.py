@@ -80,7 +80,8 @@ def test_the_site_has_every_page_once() -> None:
     site = runpy.run_path(str(ROOT / "docs" / "build_site.py"))
     listed = re.findall(r'= "(.+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8"))
     there = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md") if not path.name[0].isdigit()]
-    assert sorted(listed) == sorted([*there, *(page for page in site["MOVED"].values() if page.endswith(".md"))])
+    there += [page for page in site["MOVED"].values() if page.endswith(".md")] + [page for page, _ in site["LISTS"].values()]
+    assert sorted(listed) == sorted(there)
     assert site["linked"]("[a](../README.md#b), [c](decisions/)", "docs/search.md", "search.md") == "[a](index.md#b), [c](decisions)"
 
 
