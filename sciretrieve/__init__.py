@@ -183,7 +183,7 @@ _HOMES = {
     "why_not": "answers.explaining",
 }
 _CALLED = {"open": "open_index"}
-"""What stands there under another name."""
+"""Public names that differ from the name in their module."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
-"""The user's settings: what an environment variable says, else the config file, else the default.
+"""The user's settings: from an environment variable, else the config file, else the default.
 
-The file is a flat TOML file in the user's config directory. Options of commands come before all of this.
+The file is a flat TOML file in the user's config directory. Options of a command override all of these.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Kind: TypeAlias = Literal["text", "count", "choice", "index", "folder", "folders
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Something that the user can set.
+    """A setting, its kind and its default.
 
     Attributes:
         kind: "text"; "count", a whole number from 1; "choice" of `choices`; "index", the name of an index or its folder; a "folder", or
             several "folders".
-        default: gives its value where nobody has set it.
-        about: what it is for, in a line.
+        default: gives the value of an unset setting.
+        about: its purpose, in a line.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """A setting's value, and where it comes from: "default", "environment" or "file"; `place` names the variable, or file and line."""
+    """A setting's value and its origin: "default", "environment" or "file". `place` names the variable, or the file and line."""
 
     value: Value
     origin: Literal["default", "environment", "file"]
@@ -90,10 +90,10 @@ def home() -> Path:
 
 
 def setting(key: str) -> SettingValue:
-    """What a setting is.
+    """The value of a setting, and its origin.
 
     Raises:
-        InvalidRequest: its value cannot be one, or the config file cannot be read; the message names the variable, or file and line.
+        InvalidRequest: the value is invalid, or the config file cannot be read. The message names the variable, or the file and line.
     """
     known = SETTINGS[key]
     if text := os.environ.get(known.variable):
@@ -109,7 +109,7 @@ def setting(key: str) -> SettingValue:
 
 
 def parsed(key: str, texts: list[str]) -> Value:
-    """What is typed for a setting, as its value; a relative folder is made an absolute one. Raises InvalidRequest."""
+    """The value that a user typed for a setting; relative folders become absolute. Raises InvalidRequest."""
     known = SETTINGS.get(key)
     if known is None:
         raise UnknownName("setting", key, SETTINGS)
@@ -121,7 +121,7 @@ def parsed(key: str, texts: list[str]) -> Value:
 
 
 def with_setting(text: str, key: str, value: Value) -> str:
-    """A config file's text with a setting changed, or removed for None; all else in it stays, comments too."""
+    """The text of a config file with a setting changed, or removed for None. Everything else stays, comments included."""
     lines = text.split("\n")
     new_lines = [] if value is None else [f"{key} = {json.dumps(value, ensure_ascii=False)}"]
     for first, last, values in _statements(text):
@@ -162,9 +162,9 @@ def _read(path: Path) -> dict[str, tuple[Value, int]]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, dict[str, object]]]:
-    """The statements of a TOML text that can be read: the first line and the last, counted from 1, and the values that it gives.
+    """The statements of a TOML text, as far as it can be read: first line, last line, counted from 1, and the values.
 
-    A statement that goes over several lines, such as a list, ends with the line with which it can be read.
+    A statement of several lines, such as a list, ends with the first line that makes it readable.
     """
     lines = text.split("\n")
     first = 0
@@ -189,7 +189,7 @@ def _parsed(known: Setting, texts: list[str]) -> object:
 
 
 def _checked(known: Setting, value: object, place: str) -> Value:
-    """The value, if it can be the setting's; folders of the file must be absolute, since it is the same file everywhere."""
+    """The value, if it is valid for the setting. Folders in the file must be absolute, since the file holds wherever one works."""
     kind, at = known.kind, f"{place}: " if place else ""
     texts = value if isinstance(value, tuple) else (value,)
     if kind == "count":
@@ -201,7 +201,7 @@ def _checked(known: Setting, value: object, place: str) -> Value:
         raise InvalidRequest(f"{at}{known.key} is {what}, not {_shown(value)}")
     if kind == "choice" and value not in known.choices:
         raise InvalidRequest(f"{at}{UnknownName(known.key, str(value), known.choices)}")
-    paths = [Path(os.path.expanduser(str(text))) for text in texts]  # noqa: PTH111 (Path's fails where there is no such user)
+    paths = [Path(os.path.expanduser(str(text))) for text in texts]  # noqa: PTH111 (Path.expanduser fails for unknown users)
     if kind in ("folder", "folders") or (kind == "index" and os.sep in str(value)):
         if not place.startswith("$") and (relative := next((path for path in paths if not path.is_absolute()), None)):
             raise InvalidRequest(f"{at}{known.key} is the same wherever you are: write all of the path of {relative}, from / or ~")
@@ -219,5 +219,5 @@ def cache_directory() -> Path:
 
 
 def data_directory() -> Path:
-    """The folder of what the user has saved: the setting `data`."""
+    """The folder of the user's saved data: the setting `data`."""
     return Path(str(setting("data").value))

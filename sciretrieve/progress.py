@@ -1,4 +1,4 @@
-"""Progress where a person looks: a bar with rate and remaining time, on a terminal or in a notebook."""
+"""Progress bars, with rate and remaining time, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 TICK = 1.0
-"""Seconds after which a bar is drawn again, also where nothing was done meanwhile."""
+"""Seconds between redraws of a bar, even if nothing was done."""
 
 
 class ProgressBar:
-    """Progress as a bar, with notes above it, on stderr.
+    """A progress bar on stderr, with notes above it.
 
-    The time left goes by the mean rate until now, and moves while a long step says nothing: a rate of the last steps would stand still.
+    The remaining time uses the mean rate so far. It keeps moving during a long silent step, where a recent rate would stand still.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class ProgressBar:
         self._ended = Event()
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Start a bar; one that runs ends."""
+        """Start a bar, and end a running one."""
         self.close()
         from tqdm.auto import tqdm
 
-        scaled = unit == "bytes"  # these are shown in thousands and millions
+        scaled = unit == "bytes"  # large numbers, shown in thousands and millions
         self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0)
         self._ended = Event()
         Thread(target=_draw_on, args=(self._bar, self._ended), daemon=True).start()
@@ -59,7 +59,7 @@ class ProgressBar:
 
 
 def _draw_on(bar: Any, ended: Event) -> None:
-    """Draw a bar again and again until it ends."""
+    """Redraw a bar until the event ends it."""
     while not ended.wait(TICK):
         with bar.get_lock():
             if not ended.is_set():
@@ -67,35 +67,35 @@ def _draw_on(bar: Any, ended: Event) -> None:
 
 
 class ToldListener:
-    """Tells a listener that was handed over, with all three arguments of `start` by position, so that it may have them without defaults."""
+    """Passes all three arguments of `start` by position, so that the user's listener needs no defaults."""
 
     def __init__(self, listener: Progress) -> None:
         self._start, self.advance, self.note = listener.start, listener.advance, listener.note
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Tell it."""
+        """Pass the start on."""
         self._start(total, done, unit)
 
 
 class Silent:
-    """Progress that is not shown."""
+    """Ignores all progress."""
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Hear nothing."""
+        """Ignore it."""
 
     def advance(self, papers: int) -> None:
-        """Hear nothing."""
+        """Ignore it."""
 
     def note(self, text: str) -> None:
-        """Hear nothing."""
+        """Ignore it."""
 
 
 @contextmanager
 def shown(progress: Progress | bool) -> Iterator[Progress]:
-    """What is told of progress: what is given; for True a bar where a person looks, which ends with the work; for False nothing.
+    """Yields the listener: the given one; for True a bar on a terminal or in a notebook; for False one that ignores everything.
 
     Raises:
-        InvalidRequest: what is given cannot be told anything.
+        InvalidRequest: the given object lacks the methods of `Progress`.
     """
     if not isinstance(progress, bool):
         if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):

@@ -13,32 +13,32 @@ from .base.choices import Metric
 from .base.types import Paper, Query, Rows, Vectors
 
 Advance: TypeAlias = Callable[[int], None]
-"""Is told how many more papers are done."""
+"""Called with the number of papers just finished."""
 
 
 def unheard(papers: int) -> None:
-    """An `Advance` that does nothing."""
+    """Ignores the number: an `Advance` that does nothing."""
 
 
 class AdvanceCounter:
-    """An `Advance` that counts what it passes on."""
+    """An `Advance` that counts the papers and passes the numbers on."""
 
     def __init__(self, advance: Advance) -> None:
         self.papers = 0
         self._advance = advance
 
     def __call__(self, papers: int) -> None:
-        """Count, and pass on."""
+        """Count, and pass the number on."""
         self.papers += papers
         self._advance(papers)
 
 
 class Encoder(Protocol):
-    """Turns papers and queries into vectors, each side as its model was trained."""
+    """Turns papers and queries into vectors, by the two sides of its model."""
 
     @property
     def name(self) -> str:
-        """Its name in manifests and error messages."""
+        """The encoder's name in manifests and error messages."""
 
     @property
     def dim(self) -> int:
@@ -46,15 +46,15 @@ class Encoder(Protocol):
 
     @property
     def metric(self) -> Metric:
-        """The similarity that it was trained for."""
+        """The similarity that the model was trained for."""
 
     @property
     def precision(self) -> str:
-        """The arithmetic that it runs in, as recorded in a manifest."""
+        """The arithmetic of the model, as recorded in a manifest."""
 
     @property
     def ran_in(self) -> tuple[str, ...]:
-        """The runtimes that encoded papers, such as "OpenVINO bf16": several if one failed; empty before the first paper."""
+        """The runtimes that encoded papers so far, such as "OpenVINO bf16": none before the first paper, several if one failed."""
 
     @property
     def window(self) -> int:
@@ -65,14 +65,14 @@ class Encoder(Protocol):
         """Whether a paper as query is encoded like a paper of the corpus."""
 
     def expect(self, papers: int) -> None:  # noqa: ARG002
-        """Say how many papers are to be encoded in all: for many, it may take seconds to find out how that is quickest here."""
+        """Announce how many papers will be encoded; for many, the encoder may spend seconds on finding the quickest runtime."""
         return
 
     def identity(self) -> dict[str, Any]:
-        """All that determines the vectors, as plain JSON values: equal identities give comparable vectors."""
+        """Everything that determines the vectors, as plain JSON values. Encoders with equal identities give comparable vectors."""
 
     def truncated(self, tokens: Any) -> int | None:  # noqa: ARG002
-        """How many of the tokenised papers exceed the model's input length; None if it has none, or does not say."""
+        """The number of tokenised papers that exceed the model's input length; None if there is no limit, or if it is unknown."""
         return None
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
@@ -83,17 +83,17 @@ class Encoder(Protocol):
         """Encode queries, texts or papers: shape (n, dim), float32."""
 
     def tokenise(self, papers: Sequence[Paper]) -> Any:
-        """The first half of `encode_papers`: may run in another thread, ahead of the second."""
+        """The first half of `encode_papers`. It may run in another thread, ahead of the second half."""
 
     def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
-        """The second half of `encode_papers`, on the result of the first. `advance` may be told of some papers before all are done."""
+        """The second half of `encode_papers`, on the result of `tokenise`. `advance` may be called before all papers are done."""
 
 
 class OwnEncoder(Protocol):
-    """An encoder of a user's own, in any library or behind any web service: all that `build(encoder=…)`, `open(encoder=…)` and `add` need.
+    """A user's own encoder, in any library or behind any web service, for `build(encoder=…)`, `open(encoder=…)` and `add`.
 
-    It may have an attribute `metric`, too, by which its vectors are compared: "cosine", which is taken without one, "ip" or "l2". A paper
-    in place of a query, as in `similar`, has the vector that it has in the corpus.
+    An attribute `metric` may say how its vectors are compared: "cosine" (the default), "ip" or "l2". A paper used as a query, as in
+    `similar`, gets the same vector as in the corpus.
     """
 
     @property
@@ -102,7 +102,7 @@ class OwnEncoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells it from every other encoder: its model, the version, and how texts are read. An index keeps it, and takes no other."""
+        """A string that no other encoder shares: model, version, and how texts are read. An index stores it and rejects other encoders."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Any:
         """Encode papers of the corpus: (n, dim) numbers, as an array or as lists."""
@@ -112,49 +112,50 @@ class OwnEncoder(Protocol):
 
 
 AnyEncoder: TypeAlias = Encoder | OwnEncoder | Mapping[str, Any] | str
-"""What is taken as an encoder: one that is loaded, one of a user's own, the vectors themselves by the ids of papers, or a name."""
+"""Any form of an encoder: a loaded one, a user's own, vectors by paper id, or a name."""
 
 Result = TypeVar("Result")
 Task: TypeAlias = Callable[[Advance], Result]
-"""Work on files of an index that can be done by any process that sees them, and be done again if that process ends too soon."""
+"""Work on an index's files. Any process that sees the files can do it, and can repeat it if the first process dies."""
 
 
 class Workers(Protocol):
-    """Other processes, on this machine or on many, that do tasks."""
+    """Other processes, here or on several machines, that do tasks."""
 
     def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
-        """Do all tasks on the index in `directory`: each one's number and its result, in the order in which they end.
+        """Do all tasks on the index in `directory`. Yields each task's number and result, in order of completion.
 
-        Raises what a task raises; Unavailable if no process can do them.
+        Raises:
+            Unavailable: no process can do the tasks; a task's own errors pass through.
         """
 
 
 class Reranker(Protocol):
-    """Scores papers for a query one by one, which is too slow for a whole corpus."""
+    """Scores candidate papers for a query one by one, which is too slow for a whole corpus."""
 
     @property
     def name(self) -> str:
-        """Its name in reports."""
+        """The reranker's name in reports."""
 
     def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
         """A score for each paper, greater is better: shape (n,)."""
 
 
 class PaperSource(Protocol):
-    """Gives papers by row, so that a run can show more than ids."""
+    """Reads papers by row, so that a run can show more than ids."""
 
     def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at the given rows, in that order."""
+        """The papers at the given rows, in the given order."""
 
 
 class Progress(Protocol):
-    """Is told of the progress of long work."""
+    """Receives the progress of long work."""
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Work on `total` papers, or another unit, begins (None if unknown); `done` of them were done before."""
+        """Begin work on `total` papers, or on another unit; None if unknown. `done` of them were done before."""
 
     def advance(self, papers: int) -> None:
-        """`papers` more are done."""
+        """Count `papers` more as done."""
 
     def note(self, text: str) -> None:
         """Print a line."""

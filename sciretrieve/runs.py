@@ -1,4 +1,4 @@
-"""A run: the answers to a search's queries, in rank order, and its conversions to other forms."""
+"""A run: the rankings of a search's queries, and its conversions to other forms."""
 
 from __future__ import annotations
 
@@ -19,47 +19,45 @@ from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
-"""How much of a run a notebook shows."""
+"""The number of queries, and of hits for each, that a notebook shows."""
 WEAK_NOTE = "no paper matches well"
 LACKS_NOTES: Mapping[Half | None, str] = {"meaning": "answered by words alone", "words": "answered by the vector alone", None: ""}
 SCHEMA = 1
-"""The version of what `to_dict` of runs and answers gives; it changes if a field is removed, or means something else."""
+"""The version of `to_dict` for runs and answers; it changes if a field is removed or changes its meaning."""
 NAMED = 5
-"""How many papers that could not be compared are named."""
+"""The number of incomparable papers that are named."""
 SHOWN_QUERIES, SHOWN_HITS = 3, 3
-"""How much of a run its `repr` shows."""
+"""The number of queries, and of hits for each, that a `repr` shows."""
 
 WEAK = 0.4
-"""The strength below which an answer is called weak; chosen with queries from other fields, see docs/search.md."""
+"""Answers below this strength are called weak. The value was chosen with queries from other fields, see docs/search.md."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Ranking:
-    """The answer to one query: paper ids by falling score, equal scores by rising id.
+    """The ranked papers of one query: ids by falling score, equal scores by rising id.
 
-    A reranker, `diverse` and a listing do not order papers by their scores. Papers that the query names come first, and share the best.
+    A reranker, `diverse` and a listing order papers differently. Papers that the query names come first and share the best score.
 
-    `rows` are the papers' rows in the index, which finds them faster by row than by id.
-    `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
-    there, aligned with `ids`; NaN where it has none. `also` has, if near-duplicates were grouped, the ids of the others in
-    each paper's group. `corrections` maps words that hardly a paper has, or none, to what they were taken for. `strength` is how well the
-    best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
-    answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
-    names, also of those beyond the ranking's end, and by what, see `matching.search.Match`. `undecided` has the rows of
-    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number. `lacks` is the
-    half of a hybrid search that had no part in it: "meaning" where nothing here encodes the query, so that BM25 alone answered, "words"
-    where the query is a vector without a text; None if neither is so.
-
-    `total` is how many papers of the index meet what is demanded, whatever k is, those of `like` and `unlike` among them; `total_is`
-    says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
-    a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
-    else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
-    end; None where these are only papers with a word of the query.
-
-    `remarks` are what a person should know of how the query was read, a sentence each.
-
-    Where several indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those
-    of `also`.
+    Attributes:
+        rows: the papers' rows in the index, for faster reading.
+        parts: the papers' scores in each half that ran ("dense", "bm25") and in a reranker ("rerank"), aligned with `ids`; NaN for none.
+        also: for grouped near-duplicates, the ids of the others in each paper's group.
+        corrections: rare or unknown words, with the words searched instead.
+        strength: how well the best of the first papers match, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown.
+        listing: whether the query only has demands on columns, which all papers meet; their scores are 1.
+        known: the ids of papers that the query names, even beyond the ranking's end, and how it names them, see `matching.search.Match`.
+        undecided: the rows of papers that were left out because their value does not compare with the filter's: "n/a" with a number.
+        lacks: the half of a hybrid search that did not run: "meaning" if nothing here encodes the query, so that BM25 alone answered;
+            "words" if the query is a vector without a text; None if both ran.
+        total: the number of the index's papers that match, whatever k is, papers of `like` and `unlike` included.
+        total_is: what `total` counts. All counts apply the filters. "has all words": papers with all words of the query, in any form, which
+            also meet its demands. "meets demands": the query has no words outside operators. "is named": papers that the query names.
+            "passes filters": nothing else is demanded, or words cannot be counted without BM25.
+        ranked: the number of papers that the search would rank for an endless k; None if these are only papers with a word of the query.
+        remarks: how the query was read, a sentence each, for the user.
+        indexes: for several indexes, the name of each paper's index, aligned with `ids`.
+        also_in: for several indexes, the names for `also`.
     """
 
     query: Query
@@ -88,7 +86,7 @@ class Ranking:
 
     @property
     def note(self) -> str:
-        """What a reader of its hits should know of it, in a few words; "" if nothing."""
+        """A short remark for readers of the hits; "" if there is none."""
         return "; ".join(filter(None, (LACKS_NOTES[self.lacks], WEAK_NOTE * self.weak)))
 
     @property
@@ -106,7 +104,7 @@ class Ranking:
         return f"<Ranking of {counted(len(self), 'paper')} for {self.asked!r}: {first or 'none'}{further}>"
 
     def take(self, places: Sequence[int] | Rows) -> Ranking:
-        """The papers at these places, counted from 0, in the order given, with all that is known of each."""
+        """The papers at these places, counted from 0, in the given order, with all their facts."""
         return replace(
             self,
             ids=[self.ids[place] for place in places],
@@ -119,7 +117,7 @@ class Ranking:
         )
 
     def followed_by(self, others: Ranking) -> Ranking:
-        """This ranking, before anything was grouped, and after it that of other papers, all of whose scores become lower than its own."""
+        """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one."""
         names = dict.fromkeys([*self.parts, *others.parts])
         parts = {name: np.concatenate([one.parts.get(name, np.full(len(one), np.nan)) for one in (self, others)]) for name in names}
         scores = np.concatenate([self.scores, _below(others.scores, float(self.scores[-1]))]) if len(self) else others.scores
@@ -127,7 +125,7 @@ class Ranking:
 
 
 def _below(scores: Scores, last: float) -> Scores:
-    """Falling scores, (n,), in their order below `last`, each by its distance from the first alone: above 0 where `last` is."""
+    """Scores, (n,), moved below `last` in their order, each by its distance from the first; above 0 if `last` is."""
     distances = scores[:1] - scores
     below: Scores = last / (2 + distances) if last > 0 else last - 1 - distances
     return below
@@ -154,15 +152,15 @@ class Run(Sequence[Ranking]):
     @overload
     def __getitem__(self, place: slice) -> Run: ...
     def __getitem__(self, place: int | slice) -> Ranking | Run:
-        """One query's ranking, or a run of some of them."""
+        """The ranking of one query, or a run of a slice of them."""
         return replace(self, rankings=self.rankings[place]) if isinstance(place, slice) else self.rankings[place]
 
     def mode_of(self, ranking: Ranking) -> str:
-        """The mode in which one of its queries was answered: the run's, unless a half of a hybrid search had no part in that."""
+        """The mode that answered one query: the run's, unless a half of a hybrid search did not run."""
         return self.mode if ranking.lacks is None else {"meaning": "bm25", "words": "dense"}[ranking.lacks]
 
     def __repr__(self) -> str:
-        """How many queries and hits there are, and the first few of them."""
+        """The number of queries and hits, and the first few of them."""
         lines = [f"<Run of {counted(len(self), 'query', 'queries')} in mode {self.mode}, {counted(sum(map(len, self)), 'hit')}>"]
         for ranking in self.rankings[:SHOWN_QUERIES]:
             lines += [f"{ranking.asked!r}{f' ({ranking.note})' * bool(ranking.note)}", *self.lines_of(ranking)]
@@ -171,7 +169,7 @@ class Run(Sequence[Ranking]):
         return "\n".join(lines)
 
     def lines_of(self, ranking: Ranking) -> list[str]:
-        """The first few hits of a ranking, a line each; their ids alone where their papers cannot be read any more."""
+        """The first few hits of a ranking, a line each; ids alone if the papers can no longer be read."""
         excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
         try:
             names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
@@ -181,7 +179,7 @@ class Run(Sequence[Ranking]):
         return lines + [f"     … {len(ranking) - SHOWN_HITS:,} more"] * (len(ranking) > SHOWN_HITS)
 
     def _repr_html_(self) -> str:
-        """The first ten hits of each of the first queries, as a notebook shows them; titles lead to the papers."""
+        """The first ten hits of the first queries in HTML, for notebooks; titles are links."""
         blocks = []
         for ranking in self.rankings[:NOTEBOOK_QUERIES]:
             lines = []
@@ -200,7 +198,7 @@ class Run(Sequence[Ranking]):
 
     @property
     def hits(self) -> list[Hit]:
-        """The hits, with their papers, of a run of one query. Raises InvalidRequest for a run of several: `hits_of` takes one's ranking."""
+        """The hits, with their papers, of a run of one query. Raises InvalidRequest for several queries; use `hits_of` for one ranking."""
         if len(self) != 1:
             raise InvalidRequest(
                 f"this run answers {counted(len(self), 'query', 'queries')}; take the hits of one, as in run.hits_of(run[0])"
@@ -213,7 +211,7 @@ class Run(Sequence[Ranking]):
 
     @property
     def hits_of_each(self) -> list[list[Hit]]:
-        """The hits of every ranking, with their papers, which are read together: of near ones, that takes a fraction of the time."""
+        """The hits of every ranking, with their papers. One joint read takes a fraction of the time."""
         papers_of_each = papers_of(self.rankings, self.source.papers_at)
         return [self._hits(ranking, papers) for ranking, papers in zip(self.rankings, papers_of_each, strict=True)]
 
@@ -228,8 +226,9 @@ class Run(Sequence[Ranking]):
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
-        """What JSON says of a ranking besides its hits: corrections, named papers, strength, how many papers
-        meet the demands, and papers that could not be compared."""
+        """The facts of a ranking for JSON, besides its hits: corrections, named papers, strength, counts of matching papers, and papers
+        that could not be compared.
+        """
         undecided = self.source.papers_at(ranking.undecided[:NAMED])
         return {
             "corrections": [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()],
@@ -245,12 +244,12 @@ class Run(Sequence[Ranking]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The run with the papers of all its hits as JSON has it, see `sciretrieve.schema("run")`."""
+        """The run with its papers as plain JSON values, see `sciretrieve.schema("run")`."""
         rankings = []
         for ranking in self.rankings:
             query, hits = ranking.query, [hit.to_dict() for hit in self.hits_of(ranking)]
             asked: dict[str, Any] = {"id": query.id, "text": query.text, "paper": None if query.paper is None else query.paper.to_dict()}
-            asked["has_vector"] = query.vector is not None  # its numbers are many, and whoever asked has them
+            asked["has_vector"] = query.vector is not None  # the caller has its many numbers
             rankings.append({"query": asked, "listing": ranking.listing, **self.facts_of(ranking), "hits": hits})
         return {"schema": SCHEMA, "mode": self.mode, "rankings": rankings}
 
@@ -300,7 +299,7 @@ class Run(Sequence[Ranking]):
 
 
 def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper]]) -> list[list[Paper]]:
-    """The papers of each of some rankings, read together by what gives those at some rows."""
+    """The papers of each ranking, from one joint read by `read`, which gives the papers at some rows."""
     rows = np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in rankings)])
     distinct, places = np.unique(rows, return_inverse=True)
     papers = read(distinct)

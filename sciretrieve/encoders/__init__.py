@@ -1,4 +1,4 @@
-"""Turning papers and queries into vectors: the catalogue of encoders, where their weights are, and what runs them."""
+"""Encoders, which turn papers and queries into vectors: the catalogue, the weights and the runtimes."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def load_encoder(
     """An encoder, ready for use; its files are downloaded and compiled when it is first used.
 
     Args:
-        name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
-            `vectors:FILE` or `faiss:FILE` for vectors made elsewhere; or `mean:A+B` or `concat:A+B` for several, see `Ensemble`.
-        adapter: which of its adapters (experts, instructions, control codes) reads papers; or a folder or a hub id with one; or, for a
-            model that reads instructions, an instruction of several words. One for each member of an ensemble is separated by `+`.
+        name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or `vectors:FILE` or
+            `faiss:FILE` for vectors made elsewhere; or `mean:A+B` or `concat:A+B` for several, see `Ensemble`.
+        adapter: the adapter (expert, instruction or control code) for papers, by name; or a folder or a hub id with one; or an instruction
+            of several words, for a model that reads instructions. For an ensemble, `+` separates the adapters of the members.
         query_adapter: the same for text queries.
-        bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
-            with the separator behind it, as the model cards' code does.
-        pooling: how token states become one vector, "mean" or "cls"; by default as the model's files or the catalogue say.
+        bare_titles: whether a paper without an abstract is read as its title alone, as in SciRepEval's code, or with the separator behind
+            it, as in the model cards' code.
+        pooling: how token states become one vector, "mean" or "cls"; by default from the model's files or the catalogue.
         template: the text of a paper, with `{title}`, `{abstract}` and `{sep}`, the tokenizer's separator.
         query_template: the text of a text query, with `{text}` and `{sep}`.
         precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
@@ -66,7 +66,7 @@ def load_encoder(
 
 
 def open_encoder(request: EncoderRequest, precision: Precision = "auto", device: Device = "auto") -> Encoder:
-    """The encoder that a request asks for. Raises as `load_encoder`."""
+    """The encoder for a request. Raises as `load_encoder`."""
     name = request.encoder
     if name.startswith((PREFIX, FAISS_PREFIX)):
         if replace(request, bare_titles=False) != EncoderRequest(name):
@@ -86,11 +86,12 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
 
 
 def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, device: Device = "cpu") -> Encoder:
-    """What was given as an encoder, opened.
+    """The encoder for any form that a user gives.
 
-    A name is the one that an index's model has now, where a manifest says of its encoder that it is `built`: it reads as the index's does.
+    With `built`, the facts of an index's encoder in its manifest, a name is a new place of the same model, read as the index's encoder
+    reads.
 
-    Raises: as `load_encoder`; InvalidRequest for what is no encoder.
+    Raises: as `load_encoder`; InvalidRequest for anything else than an encoder.
     """
     if not isinstance(given, str):
         return adopted(given)
@@ -104,11 +105,11 @@ def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, de
 
 
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
-    """The encoder that an index was built with, from the identity in its manifest; on the CPU by default, since
-    single queries gain nothing from a GPU.
+    """The encoder that an index was built with, from the identity in its manifest. The CPU is the default, since single queries gain
+    nothing from a GPU.
 
-    Raises: as `load_encoder`; InvalidRequest for one of a user's own; EncoderMismatch, later, if weights are needed and differ from those
-    of the index.
+    Raises: as `load_encoder`; InvalidRequest for a user's own encoder; EncoderMismatch, later, if weights are needed and differ from the
+    index's.
     """
     if what := must_be_given(identity):
         raise InvalidRequest(what)

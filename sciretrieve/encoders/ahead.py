@@ -1,4 +1,4 @@
-"""Preparing the next item in another thread while the caller works on the current one."""
+"""Prepares the next item in another thread while the caller works on the current one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One task of an encoder as a folder in the cache, written by `conversion` and opened without torch."""
+"""One task of an encoder as a folder in the cache. `conversion` writes it; opening it needs no torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tokens import Text, Tokens, open_tokenizer, tokenise
 Arithmetic = Literal["bf16", "fp32"]
 """The number format that a runtime computes in."""
 FORM = 5
-"""Version of what `conversion` writes; it changes with the format, so that older folders are not used."""
+"""The version of the folder's format; older folders are not used."""
 PROBES = (
     "graph neural networks",
     "Does vitamin D prevent respiratory infections?",
@@ -29,13 +29,13 @@ PROBES = (
     "Title words alone. " * 30,
     "Long papers are cut where the model's positions end, whatever comes after. " * 60,
 )
-"""Texts of all lengths, written for checking runtimes."""
+"""Texts of all lengths, to check runtimes."""
 PAIRS = (*((text, text) for text in PROBES), *zip(PROBES, reversed(PROBES), strict=True))
-"""The same for a cross-encoder: each text with itself and with another, so that scores lie far apart."""
+"""Probes for a cross-encoder: each text with itself and with another, for scores that lie far apart."""
 
 
 def probes(dim: int) -> Sequence[Text]:
-    """The texts that a model is checked with. A model of one dimension is a cross-encoder: that dimension is the score of a pair."""
+    """The probes for a model. A model of one dimension is a cross-encoder, whose one number is the score of a pair."""
     return PAIRS if dim == 1 else PROBES
 
 
@@ -46,9 +46,9 @@ class Artifact:
         dim: the vectors' dimension.
         separator: the tokenizer's separator token.
         has_graph: whether OpenVINO could convert the model.
-        trimmed: whether the last layer is computed for the first tokens alone; see `layouts.trimming`.
-        late: whether the graph gives the vectors of all tokens, too, for late interaction.
-        idle: the ids of tokens that late interaction leaves out: special tokens, stop words, and what has no letter or digit.
+        trimmed: whether the last layer computes only the first tokens; see `layouts.trimming`.
+        late: whether the graph also gives the vectors of all tokens, for late interaction.
+        idle: the ids of tokens that late interaction leaves out: special tokens, stop words, and tokens without a letter or digit.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,8 +57,8 @@ class Artifact:
         self.dim, self.separator = int(facts["dim"]), str(facts["separator"])
         self.has_graph, self.trimmed, self.late = bool(facts["graph"]), bool(facts["trimmed"]), bool(facts.get("late", False))
         self.idle: npt.NDArray[np.int64] = np.array(facts.get("idle", ()), np.int64)
-        with suppress(OSError):  # a cache that this process may only read is tidied by others
-            os.utime(folder)  # the cache removes the least recently used entries
+        with suppress(OSError):  # the cache may be read-only
+            os.utime(folder)  # marks it as used, since the cache removes the least recently used entries
 
     @staticmethod
     def exists(folder: Path) -> bool:
@@ -66,7 +66,7 @@ class Artifact:
         return (folder / "facts.json").is_file()
 
     def words(self, text: str) -> list[str]:
-        """Of a text, the word that each of its tokens that are not `idle` is a part of, in their order."""
+        """The word of each token of a text, in order, without `idle` tokens."""
         encoding = self._tokenizer.encode(text)
         ends: dict[int, tuple[int, int]] = {}
         for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
@@ -78,7 +78,7 @@ class Artifact:
         return ["" if word is None else text[slice(*ends[word])] for word in words]
 
     def lengths(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """How many tokens each text has by itself, without special ones around it, (texts,)."""
+        """The number of tokens of each text, without special ones, (texts,)."""
         return np.array([len(item) for item in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)], np.int64)
 
     def tokenise(self, texts: Sequence[Text], budget: int) -> Tokens:

@@ -1,6 +1,6 @@
-"""A RoBERTa of plain layout as an OpenVINO graph, without torch. All other models are read by torch, see `layouts`.
+"""A plain RoBERTa as an OpenVINO graph, built without torch. Torch reads all other models, see `layouts`.
 
-Sources: the layers are those of Devlin et al. (2019); positions are counted from the mask as transformers' RoBERTa does.
+Sources: the layers are those of Devlin et al. (2019); positions are counted from the mask as in transformers' RoBERTa.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Weights = Mapping[str, npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Bert:
-    """A model.
+    """A RoBERTa's weights and sizes.
 
     Attributes:
         weights: in fp32, by their names in transformers, without a prefix such as "bert.".
-        layers, heads: how many of each.
-        eps: what a layer norm adds to the variance.
+        layers, heads: their numbers.
+        eps: the addend to the variance in a layer norm.
         first: the position of the first token, the one after the padding's.
-        positions: how many tokens it has positions for.
+        positions: the number of tokens that the model has positions for.
         separator: its tokenizer's separator token.
     """
 
@@ -41,20 +41,19 @@ class Bert:
 
     @property
     def dim(self) -> int:
-        """How many numbers a token's state has."""
+        """The dimension of a token's state."""
         return int(self.weights["embeddings.LayerNorm.bias"].shape[0])
 
 
 def graph(bert: Bert, pooling: Pooling, normalise: bool, late: bool) -> tuple[Any, bool]:
-    """The model with its pooling as an `openvino.Model`, as `conversion.pooled` has it in torch; and whether its last layer is trimmed.
-
-    It is trimmed to [CLS] if nothing else is read.
+    """The model with its pooling as an `openvino.Model`, like `conversion.pooled` in torch; and whether its last layer is trimmed to [CLS],
+    as it is if nothing else is read.
     """
     return _Graph(bert).model(pooling, normalise, late)
 
 
 class _Graph:
-    """The operations of one model's graph, each a method or two lines."""
+    """Builds the operations of one model's graph."""
 
     def __init__(self, bert: Bert) -> None:
         openvino = load_openvino()
@@ -92,7 +91,7 @@ class _Graph:
         position = ops.add(ops.multiply(ops.cum_sum(self.mask, np.int64(1)), self.mask), np.int64(bert.first - 1))
         states = ops.add(ops.gather(words, self.ids, np.int64(0)), ops.gather(places, position, np.int64(0)))
         states = self._norm("embeddings.LayerNorm", ops.add(states, types[:1]))
-        # nobody attends to padding
+        # masks the padding
         absent = ops.subtract(np.float32(1), ops.convert(ops.unsqueeze(self.mask, _whole(1, 2)), self.float))
         penalty = ops.multiply(absent, np.finfo(np.float32).min)
         for layer in range(bert.layers):

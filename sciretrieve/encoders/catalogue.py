@@ -1,4 +1,4 @@
-"""The catalogue of encoders: one row of data per model, and no code specific to any of them."""
+"""The catalogue of encoders: one row of data per model, without code for any single one."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ SCIMULT_KINDS: Mapping[Kind, str] = {
     "labels": "classification",
     "classification": "classification",
 }
-"""Queries and candidates of a task are read by its one expert, or with its one instruction (the paper's §3.2 and §3.3, Table 2). It has
-none for regression."""
+"""SciMult's task for each kind of benchmark, for queries and candidates alike (the paper's §3.2 and §3.3, Table 2). It has none for
+regression.
+"""
 FORMATS: Mapping[Kind, str] = {"classification": "[CLF]", "regression": "[RGN]"}
-"""What SciRepEval's models read papers through where a class or a number is predicted (the paper's §5, Table 6)."""
+"""The control codes with which SciRepEval's models read papers to predict a class or a number (the paper's §5, Table 6)."""
 
 
 def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
-    """Sides that read papers alike in the corpus and as queries, and text queries by default unchanged."""
+    """Sides that read papers alike in the corpus and as queries. Text queries are read unchanged by default."""
     return Sides(Side(paper, task), Side(query, task), Side(paper, task))
 
 
@@ -105,7 +106,9 @@ def _checkpoint(file: str, sha256: str) -> ModelFiles:
 
 
 def _aspire_biencoder(name: str, about: str, base: str) -> tuple[EncoderSpec, EncoderSpec]:
-    """ASPIRE's model of one vector (SPECTER-CoCite): as on the hub, and with the layers' weights, which only its authors' archive has."""
+    """ASPIRE's models with one vector (SPECTER-CoCite): the one on the hub, and the one in its authors' archive, with the layers'
+    weights.
+    """
     on_hub = _specter_like(f"aspire-biencoder-{name}", f"{about}, without the layers' weights", f"allenai/aspire-biencoder-{name}", MYSORE)
     folder = f"aspire-biencoder-{name}-full"
     archive = f"https://ai2-s2-research.s3.us-west-2.amazonaws.com/aspire/{folder}.zip"
@@ -115,7 +118,7 @@ def _aspire_biencoder(name: str, about: str, base: str) -> tuple[EncoderSpec, En
 
 
 def _aspire(name: str, about: str, repository: str, pairing: Pairing) -> EncoderSpec:
-    """ASPIRE's model of a vector a sentence: 500 tokens of title and abstract, and [CLS] and [SEP] around them."""
+    """ASPIRE's model with a vector per sentence: 500 tokens of title and abstract, between [CLS] and [SEP]."""
     spec = _specter_like(name, f"{about}, as a reranker", f"allenai/aspire-contextualsentence-{repository}", MYSORE)
     sides = same("{title} {sep} {abstract}", "{sep} {text}")
     return replace(spec, layout="sentences", sides=sides, pooling="mean", max_length=502, pairing=pairing)
@@ -137,9 +140,9 @@ SCIREPEVAL_ADAPTERS = {code: ModelFiles(f"allenai/scirepeval_adapters_{code[1:4]
 SCINCL = ModelFiles("malteos/scincl", MODEL_FILES)
 SCIBERT = "allenai/scibert_scivocab_uncased"
 PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
-"""Its name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
+"""The model's name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
 EMBEDDED_LICENCE = "Apache-2.0"
-"""That of both embedded encoders, see NOTICE."""
+"""The licence of both embedded encoders, see NOTICE."""
 MINILM = _sentence_model(
     "minilm",
     "all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",

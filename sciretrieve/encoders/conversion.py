@@ -1,9 +1,8 @@
-"""Converting weights into an encoder's folder in the cache, once per task. Torch is imported for all but the embedded encoder.
+"""Converts weights into an encoder's folder in the cache, once per task. Only the embedded encoder needs no torch.
 
-model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it
-tokenizer.json         the tokenizer in its fast form
-facts.json             dimension, separator, padding id, length, whether there is a graph and whether the last layer is trimmed
-probe.npy              the vectors of plain torch in fp32 for `probes`, which runtimes are checked against
+model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it tokenizer.json         the
+tokenizer in its fast form facts.json             dimension, separator, padding id, length, whether there is a graph and whether the last
+layer is trimmed probe.npy              the vectors of plain torch in fp32 for `probes`, which runtimes are checked against
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ from .tokens import open_tokenizer
 
 LOG = logging.getLogger(__name__)
 WORD_STARTS = "\u2581\u0120"
-"""What tokenizers other than WordPiece put before a word's first token."""
+"""Prefixes of a word's first token in tokenizers other than WordPiece."""
 
 
 KNOWN_VECTORS = Path(__file__).with_name("granite_probes.npy")
-"""Vectors of `probes` by transformers in fp32 with granite's weights, (8, 384) float32: so its graph is checked without torch, too."""
+"""The vectors of `probes` by transformers in fp32 with granite's weights, (8, 384) float32, to check its graph without torch."""
 
 
 def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path, late: bool = False) -> None:
-    """Write the folder `target` in the cache, completely or not at all; its graph gives token vectors too if it is for `late` interaction.
+    """Write the folder `target` in the cache, atomically; for `late` interaction, its graph also gives token vectors.
 
     Raises:
         Unavailable: the cache cannot be written.
@@ -66,7 +65,7 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
         try:
             work_folder.rename(target)
         except OSError:
-            if not (target / "facts.json").exists():  # another process may have been faster, which is fine
+            if not (target / "facts.json").exists():  # another process may have been faster
                 raise
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)
@@ -95,18 +94,18 @@ def _write_pack(spec: EncoderSpec, folders: Mapping[str, Path], late: bool, work
 
 
 def _write_traced(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool, work_folder: Path) -> dict[str, Any]:
-    """Write what OpenVINO traces of a model in torch, and return its facts."""
+    """Write OpenVINO's trace of a torch model, and return its facts."""
     model, facts, tokenizer = load_model(spec, task, folders, late)
     tokenizer.save(str(work_folder / "tokenizer.json"))
     reference_vectors = reference(in_torch(model), work_folder / "tokenizer.json", facts)
     np.save(work_folder / "probe.npy", reference_vectors)
-    # trimmed, the last layer would lack most tokens
+    # a trimmed last layer would lack most tokens
     trimmed = spec.pooling != "mean" and not late and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
     return facts | {"trimmed": trimmed, "graph": _convert(model, work_folder / "model.xml", spec.name)}
 
 
 def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool = False) -> tuple[Any, dict[str, Any], Any]:
-    """The torch model as `pooled` makes it, its facts, and its tokenizer."""
+    """The torch model of `pooled`, its facts, and its tokenizer."""
     need("torch", f"the encoder {spec.name}")
     import torch
 
@@ -124,13 +123,13 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
 
 
 def _facts(spec: EncoderSpec, tokenizer: Any, dim: int, separator: str, positions: int, late: bool) -> dict[str, Any]:
-    """What facts.json says but for `trimmed` and `graph`."""
+    """The facts in facts.json, except `trimmed` and `graph`."""
     padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
     if padding is None:
         padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
     facts = {"dim": dim, "separator": separator, "padding": padding, "max_length": min(spec.max_length, positions), "late": late}
     if late:
-        # sentences are of all their tokens
+        # sentences are means of all their tokens
         facts["idle"] = [] if spec.pairing else _idle(tokenizer, padding, separator)
     return facts
 
@@ -160,8 +159,8 @@ def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path,
 def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False, *, unit: bool = True) -> Any:
     """A module that pools a model's token states, in fp32 regardless of the model's own precision.
 
-    It takes ids and mask, (texts, length), and gives vectors, (texts, dim); for `late` interaction also the states as they are pooled,
-    (texts, length, dim), each scaled to unit length if they are `unit`.
+    It takes ids and mask, (texts, length), and gives vectors, (texts, dim); for `late` interaction also the token states before pooling,
+    (texts, length, dim), scaled to unit length if `unit`.
     """
     import torch
 
@@ -193,7 +192,7 @@ def reference(run: Callable[[npt.NDArray[np.int64]], Vectors], tokenizer_file: P
 
 
 def in_torch(model: Any) -> Callable[[npt.NDArray[np.int64]], Vectors]:
-    """What `reference` takes, of a torch model."""
+    """A torch model as an argument of `reference`."""
     import torch
 
     def run(ids: npt.NDArray[np.int64]) -> Vectors:

@@ -17,7 +17,7 @@ from .text_encoder import TextEncoder
 from .weights import REPOSITORY, obtain
 
 CLASSIFIER = "ForSequenceClassification"
-"""Ending of the transformers class names of models that give one list of labels for a whole text, or pair."""
+"""The ending of transformers' class names for models that give one list of labels for a text or pair."""
 
 
 class CrossEncoder:
@@ -28,19 +28,18 @@ class CrossEncoder:
 
     @property
     def name(self) -> str:
-        """The name that it was requested by."""
+        """The requested name."""
         return self._encoder.name
 
     @property
     def precision(self) -> str:
-        """The arithmetic that it runs in: "bf16" or "fp32"."""
+        """The arithmetic of the model: "bf16" or "fp32"."""
         return self._encoder.precision
 
     def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
-        """How well each paper answers the query, shape (n,) float64; greater is better, the scale is the model's own.
+        """A score of each paper for the query, shape (n,) float64; greater is better, the scale is the model's own.
 
-        A paper in place of a text query is read as its title and abstract. If the two texts are too long together, the
-        longer one is cut at its end.
+        A paper as a query is read as its title and abstract. If the two texts are too long together, the longer one is cut at its end.
 
         Raises:
             InvalidRequest: the model gives no score, or cannot run on this device in this precision.
@@ -52,9 +51,9 @@ class CrossEncoder:
 
 
 def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Device = "auto") -> CrossEncoder | None:
-    """The cross-encoder in a folder or at a hub id; None if it, or the name, is something else.
+    """The cross-encoder in a folder or at a hub id; None for other models and names.
 
-    Its files are downloaded now, and compiled when it first scores.
+    Its files are downloaded now, and compiled at the first score.
 
     Args:
         name: a folder or a hub id with a model whose config.json names a class …ForSequenceClassification.
@@ -69,7 +68,7 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
     if name in CATALOGUE or not (is_path(name) or REPOSITORY.fullmatch(name)):
         return None
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
-    # a small file, which shows whether the weights are needed at all
+    # a small file, which shows whether the weights are needed
     config = settings_in(obtain(ModelFiles(source, ("config.json",)), name) / "config.json")
     if not any(str(kind).endswith(CLASSIFIER) for kind in config.get("architectures") or ()):
         return None

@@ -1,4 +1,4 @@
-"""The user's cache: compiled encoders and remembered vectors, bounded in size, and a folder for weights put there by hand."""
+"""The user's cache of compiled encoders and vectors, limited in size, and a folder for weights put there by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMIT = 24_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class CachedEncoder:
-    """One compiled encoder, or its remembered vectors: the folder, its size in bytes, and when it was last used, in epoch seconds."""
+    """One compiled encoder, or its cached vectors: the folder, its size in bytes, and the time of its last use, in epoch seconds."""
 
     folder: Path
     bytes: int
@@ -29,7 +29,7 @@ class CachedEncoder:
 
 
 def models_directory() -> Path:
-    """Where weights may be put by hand, in folders named as on the hub: the setting `models`, by default `models` in the cache."""
+    """The folder for weights put there by hand, under their names on the hub: the setting `models`, by default `models` in the cache."""
     return Path(str(setting("models").value))
 
 
@@ -39,12 +39,12 @@ def graphs_directory() -> Path:
 
 
 def vectors_directory() -> Path:
-    """The folder of remembered vectors."""
+    """The folder of cached vectors."""
     return cache_directory() / "vectors"
 
 
 def folder_for(place: Path, name: str, facts: Sequence[Any]) -> Path:
-    """The folder of an entry, named for people, and by everything that determines its contents."""
+    """The folder of an entry. Its name shows the encoder and a hash of everything that determines its contents."""
     content = json.dumps(facts, sort_keys=True)
     readable = re.sub(r"[^\w.-]+", "-", name.strip("-")).strip("-")[-60:]
     return place / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
@@ -56,7 +56,7 @@ def entries() -> list[CachedEncoder]:
 
 
 def clear(name: str = "") -> list[CachedEncoder]:
-    """Remove all entries, or those whose folder begins with `name`. Returns what was removed."""
+    """Remove all entries, or those whose folder begins with `name`. Returns the removed ones."""
     removed = [entry for entry in entries() if entry.folder.name.startswith(name)]
     for entry in removed:
         shutil.rmtree(entry.folder, ignore_errors=True)
@@ -82,7 +82,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _entry(folder: Path) -> CachedEncoder | None:
-    """An entry as it is now, without files that others remove meanwhile; None if its folder is gone."""
+    """The entry in a folder, without files that other processes are removing; None if the folder is gone."""
     files: list[os.stat_result] = []
     try:
         used = folder.stat().st_mtime

@@ -1,4 +1,6 @@
-"""Several encoders as one: the mean of their vectors, as SciRepEval's evaluation takes it (its §5, Adapters + MTL CTRL), or all of them."""
+"""Several encoders as one: the mean of their vectors, as in SciRepEval's evaluation (its §5, Adapters + MTL CTRL), or their
+concatenation.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,15 @@ from .stored import PREFIX
 JOINS: tuple[Join, ...] = get_args(Join)
 SEPARATOR = "+"
 TINY = np.float32(1e-30)
-"""Below the length of any vector but that of zeros."""
+"""Smaller than the length of any vector except zeros."""
 
 
 class Ensemble(Encoder):
     """Encoders whose vectors are joined.
 
-    "mean" is the mean of vectors as they are, which must have the same dimension. "concat" puts them one after the other, each scaled to
-    unit length, so that none outweighs the others, and all of them by the root of their number: the whole has unit length, and the cosine
-    of two papers is the mean of the members' cosines.
+    "mean" is the mean of the vectors as they are, which must have the same dimension. "concat" puts them one after the other, each scaled
+    to unit length, and divides by the root of their number. So the whole has unit length, and the cosine of two papers is the mean of the
+    members' cosines.
     """
 
     def __init__(self, request: EncoderRequest, join: Join, members: Sequence[Encoder]) -> None:
@@ -38,12 +40,12 @@ class Ensemble(Encoder):
 
     @property
     def name(self) -> str:
-        """The request's name, with adapters and the like if there are any."""
+        """The request's name, with its adapters and other changes."""
         return str(self.request)
 
     @once
     def dim(self) -> int:
-        """The vectors' dimension. Raises InvalidRequest if a mean is asked for of vectors of different dimensions."""
+        """The vectors' dimension. Raises InvalidRequest for a mean of different dimensions."""
         dims = [member.dim for member in self.members]
         if self.join == "concat":
             return sum(dims)
@@ -65,17 +67,17 @@ class Ensemble(Encoder):
 
     @property
     def ran_in(self) -> tuple[str, ...]:
-        """See `protocols.Encoder`: those of the members, each once."""
+        """See `protocols.Encoder`: the runtimes of the members, each once."""
         return tuple(dict.fromkeys(name for member in self.members for name in member.ran_in))
 
     @property
     def window(self) -> int:
-        """How many papers are best encoded at once."""
+        """The best number of papers to encode at once."""
         return max(member.window for member in self.members)
 
     @property
     def symmetric(self) -> bool:
-        """Whether every member encodes a paper used as a query just like a paper of the corpus."""
+        """Whether every member encodes a paper used as a query like a paper of the corpus."""
         return all(member.symmetric for member in self.members)
 
     def expect(self, papers: int) -> None:
@@ -106,7 +108,7 @@ class Ensemble(Encoder):
         return self._joined([member.encode(part, advance if number == last else unheard) for number, (member, part) in enumerate(parts)])
 
     def truncated(self, tokens: tuple[Any, ...]) -> int:
-        """See `protocols.Encoder`: the count of the member that reads least."""
+        """See `protocols.Encoder`: the count of the member that reads the fewest tokens."""
         return max(member.truncated(part) or 0 for member, part in zip(self.members, tokens, strict=True))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
@@ -114,18 +116,18 @@ class Ensemble(Encoder):
         return self._joined([member.encode_queries(queries) for member in self.members])
 
     def _joined(self, vectors: Sequence[Vectors]) -> Vectors:
-        """One vector for each text, (n, dim) float32, of all members' vectors of it."""
+        """One vector for each text, (n, dim) float32, joined from those of all members."""
         if self.join == "concat":
             units = [part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), TINY) for part in vectors]
             return np.concatenate(units, axis=1, dtype=np.float32) / np.float32(np.sqrt(len(units)))
-        total = np.zeros((len(vectors[0]), self.dim), np.float32)  # `dim` refuses members of different dimensions
+        total = np.zeros((len(vectors[0]), self.dim), np.float32)  # `dim` rejects members of different dimensions
         for part in vectors:
             total += part
         return total / np.float32(len(vectors))
 
 
 def members_of(name: str) -> tuple[Join, tuple[str, ...]] | None:
-    """How an ensemble joins vectors, and its members' names; None for an encoder that is no ensemble.
+    """An ensemble's way of joining vectors, and its members' names; None for other encoders.
 
     Raises:
         InvalidRequest: `mean:` or `concat:` is not followed by two encoders that read texts.
@@ -145,10 +147,10 @@ def members_of(name: str) -> tuple[Join, tuple[str, ...]] | None:
 
 
 def member_requests(request: EncoderRequest, names: Sequence[str]) -> tuple[EncoderRequest, ...]:
-    """The request for each member: its own adapters, of those that are separated by `+`, and everything else as for the ensemble.
+    """The request for each member: its own adapter from the list separated by `+`, everything else as for the ensemble.
 
     Raises:
-        InvalidRequest: there are adapters for more or fewer members.
+        InvalidRequest: the list is longer or shorter than the members.
     """
     adapters = zip(_each("`adapter`", request.adapter, names), _each("`query_adapter`", request.query_adapter, names), strict=True)
     return tuple(
@@ -158,13 +160,13 @@ def member_requests(request: EncoderRequest, names: Sequence[str]) -> tuple[Enco
 
 
 def joined(adapters: Sequence[str | None]) -> str | None:
-    """One adapter for each member as a request has them: None if none has one, a single name if all have the same."""
+    """The members' adapters in the form of a request: None if none has one, a single name if all have the same."""
     names = [adapter or "" for adapter in adapters]
     return (names[0] if len(set(names)) == 1 else SEPARATOR.join(names)) or None
 
 
 def _each(option: str, adapter: str | None, names: Sequence[str]) -> list[str | None]:
-    """The adapter of each member; one without `+` is every member's."""
+    """The adapter of each member; one without `+` is for every member."""
     if adapter is None or SEPARATOR not in adapter:
         return [adapter] * len(names)
     parts = adapter.split(SEPARATOR)

@@ -1,4 +1,4 @@
-"""Vectors in a FAISS index that was made elsewhere, looked up by id."""
+"""Vectors in a FAISS index from elsewhere, looked up by id."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ LOG = logging.getLogger(__name__)
 class FaissVectors(StoredVectors):
     """Looks vectors up by the ids of papers and queries, in a FAISS index `faiss:FILE`.
 
-    With a file of ids beside it, FAISS's number n is the vector of the id in line n + 1, as `sciretrieve export` writes it. Without
-    one, the index must have numbers that somebody chose for its vectors: they are then the papers' ids.
+    With a file of ids beside it, FAISS's number n is the vector of the id in line n + 1, as `sciretrieve export` writes it. Without one,
+    the index must have explicitly chosen numbers, which are then the papers' ids.
     """
 
     prefix = FAISS_PREFIX
 
     @property
     def metric(self) -> Metric:
-        """The index's own."""
+        """The FAISS index's metric."""
         return self._given.metric
 
     @property
     def ids_file(self) -> Path | None:
-        """The file beside it that has its ids."""
+        """The file of ids beside the index."""
         path = self.path.with_suffix(IDS)
         return path if path.is_file() else None
 
@@ -54,7 +54,7 @@ class FaissVectors(StoredVectors):
         return rows, given.vectors, set()
 
     def _rows(self, given: GivenIndex) -> dict[str, int]:
-        """The row of each id's vector. Whatever leaves a doubt which vector is whose is refused."""
+        """The row of each id's vector. Rejects any index in which a vector's id is in doubt."""
         row_of_number = dict(zip(given.numbers.tolist(), range(len(given.numbers)), strict=True))
         if len(row_of_number) < len(given.numbers):
             numbers, counts = np.unique(given.numbers, return_counts=True)

@@ -1,6 +1,6 @@
-"""Golden vectors: an encoder's vectors for one probe on each side when an index was built, checked when it is next used.
+"""Golden vectors: an encoder's vectors of one probe on each side when an index was built, checked before the next use.
 
-This catches a library upgrade that silently changes embeddings before it affects any ranking.
+They show when a library upgrade silently changes embeddings, before it affects any ranking.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def golden_vectors(encoder: Encoder) -> Vectors:
 
 
 def read_golden(path: Path, dim: int) -> Vectors:
-    """Golden vectors that were saved as .npy: (3, dim) float32.
+    """Golden vectors from a .npy file: (3, dim) float32.
 
     Raises:
         CorruptData: the file is damaged.
@@ -40,7 +40,7 @@ def read_golden(path: Path, dim: int) -> Vectors:
 
 
 def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
-    """Compare the golden vector of one side with what the encoder gives now.
+    """Compare the golden vector of one side with the encoder's vector now.
 
     Raises:
         InvalidRequest: they differ.

@@ -1,4 +1,4 @@
-"""Which language a text is in, where that can be told: by its letters, by English words, and else by py3langid's frequencies of letters."""
+"""Detects the language of a text: by its script, by English words, or by py3langid's frequencies of letters."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ SCRIPTS = {
     **{"DEVANAGARI": "Hindi or its kin", "BENGALI": "Bengali", "TAMIL": "Tamil", "TELUGU": "Telugu", "GEORGIAN": "Georgian"},
     **{"ARMENIAN": "Armenian", "ETHIOPIC": "Amharic", "MYANMAR": "Burmese", "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi"},
 }
-"""Scripts, as Unicode names letters, and the language that each tells."""
+"""Scripts, as Unicode names letters, with the language of each."""
 LANGUAGES = {
     **{"af": "Afrikaans", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "es": "Spanish", "et": "Estonian"},
     **{"fi": "Finnish", "fr": "French", "gl": "Galician", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian"},
     **{"lt": "Lithuanian", "lv": "Latvian", "ms": "Malay", "nb": "Norwegian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish"},
     **{"pt": "Portuguese", "ro": "Romanian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "tr": "Turkish", "vi": "Vietnamese"},
 }
-"""Languages in Latin letters that are told. Not Latin itself: species have its names."""
+"""Detectable languages in Latin script. Latin itself is not among them, since species have Latin names."""
 LEAST_LETTERS, LEAST_WORDS = 12, 3
-"""Latin letters and words of a text below which nothing is told: names and keywords are alike everywhere."""
+"""The fewest Latin letters and words of a detectable text: names and keywords are alike in all languages."""
 FEW = 5
-"""Words of a text of which those with accents may be names, and do not count."""
+"""In texts with fewer words, words with accents may be names and do not count."""
 LEAST_FOREIGN, MOST_ENGLISH = 0.5, 0.02
-"""How likely a language must be, and how unlikely English, for a text to be in it."""
+"""The least probability of a language, and the greatest of English, for a text to be in it."""
 SHORTEST_GREEK = 8
-"""Greek letters of a text that is no formula."""
+"""The fewest Greek letters of a text that is not a formula."""
 LONGEST = 1000
-"""Characters that are looked at."""
+"""The number of characters that are examined."""
 _SURE = "the and with from how what which between their through during among into this these using does role"
 _LIKELY = "of for by are is on to at as can its that"
 SURE, LIKELY = frozenset(_SURE.split()), frozenset(_LIKELY.split())
-"""English words, of which one, and of which two, tell that a text is English; other languages have some of the latter."""
+"""English words: one of the first, or two of the second, show that a text is English; other languages have some of the second."""
 WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_english(text: str) -> bool:
-    """Whether a text has English words that tell its language."""
+    """Whether a text has English words that show its language."""
     words = WORD.findall(text[:LONGEST].lower())
     return not SURE.isdisjoint(words) or len(LIKELY.intersection(words)) > 1
 
 
 def language_of(text: str) -> str:
-    """The language of a text by its English name; "" for English and where that cannot be told."""
+    """The English name of a text's language; "" for English, and if it is unknown."""
     text = text[:LONGEST]
     letters = [char for char in text if char.isalpha()]
     if not text.isascii() and (told := _by_script(letters)):
         return told
     words = WORD.findall(text)
-    if len(words) < FEW:  # "Erdős–Rényi random graphs"
+    if len(words) < FEW:  # such as "Erdős–Rényi random graphs"
         words = [word for word in words if word.isascii()]
     if seems_english(text) or len(letters) < LEAST_LETTERS or len(words) < LEAST_WORDS or text.isupper():
         return ""
@@ -63,7 +63,7 @@ def language_of(text: str) -> str:
 
 
 def mostly_in(texts: Iterable[str]) -> str:
-    """The language that more than half of some texts are in; "" for English and for no one language."""
+    """The language of more than half of some texts; "" for English and for no single language."""
     listed = list(texts)
     others = [text for text in listed if not text.isascii() or not seems_english(text)]
     if 2 * len(others) <= len(listed):
@@ -73,7 +73,7 @@ def mostly_in(texts: Iterable[str]) -> str:
 
 
 def _by_script(letters: list[str]) -> str:
-    """The language that most letters of a text tell; "" for Latin letters, and for letters of formulas."""
+    """The language of most letters of a text; "" for Latin letters, and for letters of formulas."""
     scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in letters)
     told = {script: count for script, count in scripts.items() if script in SCRIPTS}
     if 2 * sum(told.values()) <= len(letters) or (set(told) == {"GREEK"} and told["GREEK"] < SHORTEST_GREEK):
@@ -85,7 +85,7 @@ def _by_script(letters: list[str]) -> str:
 
 @cache
 def _identifier() -> Callable[[str], list[tuple[str, float]]]:
-    """Gives the languages that a text may be in, the likeliest first; opened when it is first needed, which takes a third of a second."""
+    """Gives a text's possible languages, the likeliest first. The first use takes a third of a second."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     rank: Callable[[str], list[tuple[str, float]]] = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True).rank

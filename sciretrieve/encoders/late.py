@@ -1,4 +1,4 @@
-"""Late interaction: an encoder's token vectors of papers, packed as an index keeps them, and how they are packed."""
+"""Late interaction: an encoder's token vectors of papers, and their packed form in an index."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def has_tokens(encoder: Encoder | None) -> bool:
 
 
 def late_by_default(encoder: Encoder) -> bool:
-    """Whether an encoder is one for which late interaction was measured to be a gain."""
+    """Whether late interaction was measured to be a gain for an encoder."""
     return isinstance(encoder, TextEncoder) and encoder.spec.late
 
 
 def late(encoder: Encoder) -> TextEncoder:
-    """The encoder, with token vectors. Raises InvalidRequest for one that has none."""
+    """The encoder, with token vectors. Raises InvalidRequest if it has none."""
     if not isinstance(encoder, TextEncoder):
         raise InvalidRequest(f"late interaction takes a model that reads texts, and {encoder.name} is none; leave out `late`")
     return encoder.with_tokens()
 
 
 def encode_packed(encoder: Encoder, tokens: Tokens, packing: Packing, advance: Advance = unheard) -> tuple[Vectors, FewBits, Counts]:
-    """Encode tokenised papers: vectors, (n, dim); packed token vectors of all, one after the other; and how many each has, (n,)."""
+    """Encode tokenised papers: vectors, (n, dim); the packed token vectors of all, one after the other; and the number of each, (n,)."""
     vectors, readings = late(encoder).encode_late(tokens, packing.pack, advance)
     return vectors, *packed_texts(readings, [batch.places for batch in tokens.batches])
 
 
 def packing_of(encoder: Encoder) -> Packing:
-    """How an encoder's token vectors are packed: learnt once a machine, of the demo's papers, which lie beside the program.
+    """The packing of an encoder's token vectors. It is learnt once per machine, from the demo's papers, which are part of the package.
 
-    A rotation learnt of an index's own papers would be no better, see docs/quality.md.
+    A rotation learnt from an index's own papers would be no better, see docs/quality.md.
     """
     with_tokens = late(encoder)
     path = with_tokens.artifact.folder / "packing.npy"
@@ -58,7 +58,7 @@ def packing_of(encoder: Encoder) -> Packing:
     tokens = with_tokens.tokenise([Paper("", paper["title"], paper["abstract"]) for paper in papers])
     parts: Sequence[Any] = with_tokens.encode_late(tokens, _as_they_are)[1]
     packing = learn(np.concatenate(parts))
-    with suppress(OSError):  # if the cache cannot be written, it is learnt again
+    with suppress(OSError):  # without a writable cache, it is learnt each time
         write_packing(path, packing)
     return packing
 

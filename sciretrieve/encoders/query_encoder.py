@@ -1,4 +1,4 @@
-"""What encodes an index's queries: the encoder that filled it, which is checked before it is used. It outlives snapshots."""
+"""Encodes an index's queries with the encoder that built it, after a check. One query encoder serves several snapshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .stored import LAYOUT, StoredVectors, reads_texts
 from .text_encoder import TextEncoder
 
 UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "late"}
-"""Facts of an encoder in a manifest that do not determine its vectors."""
+"""Facts of an encoder in a manifest that do not affect its vectors."""
 
 
 class QueryEncoder:
@@ -33,32 +33,32 @@ class QueryEncoder:
         """
         Args:
             path: the index's directory, for messages.
-            built: what the manifest says of the encoder that filled the index; None for an index without vectors.
-            golden: its vectors for a probe when the index was built, (3, dim); None if they are not to be checked.
+            built: the manifest's facts of the encoder that built the index; None for an index without vectors.
+            golden: its vectors of a probe when the index was built, (3, dim); None for no check.
             given: an encoder to use in its place, see `query.opening.open_index`.
-            device: where one that is not given runs.
+            device: the device of an encoder that is not given.
         """
         self._path, self._built, self._golden, self._given, self._device = path, built, golden, given, device
         self._checked_sides: set[SideName] = set()
         self.encoded, self.seconds = 0, 0.0
-        """How many queries were encoded because the cache did not have them, for those who remember, and how long that took."""
+        """The number of queries that were encoded because the cache lacked them, and the seconds that this took."""
         self._lacks: dict[SideName, str] = {}
         self._checking = RLock()
 
     def fits(self, built: Mapping[str, Any] | None) -> bool:
-        """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
+        """Whether it also encodes the queries of another generation, with these facts in its manifest."""
         return same_vectors(built, self._built)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that the encoder reads; empty where that is not known."""
+        """The languages that the encoder reads; empty if unknown."""
         return () if self._given is not None or self._built is None else languages_of(self._built)
 
     def lack(self, side: SideName, id: str = "") -> str:
-        """Why nothing here encodes a text, or a paper in place of one, as the index's papers were, for people; "" if something does.
+        """The reason, for the user, why no encoder here can encode a text, or a paper as a query; "" if one can.
 
-        `id` is the query's own, if it has one: by that, vectors made elsewhere have its vector or not. Where somebody named such vectors
-        for the queries, one that is missing is left to be an error. Raises as `encode` for an encoder that is here, and is another.
+        `id` is the query's own, if it has one, by which vectors from elsewhere may have a vector. If the user gave such vectors for the
+        queries, a missing one is an error later. Raises as `encode` if the encoder here is another.
         """
         built = self._built or {}
         if self._given is None and (what := must_be_given(built)):
@@ -72,14 +72,14 @@ class QueryEncoder:
         return self._lacks[side]
 
     def _has(self, id: str) -> bool:
-        """Whether vectors made elsewhere have one of this id."""
+        """Whether vectors from elsewhere include this id."""
         try:
             return isinstance(self.encoder, StoredVectors) and id in self.encoder.rows
-        except (InvalidRequest, NotFound):  # their file is gone, or is another
+        except (InvalidRequest, NotFound):  # their file is gone, or has changed
             return False
 
     def _unavailable(self, side: SideName) -> str:
-        """Why one side of the encoder cannot be opened here; "" if it can."""
+        """The reason why one side of the encoder cannot be opened here; "" if it can."""
         try:
             self._check({side})
             self.encoder.dim  # noqa: B018 - it takes the encoder's files
@@ -91,7 +91,7 @@ class QueryEncoder:
 
     @property
     def symmetric(self) -> bool:
-        """Whether a paper as query has its vector of the corpus; known without the encoder where it is not named by a model."""
+        """Whether a paper as a query has its vector of the corpus: always for vectors from elsewhere and a user's own encoder."""
         if self._given is None and (self._built or {}).get("layout") in (OWN, "vectors"):
             return True
         return self.encoder.symmetric
@@ -102,27 +102,27 @@ class QueryEncoder:
 
         Raises:
             InvalidRequest: the index has no vectors.
-            EncoderMismatch: the given encoder is another than the one that filled the index.
+            EncoderMismatch: the given encoder differs from the index's.
         """
         built = self._built
         if built is None:
             raise InvalidRequest(f"{self._path} has no vectors; search it with `mode='bm25'`")
         if self._given is None:
-            # queries are encoded as exactly as the papers were
+            # queries are encoded with the same precision as the papers
             encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", self._device)
             return late(encoder) if built.get("late") else encoder
         here = self._given.identity()
-        # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
+        # vectors from elsewhere do not show their encoder: the user vouches for them
         compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - UNDECIDING)
         if differing := sorted(key for key in compared if built.get(key) != here[key]):
             raise EncoderMismatch(built["name"], self._given.name, ", ".join(differing))
-        # vectors made elsewhere have none of tokens
+        # vectors from elsewhere have no token vectors
         return late(self._given) if built.get("late") and here["layout"] != "vectors" else self._given
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, dim); the sides that read them are checked first.
 
-        `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
+        `remember` stores them in the cache, for repeated queries. Raises as `encoder`.
         """
         self._check({query.side for query in queries})
         if not remember:
@@ -133,7 +133,7 @@ class QueryEncoder:
         return vectors
 
     def encode_late(self, queries: Sequence[Query]) -> tuple[Vectors, Sequence[Vectors | None]]:
-        """As `encode`, and the token vectors of each query, (tokens, dim); None where the encoder has none."""
+        """As `encode`, with the token vectors of each query, (tokens, dim); None if the encoder has none."""
         if not reads_texts(self.encoder):
             return self.encode(queries), [None] * len(queries)
         self._check({query.side for query in queries})
@@ -141,16 +141,18 @@ class QueryEncoder:
 
     @once
     def with_tokens(self) -> TextEncoder:
-        """The encoder, with token vectors. Raises as `encoder`, and InvalidRequest for one that has none."""
+        """The encoder, with token vectors. Raises as `encoder`, and InvalidRequest if it has none."""
         return late(self.encoder)
 
     def checked(self, side: SideName) -> Encoder:
-        """The encoder, one side of which gives the same vectors as when the index was built. Raises InvalidRequest if it does not."""
+        """The encoder, after a check that one side gives the same vectors as when the index was built. Raises InvalidRequest if it does
+        not.
+        """
         self._check({side})
         return self.encoder
 
     def _check(self, sides: Set[SideName]) -> None:
-        """See, once for each side, whether the encoder still gives what it gave when the index was built."""
+        """Check, once for each side, that the encoder gives the same vectors as when the index was built."""
         if self._golden is None or sides <= self._checked_sides or isinstance(self.encoder, StoredVectors):
             return
         with self._checking:
@@ -160,7 +162,7 @@ class QueryEncoder:
 
 
 class JoinedQueryEncoder(QueryEncoder):
-    """Encodes the queries of several indexes with different encoders: a vector has those by all of them, one after the other."""
+    """Encodes the queries of several indexes with different encoders: a vector is the concatenation of theirs."""
 
     symmetric = False
 
@@ -169,12 +171,12 @@ class JoinedQueryEncoder(QueryEncoder):
         self._parts = tuple(parts)
 
     def lack(self, side: SideName, id: str = "") -> str:
-        """Why one of them cannot encode a text, or a paper in place of one; "" if all can."""
+        """The reason why one of them cannot encode a text, or a paper as a query; "" if all can."""
         return next((why for part in self._parts if (why := part.lack(side, id))), "")
 
     @once
     def encoder(self) -> Encoder:
-        """There is no one encoder: raises InvalidRequest."""
+        """Raises InvalidRequest: there is no single encoder."""
         raise InvalidRequest(f"{self._path} have different encoders, and this needs one; take one index at a time")
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
@@ -183,18 +185,18 @@ class JoinedQueryEncoder(QueryEncoder):
 
 
 def index_encoder(path: Path, built: Mapping[str, Any], given: AnyEncoder | None, device: Device = "cpu") -> Encoder:
-    """The encoder of which an index's manifest says this, or the one given in its place. Raises as `QueryEncoder.encoder`."""
+    """The encoder of an index with these facts in its manifest, or the one given in its place. Raises as `QueryEncoder.encoder`."""
     return QueryEncoder(path, built, None, None if given is None else opened_encoder(given, built, device), device).encoder
 
 
 def languages_of(built: Mapping[str, Any]) -> tuple[str, ...]:
-    """The languages that an encoder of which a manifest says this reads; empty where that is not known."""
+    """The languages that an encoder with these facts reads; empty if unknown."""
     spec = CATALOGUE.get(built["name"])
     return () if spec is None else spec.languages
 
 
 def same_vectors(built: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether encoders of which manifests say this give the same vectors."""
+    """Whether encoders with these facts in manifests give the same vectors."""
     return _deciding(built) == _deciding(other)
 
 

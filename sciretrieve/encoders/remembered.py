@@ -1,4 +1,4 @@
-"""An encoder that encodes each text once on this machine: its vectors are stored in the cache, by the text's hash."""
+"""An encoder with a cache of vectors by the texts' hashes, so that each text is encoded once per machine."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ LOG = logging.getLogger(__name__)
 Item = TypeVar("Item", Paper, Query, tuple[str, ...])
 Result = TypeVar("Result")
 LOOKUP_SIZE = 512
-"""Texts that are looked up, or stored, at a time."""
+"""The number of texts per query of the cache."""
 
 
 class RememberingEncoder:
-    """An encoder's vectors for papers and queries, looked up before they are computed.
+    """Looks up an encoder's vectors of papers and queries before it computes them.
 
-    For work that repeats the same texts: the queries of a benchmark, the candidates of a reranker. If the cache cannot
-    be written, everything is computed each time.
+    For work that repeats texts: the queries of a benchmark, the candidates of a reranker. Without a writable cache, everything is computed
+    each time.
     """
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self.encoded, self.seconds = 0, 0.0
-        """How many texts the encoder read, and how long that took."""
+        """The number of texts that the encoder read, and the seconds that this took."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
-        """As the encoder's own: shape (n, dim), float32."""
+        """As by the encoder: shape (n, dim), float32."""
         return self._look_up_or_encode(papers, [_key("paper", paper) for paper in papers], self._encoder.encode_papers)
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
-        """As the encoder's own: shape (n, dim), float32."""
+        """As by the encoder: shape (n, dim), float32."""
         keys = [_key(query.side, query.paper or Paper("", query.text)) for query in queries]
         return self._look_up_or_encode(queries, keys, self._encoder.encode_queries)
 
     def packed_papers(self, papers: Sequence[Paper], packing: Packing) -> list[FewBits]:
-        """The packed token vectors of each paper, (tokens, kept / 4); for an encoder that has them, see `late`."""
+        """The packed token vectors of each paper, (tokens, kept / 4), for an encoder that has them, see `late`."""
 
         def encode(papers: Sequence[Paper]) -> list[bytes]:
             _, packed, counts = encode_packed(self._encoder, self._encoder.tokenise(papers), packing)
             ends = np.cumsum(counts).tolist()
             return [packed[end - count : end].tobytes() for end, count in zip(ends, counts.tolist(), strict=True)]
 
-        # what was packed otherwise is something else
+        # another packing gives other bytes
         way = hashlib.sha256(packing.array().tobytes()).digest()
         packed = self._remembered(papers, [_key("paper", paper) + way for paper in papers], encode)
         return [np.frombuffer(data, np.uint8).reshape(-1, packing.bytes) for data in packed]
@@ -76,19 +76,19 @@ class RememberingEncoder:
             return [vectors.tobytes() for vectors in encode_sentences(encoder, parts)]
 
         parts = [pieces(paper) for paper in papers]
-        # a text that is split otherwise is something else
+        # another split gives other vectors
         keys = [hashlib.sha256("\0".join(part).encode("utf-8", "surrogatepass")).digest() for part in parts]
         return [np.frombuffer(data, np.float32).reshape(-1, encoder.dim) for data in self._remembered(parts, keys, encode)]
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
-        # vectors made elsewhere are looked up already; and the name of a user's own encoder may be that of another in another index
+        # vectors from elsewhere are already looked up; and a user's own encoder may share its name with another
         if self._encoder.identity()["layout"] in ("vectors", OWN):
             return encode(items)
         parts = self._remembered(items, keys, lambda new_items: [row.tobytes() for row in encode(new_items)])
         return np.frombuffer(b"".join(parts), np.float32).reshape(len(items), self._encoder.dim).copy()
 
     def _remembered(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], list[bytes]]) -> list[bytes]:
-        """What the encoder makes of each item, looked up by its key or else made, and stored."""
+        """The encoder's result for each item, from the cache by its key, or computed and stored."""
         made: list[bytes] = []
         for start in range(0, len(items), LOOKUP_SIZE):
             part = keys[start : start + LOOKUP_SIZE]
@@ -116,7 +116,7 @@ class RememberingEncoder:
         encoder_cache.bound(keep=self._path.parent)
 
     def _with_store(self, action: Callable[[Connection], Result], fallback: Result) -> Result:
-        """Run `action` on the table of vectors; if the table cannot be used, log that and return `fallback`."""
+        """Run `action` on the table of vectors; if it fails, log that and return `fallback`."""
         import sqlite3
 
         try:
@@ -130,7 +130,7 @@ class RememberingEncoder:
 
     @once
     def _path(self) -> Path:
-        """A file for each encoder, named by everything that determines its vectors."""
+        """The file of an encoder, named by everything that determines its vectors."""
         identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}
         facts = [identity, self._encoder.precision]
         return encoder_cache.folder_for(encoder_cache.vectors_directory(), self._encoder.name, facts) / "vectors.sqlite"

@@ -1,7 +1,6 @@
-"""From a user's request to a spec: a row of the catalogue, a model on the hub, a folder; read in another way if so requested.
+"""Turns a user's request into a spec: from a row of the catalogue, a model on the hub, or a folder, with the requested changes.
 
-Folders of sentence-transformers are read as that library reads them (modules.json, pooling, normalisation, prompts),
-without importing it.
+Folders of sentence-transformers are read like that library does (modules.json, pooling, normalisation, prompts), without importing it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ USUAL_LENGTH = 512
 
 
 def resolve(request: EncoderRequest) -> EncoderSpec:
-    """The spec for a request. A model on the hub that is not in the catalogue is downloaded to see what it is.
+    """The spec for a request. A model on the hub that is not in the catalogue is downloaded first.
 
     Raises:
         UnknownName: nothing has that name.
@@ -83,7 +82,7 @@ def is_path(name: str) -> bool:
 
 
 def kinds_of(name: str) -> Mapping[Kind, str]:
-    """Which adapter, expert or code of an encoder reads which kind of benchmark, as the catalogue or a trained one's folder says."""
+    """The adapter, expert or code for each kind of benchmark, from the catalogue or a trained encoder's folder."""
     if name in CATALOGUE:
         return CATALOGUE[name].kinds
     is_trained = is_path(name) and (Path(name).expanduser() / ENCODER).is_file()
@@ -99,7 +98,7 @@ def _base(request: EncoderRequest) -> EncoderSpec:
         if (folder / ENCODER).is_file():
             facts = settings_in(folder / ENCODER)
             base = facts.get("base")
-            # what the folder says of pooling holds for the base, which then need not say it
+            # the folder's pooling also holds for the base, which then needs none
             pooling: Any = facts.get("pooling") if facts.get("pooling") in POOLINGS else None
             return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(str(base), pooling=pooling)))
         return _described(request, ModelFiles(str(folder), FOLDER_FILES))
@@ -119,7 +118,7 @@ def _base(request: EncoderRequest) -> EncoderSpec:
 
 
 def _described(request: EncoderRequest, part: ModelFiles) -> EncoderSpec:
-    """The spec of a model that is not in the catalogue, with a warning if nobody says how its vectors are made."""
+    """The spec of a model outside the catalogue, with a warning if its files define no pooling."""
     name = request.encoder
     folder = obtain(part, name)
     spec = describe(name, part, folder)
@@ -133,19 +132,19 @@ def _described(request: EncoderRequest, part: ModelFiles) -> EncoderSpec:
 
 
 def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
-    """The spec with another adapter or control code on its papers ("adapter") or its text queries ("query_adapter")."""
+    """The spec with another adapter or control code for papers ("adapter") or text queries ("query_adapter")."""
     if name in spec.codes:
         return replace(spec, sides=_changed(spec.sides, option, lambda side: side.with_code(name)))
     if spec.codes:
         raise UnknownName(f"control code of {spec.name}", name, spec.codes)
-    if name in spec.tasks or (spec.layout == "instructed" and len(name.split()) > 1):  # of several words: an instruction
+    if name in spec.tasks or (spec.layout == "instructed" and len(name.split()) > 1):  # several words are an instruction
         return replace(spec, sides=_with_task(spec.sides, option, name))
     if spec.layout not in ("adapters", "packed", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
         if spec.tasks:
             raise UnknownName(f"adapter of {spec.name}", name, spec.tasks)
         raise InvalidRequest(f"{spec.name} has no adapter {name!r}; give a folder or a hub id that holds one")
     if spec.layout == "transformers":
-        # adapters for papers are trained as SPECTER2's were: title and abstract around the separator, [CLS], Euclidean
+        # adapters for papers are trained like SPECTER2's: title and abstract around the separator, [CLS], Euclidean
         spec = replace(spec, layout="adapters", sides=same(TITLE_SEP_ABSTRACT), pooling="cls", normalise=False, metric="l2")
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
     return replace(spec, parts={**spec.parts, option: ModelFiles(source, ADAPTER_FILES)}, sides=_with_task(spec.sides, option, option))
@@ -176,14 +175,14 @@ def _with_task(sides: Sides, option: str, task: str) -> Sides:
 
 
 def _changed(sides: Sides, option: str, change: Callable[[Side], Side]) -> Sides:
-    """The sides with those changed that an option is about: text queries, or papers on either side."""
+    """The sides, with those changed that an option names: text queries, or papers on either side."""
     if option == "query_adapter":
         return replace(sides, query=change(sides.query))
     return replace(sides, paper=change(sides.paper), paper_as_query=change(sides.paper_as_query))
 
 
 def describe(name: str, part: ModelFiles, folder: Path) -> EncoderSpec:
-    """The spec of a model that is not in the catalogue, from the files in its folder.
+    """The spec of a model outside the catalogue, from the files in its folder.
 
     Raises:
         InvalidRequest: it needs something that is not supported.
@@ -224,7 +223,7 @@ def describe(name: str, part: ModelFiles, folder: Path) -> EncoderSpec:
 
 
 def _modules(folder: Path) -> tuple[Pooling, bool]:
-    """Pooling and normalisation as modules.json of sentence-transformers defines them."""
+    """Pooling and normalisation from modules.json of sentence-transformers."""
     pooling: Pooling | None = None
     normalise = False
     for module in settings_in(folder / "modules.json", []):
@@ -253,9 +252,9 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
 
 
 def positions(config: Mapping[str, Any]) -> int | None:
-    """Tokens that a model has positions for, by its config.json; None where that does not say.
+    """The number of tokens that a model has positions for, from its config.json; None if unknown.
 
-    RoBERTa's and MPNet's families number them from after the padding token.
+    RoBERTa's and MPNet's families number positions from after the padding token.
     """
     count, padding = config.get("max_position_embeddings"), config.get("pad_token_id")
     if not isinstance(count, int) or count < 1:
@@ -265,7 +264,7 @@ def positions(config: Mapping[str, Any]) -> int | None:
 
 
 def settings_in(path: Path, default: Any = None) -> Any:
-    """The contents of a model's JSON file: an object, or a list if `default`, which is returned if there is no file, is a list.
+    """The contents of a model's JSON file: an object, or a list if `default` is a list. `default` is returned for a missing file.
 
     Raises:
         CorruptData: it holds something else, or it is missing and there is no default.

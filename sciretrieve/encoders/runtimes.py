@@ -1,6 +1,6 @@
-"""Running one task of an encoder: runtimes in order of preference, each checked before use and abandoned when it fails.
+"""Runs one task of an encoder: runtimes in order of preference, each checked before use, and replaced when it fails.
 
-For many texts, which way of running it is quickest on this machine is measured once, and remembered beside its graph.
+For many texts, the speed of each runtime on this machine is measured once and stored beside its graph.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cud
 
 LOG = logging.getLogger(__name__)
 LEAST_COSINE = 0.9999
-"""Least cosine to the vectors of plain torch in fp32, for a runtime in bf16."""
+"""The least cosine of a bf16 runtime's vectors to those of plain torch in fp32."""
 LARGEST_DIFFERENCE = 1e-4
-"""Largest difference from any component of those vectors, for a runtime in fp32."""
+"""The largest difference of an fp32 runtime's components from those of plain torch in fp32."""
 TEXT = PROBES[5]
-"""About as long as an abstract."""
+"""A text about as long as an abstract."""
 ROUNDS = 4
 LONG_ENOUGH = 6.0
 """Seconds after which no further round begins."""
@@ -43,9 +43,9 @@ class Runtime(Protocol):
     """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before `machine` or `run` is used.
 
     Attributes:
-        name: the library and the arithmetic, which determine the vectors, as in "OpenVINO bf16".
-        way: the name, and how it uses the cores, as in "OpenVINO bf16 in 2 streams".
-        budget: tokens a batch, padding included.
+        name: the library and the arithmetic, such as "OpenVINO bf16".
+        way: the name and the use of the cores, such as "OpenVINO bf16 in 2 streams".
+        budget: tokens per batch, padding included.
         precision: the arithmetic.
     """
 
@@ -56,27 +56,26 @@ class Runtime(Protocol):
 
     @property
     def machine(self) -> str:
-        """The processor and the library's version: a check is valid as long as these stay the same."""
+        """The processor and the library's version. A check is valid while these stay the same."""
 
     def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """Encode: (texts, dim) float32; and what `read` makes of each batch's token vectors, if the artifact is for late interaction.
+        """Encode: (texts, dim) float32; and the results of `read` for each batch's token vectors, if the artifact is for late interaction.
 
-        Safe to call from several threads. `advance` may be told of texts before all are done.
+        Safe to call from several threads. `advance` may be called before all texts are done.
         """
 
 
 class Runtimes:
     """One task of an encoder on this machine, in the first of its runtimes that works.
 
-    A runtime is checked once against plain torch in fp32, and the result is stored with the graph. In bf16 every probe
-    text must keep a cosine of 0.9999, in fp32 every component must stay within 1e-4; for a cross-encoder, the scores of all
-    pairs are treated as one vector, less its mean. If a runtime fails the check, or raises anything during it or while
-    encoding, the next one takes over and encodes the same texts again. Lack of memory and sciretrieve's own errors do not
-    count as failures of a runtime, and are raised.
+    Each runtime is checked once against plain torch in fp32; the result is stored with the graph. In bf16 every probe text must keep a
+    cosine of 0.9999, in fp32 every component must stay within 1e-4; for a cross-encoder, the scores of all pairs are treated as one vector,
+    minus its mean. If a runtime fails the check, or raises anything during it or while encoding, the next one takes over and encodes the
+    same texts again. Lack of memory and sciretrieve's own errors are not failures of a runtime, and are raised.
     """
 
     def __init__(self, encoder: str, artifact: Artifact, requested: Precision, list_runtimes: Callable[[], Sequence[Runtime]]) -> None:
-        """`list_runtimes` gives the runtimes, the preferred first; it may raise InvalidRequest."""
+        """`list_runtimes` gives the runtimes, the preferred first, and may raise InvalidRequest."""
         self.artifact = artifact
         self._encoder, self._requested, self._list_runtimes = encoder, requested, list_runtimes
         self._lock = Lock()
@@ -91,7 +90,7 @@ class Runtimes:
 
     @property
     def budget(self) -> int:
-        """Tokens a batch of the runtime in use. Raises as `run`."""
+        """Tokens per batch of the runtime in use. Raises as `run`."""
         return self._current().budget
 
     @property
@@ -122,7 +121,7 @@ class Runtimes:
             except (SciretrieveError, MemoryError):
                 raise
             except Exception as error:  # OpenVINO and torch raise many classes
-                if error in stops:  # it is not the runtime that failed
+                if error in stops:  # not a failure of the runtime
                     raise
                 self._abandon(runtime, error)
             else:
@@ -148,7 +147,7 @@ class Runtimes:
             return self._usable
 
     def _abandon(self, runtime: Runtime, error: Exception) -> None:
-        """Go on to the next runtime, and record that this one raised; unless another thread did so already."""
+        """Go on to the next runtime, and record that this one raised; unless another thread already did."""
         with self._lock:
             if runtime is self._usable:
                 facts = {"raised": _in_one_line(error)}
@@ -157,7 +156,7 @@ class Runtimes:
                 self._save_check(runtime, facts)
 
     def _advance(self, runtime: Runtime, fault: str, *, warn: bool) -> None:
-        """Go on to the next runtime. Raises Unavailable if there is none; then this one is tried again when next needed."""
+        """Go on to the next runtime. Raises Unavailable if there is none; this one is then tried again when next needed."""
         if len(self._remaining) == 1:
             advice = "use `device='cpu'`" if "cuda" in runtime.name else "please report it, with the model's name"
             raise Unavailable(f"{self._encoder} cannot be run on this machine: {'; '.join([*self._faults, fault])}; {advice}")
@@ -167,7 +166,7 @@ class Runtimes:
             LOG.warning("%s: %s; continuing in %s", self._encoder, fault, self._remaining[0].way)
 
     def _check(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
-        """The result of a runtime's check, and whether it was known before."""
+        """The result of a runtime's check, and whether it was stored before."""
         known_facts = self._saved_checks().get(_key(runtime))
         if known_facts is not None:
             return known_facts, True
@@ -184,13 +183,13 @@ class Runtimes:
             raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.way} would be next, but {error}") from error
         except Exception as error:  # OpenVINO and torch raise many classes
             facts = {"raised": _in_one_line(error)}
-            if len(self._remaining) == 1:  # it is the last one, so it is tried again next time
+            if len(self._remaining) == 1:  # the last one is tried again next time
                 return facts, False
         self._save_check(runtime, facts)
         return facts, False
 
     def _fault(self, runtime: Runtime, facts: Mapping[str, Any]) -> str | None:
-        """Why a runtime cannot be used. Raises InvalidRequest if bf16 was requested and changes the vectors."""
+        """The fault of a runtime, if it has one. Raises InvalidRequest if bf16 was requested and changes the vectors."""
         if "raised" in facts:
             return f"{runtime.way} failed ({facts['raised']})"
         cosine, difference = facts["cosine"], facts["difference"]
@@ -209,12 +208,12 @@ class Runtimes:
         return dict(read_json(path)) if path.exists() else {}
 
     def _save_check(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # if the cache cannot be written, the check is repeated next time
+        with suppress(OSError):  # without a writable cache, the check is repeated next time
             write_json(self.artifact.folder / "checked.json", self._saved_checks() | {_key(runtime): facts})
 
 
 def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
-    """The runtimes of a CPU: OpenVINO in bf16 where the CPU supports it, in fp32, and torch, if it is installed, which needs the weights.
+    """The runtimes of a CPU: OpenVINO in bf16 if the CPU supports it, OpenVINO in fp32, and torch, if installed, which needs the weights.
 
     Raises:
         InvalidRequest: bf16 was requested, and the CPU does not support it.
@@ -233,16 +232,16 @@ def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 def for_many(
     encoder: str, artifact: Artifact, requested: Precision, precision: Arithmetic, weights: Callable[[], Weights]
 ) -> list[Runtime]:
-    """The runtimes of a CPU for thousands of texts: all ways in a precision that works, the quickest first, then those of `on_cpu`.
+    """The runtimes of a CPU for thousands of texts: all ways in the working precision, the fastest first, then those of `on_cpu`.
 
     Args:
         encoder: its name, for messages.
         artifact, requested, weights: as in `on_cpu`.
-        precision: the precision that works.
+        precision: the working precision.
     """
 
     def ways() -> list[Runtime]:
-        # in fp32 torch was nowhere quicker, and its vectors differ in their last bits
+        # in fp32, torch was faster nowhere, and its vectors differ in their last bits
         in_torch = [TorchRuntime(weights, artifact, "cpu", "bf16")] if precision == "bf16" and has("torch") else []
         return [*(OpenVinoRuntime(artifact, precision, count) for count in streams()), *in_torch]
 
@@ -252,7 +251,7 @@ def for_many(
 
 
 def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
-    """The runtimes of GPUs: torch in bf16 where they support it, and in fp32.
+    """The runtimes of GPUs: torch in bf16 if they support it, and in fp32.
 
     Raises:
         InvalidRequest: bf16 was requested, and the GPUs do not support it.
@@ -268,31 +267,31 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 
 
 def threads() -> int:
-    """How many threads an encoder may use."""
+    """The number of threads for an encoder."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, thread_limit() or cores)
 
 
 def streams() -> list[int]:
-    """Into how many streams the cores may usefully be split: each needs memory, so no more than eight have a core each."""
+    """The useful numbers of streams; one per core only up to eight cores, since each stream needs memory."""
     count = threads()
     return sorted({1, -(-count // 4), -(-count // 2), *([count] if count <= 8 else [])})
 
 
 def rates(artifact: Artifact) -> Mapping[str, float]:
-    """Tokens a second of each way that was measured on this machine, with as many threads as are used now; empty if none was."""
+    """Tokens per second of each way measured on this machine with today's number of threads; empty if there is none."""
     path = artifact.folder / "rates.json"
     known: Mapping[str, Any] = read_json(path) if path.exists() else {}
     return dict(known.get(_here(artifact), {}))
 
 
 def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequence[Runtime]]) -> list[str]:
-    """The ways of running an encoder, by their names, the quickest first.
+    """The names of the ways to run an encoder, the fastest first.
 
     Args:
         artifact: the encoder's task in the cache.
         name: the encoder's name, for messages.
-        make_ways: gives the ways; what they load while they are measured is dropped.
+        make_ways: gives the ways; they are dropped after the measurement.
     """
     ways = make_ways()
     known = dict(rates(artifact))
@@ -300,13 +299,13 @@ def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequen
         LOG.info("measuring in which way %s runs quickest on this machine, once", name)
         known |= _measured(artifact, ways)
         path = artifact.folder / "rates.json"
-        with suppress(OSError):  # if the cache cannot be written, it is measured again next time
+        with suppress(OSError):  # without a writable cache, it is measured again next time
             write_json(path, (read_json(path) if path.exists() else {}) | {_here(artifact): known})
     return sorted((way.way for way in ways), key=lambda way: -known.get(way, 0.0))
 
 
 def _measured(artifact: Artifact, ways: Sequence[Runtime]) -> dict[str, float]:
-    """Tokens a second of each way, the best of several rounds in which they take turns; 0 for a way that raises an error."""
+    """Tokens per second of each way, the best of several alternating rounds; 0 for a way that raises an error."""
     texts = [TEXT] * (2 * max(streams()) * BUDGET // len(TEXT.split()))
     work = {way.way: artifact.tokenise(texts, way.budget) for way in ways}
     seconds: dict[str, float] = {}
@@ -331,7 +330,7 @@ def _measured(artifact: Artifact, ways: Sequence[Runtime]) -> dict[str, float]:
 
 
 def _here(artifact: Artifact) -> str:
-    """The machine, and how many threads are used: rates are valid as long as these stay the same."""
+    """The machine and the number of threads, for which measured rates are valid."""
     return f"{OpenVinoRuntime(artifact, 'fp32').machine}, {threads()} threads"
 
 
@@ -340,10 +339,10 @@ def _key(runtime: Runtime) -> str:
 
 
 def comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
-    """How far vectors of texts, (n, dim), are from those that are expected: the least cosine, the largest difference."""
+    """The distance of vectors, (n, dim), from the expected ones: the least cosine, the largest difference."""
     difference = float(np.abs(actual - expected).max())
     if expected.shape[1] == 1:
-        # a single number has no direction, and a constant added to all scores changes no ranking: so take their correlation
+        # a single number has no direction, and a constant added to all scores changes no ranking, so this is their correlation
         expected, actual = (expected - expected.mean()).T, (actual - actual.mean()).T
     lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(actual, axis=1)
     cosine = float(((actual * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
@@ -351,6 +350,6 @@ def comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
 
 
 def _in_one_line(error: Exception) -> str:
-    """An error's class and the last line of its message, which in OpenVINO's long ones has the reason."""
+    """An error's class and the last line of its message, which has the reason in OpenVINO's long ones."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1][:200]}" if lines else type(error).__name__

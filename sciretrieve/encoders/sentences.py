@@ -1,7 +1,7 @@
-"""Models that read a paper sentence by sentence (ASPIRE): a vector of each sentence of its abstract, and none of the paper.
+"""Models that read a paper sentence by sentence (ASPIRE): a vector for each sentence of its abstract, none for the paper.
 
-As the authors' code (github.com/allenai/aspire, examples/ex_aspire_consent.py): title, separator and abstract are read together, and a
-sentence's vector is the mean of its tokens' last states. The title is read, but is no sentence.
+As in the authors' code (github.com/allenai/aspire, examples/ex_aspire_consent.py), title, separator and abstract are read together. A
+sentence's vector is the mean of its tokens' last states. The title is read, but is not a sentence.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .specs import EncoderRequest
 from .text_encoder import TextEncoder
 
 AT_ONCE = 64
-"""Papers whose tokens' states are held at once: at most 100 MB of a BERT-base's."""
+"""The number of papers whose token states are held at once: at most 100 MB of a BERT-base's."""
 
 
 def open_sentence_encoder(name: str, *, precision: Precision = "auto", device: Device = "auto") -> TextEncoder | None:
-    """The model of that name, or at that hub id, if it is one of the catalogue that reads sentences; else None.
+    """The model of that name or hub id, if it is a sentence model of the catalogue; else None.
 
-    Its files are downloaded when they are first needed. Raises InvalidRequest if this machine lacks the device.
+    Its files are downloaded when first needed. Raises InvalidRequest if this machine lacks the device.
     """
     for spec in CATALOGUE.values():
         if spec.pairing and name in (spec.name, spec.parts["base"].source):
@@ -34,15 +34,15 @@ def open_sentence_encoder(name: str, *, precision: Precision = "auto", device: D
 
 
 def pieces(paper: Paper) -> tuple[str, ...]:
-    """What is read of a paper: its title, "" for none, and the sentences of its abstract."""
+    """The texts of a paper that are read: its title, "" for none, and the sentences of its abstract."""
     return (" ".join(paper.title.split()), *sentences(paper.abstract))
 
 
 def encode_sentences(encoder: TextEncoder, papers: Sequence[tuple[str, ...]]) -> list[Vectors]:
-    """The vectors of papers' sentences, for `pieces` of papers: of each (sentences, dim) float32, at least one.
+    """The vectors of papers' sentences, from `pieces` of papers: for each (sentences, dim) float32, at least one.
 
-    Sentences that the model's length leaves no token of are left out. Where none is left, the title is the one sentence; where there is no
-    title either, whatever is read.
+    Sentences beyond the model's length are left out. If none is left, the title is the one sentence; without a title, everything that is
+    read.
 
     Raises: as `TextEncoder.encode_papers`.
     """
@@ -55,7 +55,7 @@ def encode_sentences(encoder: TextEncoder, papers: Sequence[tuple[str, ...]]) ->
 
 
 def _means(encoder: TextEncoder, paper: tuple[str, ...], states: Vectors) -> Vectors:
-    """The mean of each sentence's token states. Before the first and after the last token stand the model's own."""
+    """The mean of each sentence's token states, without the model's own first and last tokens."""
     title, *rest = encoder.artifact.lengths(paper).tolist()
     first, last = 1 + title + 1, len(states) - 1  # [CLS], title, [SEP]
     ends = np.minimum(np.cumsum([first, *rest]), last).tolist()

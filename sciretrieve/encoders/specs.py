@@ -1,7 +1,6 @@
-"""What an encoder is, as data: where its weights come from, how each side becomes text, how token states become vectors.
+"""Encoders as data: the source of the weights, the text of each side, the pooling of token states.
 
-An encoder has three sides, since a model may read each differently: a paper of the corpus, a text query, and a paper
-in place of a query.
+An encoder has three sides, since a model may read each differently: a paper of the corpus, a text query, and a paper as a query.
 """
 
 from __future__ import annotations
@@ -14,33 +13,37 @@ from ..base.choices import SIDES, Metric, PoolingName, SideName, check_types
 from .languages import ENGLISH
 
 Pooling = Literal["mean", "cls", "second"]
-"""Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
+"""The pooling of token states: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
 Layout = Literal[
     "transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "packed", "mixed", "oagbert", "sentences", "cross"
 ]
-"""How the files are laid out, which decides the module of `layouts` that reads them."""
+"""The layout of the files, which decides the module of `layouts` that reads them."""
 
 Join = Literal["mean", "concat"]
-"""How an ensemble makes one vector of its members': their mean, or all of them, one after the other, each scaled to unit length."""
+"""The way to join members' vectors: their mean, or their concatenation, each scaled to unit length."""
 
 Pairing = Literal["closest", "transport"]
-"""How the sentences of two papers make one score: `matching.sentence_pairs` has a function for each."""
+"""The way to compare the sentences of two papers: `matching.sentence_pairs` has a function for each."""
 
 FIELD_SEPARATOR = "\x1e"
-"""Stands in a text where one of its fields ends and the next begins; the encoder reads its tokenizer's separator there. It is Unicode's
-own record separator, which no words have in them."""
+"""Marks the boundary between two fields of a text; the encoder reads its tokenizer's separator there. It is Unicode's own record separator,
+which no word contains.
+"""
 
 Kind = Literal["search", "proximity", "labels", "classification", "regression"]
-"""What a benchmark asks for: papers for a query, papers related to a paper, labels that are ranked by their vectors as papers are; or a
-class or a number, predicted from a paper's vector."""
+"""The kind of a benchmark's task: papers for a query, papers related to a paper, or labels ranked by their vectors like papers; or a class
+or number predicted from a paper's vector.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """How one side is read: `{title}`, `{abstract}`, `{text}` and `{sep}` (the tokenizer's separator) are filled into
-    `text`, or where title or abstract is missing into `alone`, if that is not ""; `task` names the adapter, expert or instruction
-    that reads it, "" the model alone."""
+    """The text template and the task of one side.
+
+    `text` has the fields `{title}`, `{abstract}`, `{text}` and `{sep}` (the tokenizer's separator). `alone`, if it is not "", replaces it
+    for a paper without title or abstract. `task` names the adapter, expert or instruction, "" for the model alone.
+    """
 
     text: str
     task: str = ""
@@ -51,7 +54,7 @@ class Side:
         return self.text if (title and abstract) or not self.alone else self.alone
 
     def filled(self, title: str, abstract: str, separator: str) -> str:
-        """The text by which it reads a paper, or as its title a query, with the tokenizer's separator between fields."""
+        """The text of a paper, or of a query as a title, with the tokenizer's separator between fields."""
         text = self.template(title, abstract).format(sep=separator, title=title, abstract=abstract, text=title)
         return text.replace(FIELD_SEPARATOR, separator).strip()
 
@@ -60,7 +63,7 @@ class Side:
         return replace(self, text=f"{code} {self.text.partition(' ')[2]}")
 
     def bare(self) -> Side:
-        """The same with a title, or an abstract, alone where the other is missing, without what joins the two."""
+        """The same, but a lone title or abstract is read without the separator."""
         return replace(self, alone=self.text.replace("{sep}", "").replace("{title} {abstract}", "{title}{abstract}"))
 
 
@@ -77,7 +80,7 @@ class Sides:
         return replace(self, paper=self.paper.bare(), paper_as_query=self.paper_as_query.bare())
 
     def side(self, name: SideName) -> Side:
-        """One of the three."""
+        """One of the three sides."""
         side: Side = getattr(self, name)
         return side
 
@@ -93,10 +96,10 @@ class ModelFiles:
 
     Attributes:
         source: `package:NAME` (its `model/` folder), `package:NAME/FOLDER`, a directory, or a Hugging Face repository.
-        files: what is needed; `a|b` is the first of several that exists, a trailing `?` marks what may be absent.
+        files: the needed files; `a|b` is the first of several that exists, a trailing `?` marks an optional file.
         revision: the repository's commit, branch or tag.
-        sha256: file -> digest, where we know what the file must be.
-        note: how to get the files if no repository has them; such a part is only looked up on this machine. Of a package: what else to do.
+        sha256: file -> digest, for files with known contents.
+        note: how to get the files if no repository has them; such a part is never downloaded. For a package: an alternative.
     """
 
     source: str
@@ -111,7 +114,7 @@ class EncoderSpec:
     """One encoder.
 
     Attributes:
-        name: what `--encoder` calls it.
+        name: its name for `--encoder`.
         about: one line for the catalogue.
         layout: how its files are laid out.
         parts: its files by the role that the layout gives them; `base` is always there.
@@ -119,18 +122,18 @@ class EncoderSpec:
         pooling: how token states become one vector.
         normalise: whether vectors are scaled to unit length.
         metric: the similarity that the model was trained for.
-        max_length: tokens read, special ones included; what follows is cut off, and before, where the model has fewer positions.
+        max_length: the most tokens that are read, special ones included; fewer if the model has fewer positions.
         citation: the paper, or the model's home.
         tasks: the tasks that the model knows, in the order of its files.
-        members: for an ensemble, the encoders whose vectors are joined; what it says of files and texts is then the first one's.
-        join: how.
-        kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
-        codes: control codes, one of which each text begins with, chosen as adapters are.
-        late: whether late interaction is part of the default, because it was measured to be a gain, see docs/quality.md.
-        pairing: how two papers' sentences are compared, of a model that has a vector of each and none of a paper; "" for others.
-        licence: that of the weights, where a package that we depend on brings them.
-        languages: those that the model reads, by their English names; empty where that is not known, and where it reads most. All that have
-            a name here read English.
+        members: for an ensemble, the encoders whose vectors are joined; files and texts are then the first one's.
+        join: the way to join them.
+        kinds: the task for each kind of benchmark that needs another than the sides'; empty if none does.
+        codes: control codes; each text begins with one, chosen like an adapter.
+        late: whether late interaction is on by default, since it was measured to be a gain, see docs/quality.md.
+        pairing: how two papers' sentences are compared, for a sentence model; "" for others.
+        licence: the licence of the weights, if a required package contains them.
+        languages: the languages that the model reads, by their English names; empty if unknown, or if it reads most. All models named here
+            read English.
     """
 
     name: str
@@ -154,7 +157,7 @@ class EncoderSpec:
     languages: tuple[str, ...] = (ENGLISH,)
 
     def roles(self, task: str) -> tuple[str, ...]:
-        """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""
+        """The parts that a task needs: only its own adapter of a set of adapters, every part in other layouts."""
         if self.layout in ("adapters", "packed"):
             return ("base", task) if task else ("base",)
         return tuple(self.parts)
@@ -162,16 +165,16 @@ class EncoderSpec:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRequest:
-    """A user's request for an encoder, from which it can be found again: see `load_encoder`.
+    """A user's request for an encoder, by which it can be found again: see `load_encoder`.
 
     Attributes:
         encoder: the name, folder, hub id or ensemble.
-        adapter, query_adapter: what reads papers, and text queries.
+        adapter, query_adapter: the adapters for papers and for text queries.
         bare_titles: whether a paper without an abstract is its title alone.
-        pooling: how token states become one vector.
-        template, query_template: how papers, and text queries, become text.
+        pooling: the pooling of token states.
+        template, query_template: the texts of papers and of text queries.
 
-    None keeps what the encoder has.
+    None keeps the encoder's own value.
     """
 
     encoder: str
@@ -188,15 +191,15 @@ class EncoderRequest:
     def __str__(self) -> str:
         pooling = self.pooling and f"{self.pooling} pooling"
         templates = [template and repr(template) for template in (self.template, self.query_template)]
-        adapters = dict.fromkeys((self.adapter, self.query_adapter))  # one that reads both sides is named once
+        adapters = dict.fromkeys((self.adapter, self.query_adapter))  # an adapter for both sides is named once
         return " with ".join(part for part in (self.encoder, *adapters, pooling, *templates) if part)
 
 
 def joint_metric(join: Join, metrics: Sequence[Metric]) -> Metric:
-    """The similarity of vectors that join those of several encoders.
+    """The similarity for joined vectors.
 
-    Of a mean it is the one that all members were trained for; cosine if they differ. Parts of unit length, one after the other, have the
-    mean of the members' cosines as theirs.
+    For a mean it is the members' own, or cosine if they differ. For a concatenation it is cosine, which is the mean of the members'
+    cosines.
     """
     return metrics[0] if join == "mean" and len(set(metrics)) == 1 else "cosine"
 

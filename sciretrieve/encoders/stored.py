@@ -1,4 +1,4 @@
-"""Vectors made elsewhere, looked up by id: JSON Lines as SciDocs and SciRepEval write them, .npy with ids, Parquet."""
+"""Vectors from elsewhere, looked up by id: JSON Lines as SciDocs and SciRepEval write them, .npy with ids, Parquet."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ..protocols import Advance, Encoder, unheard
 
 PREFIX = "vectors:"
 LAYOUT = "vectors"
-"""The layout, in an encoder's identity, of vectors that are looked up."""
+"""The layout, in an encoder's identity, of vectors looked up by id."""
 IDS = ".ids.txt"
-"""The suffix of the file beside vectors that has their ids, one per line."""
+"""The suffix of the file with the vectors' ids, one per line."""
 ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")
 VECTOR_NAMES = ("embedding", "vector", "embeddings")
 WINDOW = 4096
@@ -49,12 +49,12 @@ class StoredVectors(Encoder):
 
     @property
     def name(self) -> str:
-        """The prefix and the path, as they were given."""
+        """The prefix and the path, as given."""
         return f"{self.prefix}{self.path}"
 
     @property
     def metric(self) -> Metric:
-        """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; `metric` changes that."""
+        """Euclidean distance, as for the published vectors of SPECTER's family; `metric` changes that."""
         return "l2"
 
     @property
@@ -64,7 +64,7 @@ class StoredVectors(Encoder):
 
     @property
     def empty(self) -> Set[str]:
-        """Ids whose vector is an empty list, as SciDocs' files may have it: they are known but have no vector."""
+        """Ids whose vector is an empty list, as in SciDocs' files: known ids without a vector."""
         return self._table[2]
 
     @property
@@ -73,7 +73,7 @@ class StoredVectors(Encoder):
         return self._table[1]
 
     def exact(self, ids: Sequence[str]) -> npt.NDArray[np.floating]:
-        """Vectors as precise as the file has them, (n, dim). Raises KeyError for an id without one."""
+        """Vectors in the file's precision, (n, dim). Raises KeyError for an id without one."""
         rows, vectors, _ = self._table
         return np.asarray(vectors[[rows[id] for id in ids]]) if len(ids) else np.empty((0, self.dim), np.float32)
 
@@ -90,8 +90,8 @@ class StoredVectors(Encoder):
         """The papers' ids."""
         return [paper.id for paper in papers]
 
-    def encode(self, tokens: list[str], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it is quick
-        """The vectors of the papers with these ids. Raises InvalidRequest where one has none."""
+    def encode(self, tokens: list[str], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it is fast
+        """The vectors of the papers with these ids. Raises InvalidRequest for an id without one."""
         rows, vectors, _ = self._table
         try:
             return np.ascontiguousarray(vectors[[rows[id] for id in tokens]], np.float32)
@@ -103,12 +103,12 @@ class StoredVectors(Encoder):
             ) from None
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
-        """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""
+        """The queries' vectors, by their ids. Raises InvalidRequest for an id without one."""
         return self.encode([query.id for query in queries])
 
     @property
     def ids_file(self) -> Path | None:
-        """The file beside it that has its ids; None if it has them itself."""
+        """The file with the ids beside it; None if the vectors' file has them."""
         if ".npy" not in _suffixes(self.path):
             return None
         names = [self.path.with_suffix(suffix) for suffix in (IDS, ".ids", ".txt", ".ids.json")]
@@ -116,7 +116,7 @@ class StoredVectors(Encoder):
 
     @once
     def _digests(self) -> dict[str, str]:
-        """The SHA-256 of each file that says which paper has which vector."""
+        """The SHA-256 of each file that assigns vectors to papers."""
         digests = {}
         for path in filter(None, (self.path, self.ids_file)):
             with path.open("rb") as file:
@@ -161,7 +161,7 @@ class StoredVectors(Encoder):
 
 
 def reads_texts(encoder: Encoder | None) -> bool:
-    """Whether an encoder reads texts, which takes long, and does not just look vectors up; none does not."""
+    """Whether an encoder reads texts, which is slow, instead of looking vectors up; False for None."""
     return encoder is not None and not isinstance(encoder, StoredVectors)
 
 
@@ -169,14 +169,14 @@ def read_ids(ids_file: Path, vectors_file: Path) -> list[str]:
     """The ids in a file, one per line, or in a list as JSON. Raises InvalidRequest if they cannot be read."""
     try:
         text = ids_file.read_text(encoding="utf-8")
-        # `splitlines` would also split at characters that ids may have
+        # `splitlines` would also split at characters that ids may contain
         return [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.removesuffix("\n").split("\n")
     except (RecursionError, TypeError, ValueError) as error:
         raise InvalidRequest(f"{ids_file} cannot be read ({error}); it holds the ids of {vectors_file.name}, in order") from error
 
 
 def rows_of(ids: Sequence[str], ids_file: Path) -> dict[str, int]:
-    """The row of each id. Raises InvalidRequest for an id that comes twice."""
+    """The row of each id. Raises InvalidRequest for a repeated id."""
     rows: dict[str, int] = {}
     for row, id in enumerate(ids):
         if rows.setdefault(id, row) != row:
@@ -198,7 +198,7 @@ def _suffixes(path: Path) -> list[str]:
 
 
 def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
-    """Check vectors one by one and write them to an unnamed file, which the system removes when it is no longer mapped."""
+    """Check vectors one by one and write them to an unnamed file, which the system removes after the last use."""
     rows: dict[str, int] = {}
     empty: set[str] = set()
     dim = 0

@@ -1,4 +1,4 @@
-"""An encoder of the catalogue, or of a folder: three sides, each through the model of its task."""
+"""An encoder of the catalogue or of a folder: three sides, each read by the model of its task."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .weights import Hashes, hashes_of, obtain
 CPU_WINDOW = 512
 """Texts encoded together on a CPU."""
 MANY = 2000
-"""So many papers are worth the seconds that it takes to measure in which way they are encoded quickest, once a machine."""
+"""For so many papers, measuring the fastest way to encode them is worth its seconds, once per machine."""
 
 
 class TextEncoder(Encoder):
-    """An encoder that reads text. Files are looked for, and models loaded, when first needed.
+    """An encoder that reads text. Files are located and models loaded when first needed.
 
-    `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
-    the cache has the converted model. `late` says whether it gives token vectors too, see `with_tokens`.
+    `known_hashes` are an index's hashes of its files; with them, a converted model in the cache is enough, without the weights. `late` says
+    whether it also gives token vectors, see `with_tokens`.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TextEncoder(Encoder):
 
     @property
     def precision(self) -> str:
-        """The arithmetic that papers are encoded in."""
+        """The arithmetic for papers."""
         return self._paper_model.precision
 
     @property
@@ -87,12 +87,12 @@ class TextEncoder(Encoder):
 
     @once
     def window(self) -> int:
-        """How many papers are best encoded at once."""
+        """The best number of papers to encode at once."""
         return WINDOW * len(cuda_devices()) if self._on_gpu else CPU_WINDOW
 
     @property
     def symmetric(self) -> bool:
-        """Whether a paper in place of a query is encoded just like a paper of the corpus."""
+        """Whether a paper as a query is encoded like a paper of the corpus."""
         return self.spec.sides.paper == self.spec.sides.paper_as_query
 
     def identity(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class TextEncoder(Encoder):
         }
 
     def tokenise(self, papers: Sequence[Paper]) -> Tokens:
-        """The first half of `encode_papers`: it needs no model, and may run ahead in another thread."""
+        """The first half of `encode_papers`. It needs no model, and may run ahead in another thread."""
         budget = self._paper_model.budget if self._many else self._budget
         return self._tokenise(self.spec.sides.paper, papers, budget)
 
@@ -122,15 +122,15 @@ class TextEncoder(Encoder):
         return self.encode_late(tokens, ignored, advance)[0]
 
     def encode_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
-        """As `encode`, and what `read` makes of the token vectors of each batch; only `with_tokens`."""
+        """As `encode`, with the results of `read` for the token vectors of each batch; only `with_tokens`."""
         return self._paper_model.run(tokens, read, advance)
 
     def truncated(self, tokens: Tokens) -> int:
-        """How many of the tokenised papers are longer than the model reads."""
+        """The number of tokenised papers that are longer than the model's limit."""
         return tokens.truncated
 
     def words(self, name: SideName, paper: Paper) -> list[str]:
-        """The word that each token of a text, as a side reads it, is a part of, in the order of its token vectors."""
+        """The word of each token of a text on one side, in the order of its token vectors."""
         side = self.spec.sides.side(name)
         artifact = self._model(side.task).artifact
         return artifact.words(side.filled(paper.title, paper.abstract, artifact.separator))
@@ -141,15 +141,15 @@ class TextEncoder(Encoder):
         return _of_texts(tokens, self.encode_late(tokens, _by_text)[1])
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
-        """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
+        """Encode queries, texts or papers: shape (n, dim) float32."""
         return self._encoded(queries, ignored)[0]
 
     def encode_queries_late(self, queries: Sequence[Query]) -> tuple[Vectors, list[Vectors]]:
-        """As `encode_queries`, and the token vectors of each query, (tokens, dim) float32 of unit length; only `with_tokens`."""
+        """As `encode_queries`, with the token vectors of each query, (tokens, dim) float32 of unit length; only `with_tokens`."""
         return self._encoded(queries, _by_text)
 
     def _encoded(self, queries: Sequence[Query], read: TokenReader) -> tuple[Vectors, list[Vectors]]:
-        """The vectors of queries, each through the side that reads it; and their token vectors, if these are read."""
+        """The vectors of queries, each by its side; and their token vectors, if `read` keeps them."""
         vectors = np.empty((len(queries), self.dim), np.float32)
         states = [np.empty((0, self.dim), np.float32)] * len(queries)
         for name in SIDES:
@@ -163,7 +163,7 @@ class TextEncoder(Encoder):
         return vectors, states
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
-        """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
+        """Score pairs of texts with a cross-encoder, shape (n, 1) float32."""
         model = self._model(self.spec.sides.paper.task)
         separator = model.artifact.separator
         texts = [(first.replace(FIELD_SEPARATOR, separator), second.replace(FIELD_SEPARATOR, separator)) for first, second in pairs]
@@ -171,11 +171,11 @@ class TextEncoder(Encoder):
 
     @property
     def artifact(self) -> Artifact:
-        """What reads papers, in the cache."""
+        """The artifact in the cache that reads papers."""
         return self._model(self.spec.sides.paper.task).artifact
 
     def with_tokens(self) -> TextEncoder:
-        """The same encoder, which gives token vectors too; of the last layer all tokens are computed then."""
+        """The same encoder, also with token vectors, for which its last layer computes all tokens."""
         if self.late:
             return self
         encoder = TextEncoder(self.spec, self.request, self._precision, self._device, self._known_hashes, late=True)
@@ -183,13 +183,13 @@ class TextEncoder(Encoder):
         return encoder
 
     def rates(self) -> Mapping[str, float]:
-        """Tokens a second of the ways to encode many papers, as far as they were measured on this machine; its files must be here."""
+        """Tokens per second of the ways to encode many papers, as measured on this machine; its files must be here."""
         folder = self._folder(self.spec.sides.paper.task)
         return rates(Artifact(folder)) if Artifact.exists(folder) else {}
 
     @once
     def folders(self) -> dict[str, Path]:
-        """The folders of the parts that the three sides need, by role. Raises Unavailable."""
+        """The folders of the parts for the three sides, by role. Raises Unavailable."""
         roles = dict.fromkeys(role for task in self.spec.sides.tasks for role in self.spec.roles(task))
         return {role: obtain(self.spec.parts[role], self.name) for role in roles}
 
@@ -202,9 +202,9 @@ class TextEncoder(Encoder):
 
     @once
     def max_length(self) -> int:
-        """How many tokens of a text it reads, special ones included: those of its spec that the model has positions for."""
+        """The most tokens of a text that it reads, special ones included: the spec's limit, or the model's number of positions."""
         if self._known_hashes is not None or self.spec.layout == "packed":
-            return self.spec.max_length  # the spec is of an index, and this length too; or of files that never change
+            return self.spec.max_length  # an index's spec has the right length, and so have files that never change
         config = settings_in(self.folders["base"] / ("bert_config.json" if self.spec.layout == "oagbert" else "config.json"))
         return min(self.spec.max_length, positions(config) or self.spec.max_length)
 
@@ -225,7 +225,7 @@ class TextEncoder(Encoder):
         return self._device == "cuda" or (self._device == "auto" and has_cuda())
 
     def _model(self, task: str) -> Runtimes:
-        """What runs a task, a text as soon as many."""
+        """Runs a task for single texts."""
         with self._opening:
             if task not in self._models:
                 self._models[task] = self._open_model(task)
@@ -233,7 +233,7 @@ class TextEncoder(Encoder):
 
     @once
     def _for_many(self) -> Runtimes:
-        """What runs the papers' task where there are many."""
+        """Runs the papers' task for many papers."""
         few, task = self._model(self.spec.sides.paper.task), self.spec.sides.paper.task
         if not few.artifact.has_graph:
             return few
@@ -245,7 +245,7 @@ class TextEncoder(Encoder):
         )
 
     def _folder(self, task: str) -> Path:
-        """Where the cache has, or will have, a task."""
+        """The folder of a task in the cache, which may not exist yet."""
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
         facts = [FORM, spec.layout, hashes, task, spec.pooling, spec.normalise, self.max_length, load_openvino().__version__]
@@ -267,7 +267,7 @@ class TextEncoder(Encoder):
         return Weights(source.spec, task, source.folders)
 
     def _with_weights(self) -> TextEncoder:
-        """This encoder with its files on this machine. They must be the files that the index was built with.
+        """This encoder, with its files on this machine, which must be those of the index.
 
         Raises:
             EncoderMismatch: they are not.
@@ -291,7 +291,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
             name=identity["asked"]["encoder"],
             about="",
             layout=identity["layout"],
-            # the source is not needed to find the converted model in the cache
+            # the converted model in the cache does not depend on the source
             parts={role: ModelFiles("", tuple(hashes)) for role, hashes in identity["files"].items()},
             sides=sides_from(identity["sides"]),
             pooling=identity["pooling"],
@@ -308,7 +308,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
 
 
 def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vectors]:
-    """What `_by_text` made of each batch, in the order of the texts."""
+    """The vectors of `_by_text` for each batch, in the order of the texts."""
     texts = {
         place: text
         for batch, batch_texts in zip(tokens.batches, readings, strict=True)

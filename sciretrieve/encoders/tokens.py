@@ -1,4 +1,4 @@
-"""From texts to padded batches of token ids: sorted by length and cut by a budget of tokens, so that little is padding."""
+"""Turns texts into padded batches of token ids, sorted by length and limited in tokens, for little padding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDING = 8
 
 Ids = npt.NDArray[np.int64]
 Text: TypeAlias = str | tuple[str, str]
-"""One text, or two that a cross-encoder reads together."""
+"""One text, or two for a cross-encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,24 @@ class TokenBatch:
     places: npt.NDArray[np.intp]
 
     def states(self, states: Vectors, idle: Ids) -> tuple[Vectors, Ids]:
-        """Of token vectors, (texts, length, dim), those of tokens that are not idle, (tokens, dim); and how many each text has."""
+        """The token vectors, from (texts, length, dim), of tokens that are not idle, (tokens, dim); and the number of each text."""
         kept = (self.mask == 1) & ~np.isin(self.ids, idle)
         return states[kept], kept.sum(axis=1)
 
 
 TokenReader: TypeAlias = Callable[[Vectors, Ids], Any]
-"""Makes something of a batch's token vectors, (tokens, dim) of unit length, without those of idle tokens, see `Artifact.idle`; and of how
-many tokens each of its texts has, (texts,)."""
+"""Called with a batch's token vectors, (tokens, dim) of unit length, without idle tokens, see `Artifact.idle`; and with the number of each
+text's tokens, (texts,).
+"""
 
 
 def ignored(states: Vectors, counts: Ids) -> None:
-    """A `TokenReader` that makes nothing."""
+    """Ignores token vectors: a `TokenReader`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A list of texts as batches, longest first. `truncated` counts the texts of which the model reads only the beginning."""
+    """Texts as batches, longest first. `truncated` counts the texts that exceed the model's length."""
 
     texts: int
     batches: tuple[TokenBatch, ...]
@@ -57,12 +58,12 @@ class Tokens:
 
     @property
     def size(self) -> int:
-        """How many tokens there are, without padding."""
+        """The number of tokens, without padding."""
         return sum(int(batch.mask.sum()) for batch in self.batches)
 
 
 def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
-    """Open a tokenizer.json, cut at `max_length` tokens and never padding (batches do that)."""
+    """Open a tokenizer.json that truncates at `max_length` tokens and does not pad; batches do that."""
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library has no exception class
@@ -98,7 +99,7 @@ def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: 
 
 
 def check_vocabulary(tokenizer: Tokenizer, words: int, source: Path) -> None:
-    """Refuse a tokenizer of more tokens than the model has embeddings: that would fail in the middle of a corpus. Raises InvalidRequest."""
+    """Reject a tokenizer with more tokens than the model has embeddings, which would fail within a corpus. Raises InvalidRequest."""
     if tokenizer.get_vocab_size() > words:
         raise InvalidRequest(
             f"the tokenizer in {source} knows {tokenizer.get_vocab_size()} tokens and the model {words}: they do not belong together"

@@ -24,15 +24,15 @@ from .specs import EncoderSpec
 from .tokens import TokenBatch, TokenReader, Tokens, ignored
 
 CPU_BUDGET = 4096
-"""Tokens a batch on a CPU, padding included, measured with AMX."""
+"""Tokens per batch on a CPU, padding included, measured with AMX."""
 GPU_BUDGET = 65_536
-"""Tokens a batch on a GPU."""
+"""Tokens per batch on a GPU."""
 WINDOW = 8192
-"""Texts encoded together on each GPU, where batches are large: sorting over so many keeps padding under 5 %."""
+"""Texts encoded together on each GPU, whose batches are large: sorting so many keeps padding under 5 %."""
 
 
 def has_cuda() -> bool:
-    """Whether torch can use an NVIDIA GPU. torch is only imported if the driver has made a device file."""
+    """Whether torch can use an NVIDIA GPU. Imports torch only if the driver has made a device file."""
     if not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")) or not has("torch"):
         return False
     import torch
@@ -51,7 +51,7 @@ def check_device(device: Device) -> None:
 
 
 def cuda_devices() -> list[str]:
-    """The GPUs as torch calls them."""
+    """The GPUs, by torch's names."""
     import torch
 
     return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
@@ -134,7 +134,7 @@ class TorchRuntime:
         return pooled(states, spec.pooling, spec.normalise, self._artifact.late, unit=not spec.pairing).to(self._device)
 
     def _to_device(self, batch: TokenBatch) -> tuple[Any, Any]:
-        """A batch on the device. Because its pages are pinned, the host does not wait for the copy, which follows the previous batch."""
+        """A batch on the device. Its pages are pinned, so the host does not wait for the copy, which follows the previous batch."""
         import torch
 
         ids, mask = torch.from_numpy(batch.ids), torch.from_numpy(batch.mask)
@@ -143,7 +143,7 @@ class TorchRuntime:
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
 
     def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> tuple[Any, ...]:
-        """What the model gives for a batch; a batch that does not fit in the device's memory is halved."""
+        """The model's output for a batch; a batch too large for the device's memory is halved."""
         import torch
 
         try:
@@ -169,14 +169,14 @@ class ManyDevices:
 
     @property
     def machine(self) -> str:
-        """The first device, which stands for the others, and the library's version."""
+        """The first device, which represents the others, and the library's version."""
         return self._first_runtime.machine
 
     def run(
         self,
         tokens: Tokens,
         read: TokenReader = ignored,
-        advance: Advance = unheard,  # noqa: ARG002 - nobody hears how far the devices are, which are in other processes
+        advance: Advance = unheard,  # noqa: ARG002 - devices in other processes report no progress
     ) -> tuple[Vectors, list[Any]]:
         """See `runtimes.Runtime`. Every device gets each n-th batch, so that long and short ones are spread evenly, and calls `read`."""
         workers = self._workers
@@ -203,7 +203,7 @@ class ManyDevices:
 
 
 _WORKER: dict[str, TorchRuntime] = {}
-"""The runtime of this process, if it is one of `ManyDevices`' workers."""
+"""The runtime of this process, if it is a worker of `ManyDevices`."""
 
 
 def _start_worker(weights: Weights, folder: Path, device: str, precision: Arithmetic) -> None:

@@ -1,7 +1,7 @@
-"""An encoder that was trained here, as its folder says in encoder.json: which base and adapters, or which model, and how texts are read.
+"""Encoders trained here, from encoder.json in their folder: the base and adapters, or the model, and the reading of texts.
 
-Beside it are the adapters, each as the `adapters` library saves it; or the model as transformers does, or in the layout of a paper's
-authors, which encoder.json then names.
+Beside it are the adapters, each in the format of the `adapters` library; or the model in transformers' format, or in the layout of a
+paper's authors that encoder.json names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .specs import EncoderRequest, EncoderSpec, Layout, ModelFiles, sides_from
 ENCODER = "encoder.json"
 SCHEMA = 1
 CHECKPOINT = "weights.ckpt"
-"""The weights in the layouts whose authors' code saves them in one file of its own."""
+"""The file of weights in layouts whose authors' code saves one file."""
 OF_AUTHORS: Mapping[Layout, tuple[str, ...]] = {
     "fusion": (),
     "pals": MODEL_FILES,
@@ -27,11 +27,11 @@ OF_AUTHORS: Mapping[Layout, tuple[str, ...]] = {
     "instructed": (*VOCABULARY_FILES, CHECKPOINT),
     "multi2spe": (*VOCABULARY_FILES, CHECKPOINT),
 }
-"""Layouts that encoder.json names, with the files of the model in the folder."""
+"""Layouts in encoder.json, with the files of the model in the folder."""
 
 
 def describe_trained(spec: EncoderSpec, base: EncoderRequest | None) -> dict[str, Any]:
-    """What encoder.json says of an encoder: `base` is what its adapters belong to, None if the folder has the whole model."""
+    """The content of encoder.json: `base` is the request for the adapters' base, None if the folder has the whole model."""
     return {
         "schema": SCHEMA,
         "base": base.encoder if base else None,
@@ -48,16 +48,16 @@ def describe_trained(spec: EncoderSpec, base: EncoderRequest | None) -> dict[str
 
 
 def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: EncoderSpec | None) -> EncoderSpec:
-    """The spec of an encoder that was trained here.
+    """The spec of an encoder trained here.
 
     Args:
-        name: what the user calls it.
-        folder: where it is.
-        facts: what its encoder.json says.
-        base: the spec that its adapters belong to, None for a whole model.
+        name: the user's name for it.
+        folder: its folder.
+        facts: the content of its encoder.json.
+        base: the spec of its adapters' base, None for a whole model.
 
     Raises:
-        CorruptData: encoder.json says something else.
+        CorruptData: encoder.json describes no encoder.
     """
     path = folder / ENCODER
     try:
@@ -92,7 +92,7 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
 
 
 def _files(folder: Path, layout: Layout | None, tasks: Sequence[str], base: EncoderSpec | None) -> tuple[Layout, dict[str, ModelFiles]]:
-    """The layout, and the parts that it needs: those in the folder, and the base's. Raises KeyError or ValueError."""
+    """The layout and its parts: those in the folder, and the base's. Raises KeyError or ValueError."""
     if layout == "fusion" and base is not None:
         fusions = {f"{task}_fusion": ModelFiles(str(folder / f"{task}_fusion"), FUSION_FILES) for task in tasks}
         return layout, {"base": base.parts["base"], **{task: base.parts[task] for task in tasks}, **fusions}

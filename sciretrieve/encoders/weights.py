@@ -1,6 +1,6 @@
-"""Where an encoder's files are, and whether they are here: in a package, in a folder, in the hub's own cache, or on the hub.
+"""Finds an encoder's files: in a package, in a folder, in the hub's own cache, or on the hub.
 
-Downloads go through huggingface_hub, file by file, into its usual cache: they resume, and other programs share them.
+huggingface_hub downloads them file by file into its usual cache, so downloads resume, and other programs share them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 PATIENCE = 4.0
 """Seconds for the hub to accept a connection, and again to answer, before it counts as unreachable."""
 Hashes = dict[str, str]
-"""Path within the folder -> SHA-256."""
+"""The SHA-256 of files, by their path in the folder."""
 
 
 def locate(part: ModelFiles) -> Path | None:
@@ -34,11 +34,11 @@ def locate(part: ModelFiles) -> Path | None:
 
 
 def obtain(part: ModelFiles, encoder: str) -> Path:
-    """The folder with the part's files, downloaded if need be.
+    """The folder with the part's files, downloaded if necessary.
 
     Raises:
         Unavailable: a file cannot be found; the message says where to put it.
-        NotFound: a named folder is not there, or lacks a file.
+        NotFound: a named folder does not exist, or lacks a file.
         InvalidRequest: it holds something else.
     """
     folder = locate(part)
@@ -61,7 +61,7 @@ def obtain(part: ModelFiles, encoder: str) -> Path:
 
 
 def status(spec: EncoderSpec) -> str:
-    """In a few words: "ready" if all files are on this machine, else how to get them."""
+    """ "ready" if all files are on this machine, else how to get them, in a few words."""
     if spec.members:
         return _worst([status(member) for member in spec.members])
     roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))
@@ -82,7 +82,7 @@ def _worst(states: list[str]) -> str:
 
 
 def files_of(part: ModelFiles, folder: Path) -> list[Path]:
-    """The part's files in `folder`: of alternatives the first that exists."""
+    """The part's files in `folder`; for alternatives the first that exists."""
     present_files = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
     return list(dict.fromkeys(file for file in present_files if file is not None))
 
@@ -135,7 +135,7 @@ def _missing_files(part: ModelFiles, folder: Path) -> list[str]:
 
 
 def _missing_error(part: ModelFiles, folder: Path) -> SciretrieveError:
-    """NotFound for a folder that is not there or lacks files, InvalidRequest for one that holds something else."""
+    """NotFound for a folder that is missing or incomplete, InvalidRequest for one that holds something else."""
     if not folder.is_dir():
         return NotFound(f"there is no folder {folder}")
     missing_files = _missing_files(part, folder)
@@ -151,7 +151,7 @@ def _missing_error(part: ModelFiles, folder: Path) -> SciretrieveError:
 
 
 def _download(part: ModelFiles, encoder: str) -> Path:
-    """Fetch the part's files, one by one. Raises MissingExtra where torch, which reads all that is downloaded, is missing."""
+    """Download the part's files, one by one. Raises MissingExtra without torch, which all downloaded models need."""
     need("torch", f"the encoder {encoder}")
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
@@ -195,7 +195,7 @@ def _unreachable_error(part: ModelFiles, encoder: str, entry: str, error: Except
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Hide the library's messages about each retry: the final error tells the user enough."""
+    """Hide the library's messages about each retry: the final error is enough."""
     log = logging.getLogger("huggingface_hub")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Training: sets to train on by the recipes of the papers, what of a benchmark stands in one, and encoders that learn from them."""
+"""Training: sets to train on by the recipes of the papers, their overlap with benchmarks, and the training of encoders."""
 
 from ..options import CiteSettings
 from .building import RECIPES, build_set

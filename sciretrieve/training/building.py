@@ -1,4 +1,4 @@
-"""Making a training set of a corpus, by the recipes of the papers."""
+"""Builds training sets from a corpus, by the recipes of the papers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECIPES: Mapping[SetTask, Mapping[str, Recipe]] = {
     "labels": labelled.LABEL_RECIPES,
     "targets": labelled.TARGET_RECIPES,
 }
-"""By form, how a set is drawn."""
+"""Recipes by form and name."""
 
 
 def build_set(
@@ -41,34 +41,38 @@ def build_set(
     columns: ColumnMap | None = None,
     progress: Progress | bool = True,
 ) -> None:
-    """Make a training set in the folder `to`, which appears when all is written.
+    """Make a training set in the folder `to`, which appears when everything is written.
 
-    It has a table that is named after its form. triplets.tsv has the ids of a query, of a paper that it cites and of one that it does not,
-    and the kind of the latter; pairs.tsv those of a query, of a paper that answers it and of one that does not (or nothing), and its kind;
-    labels.tsv those of a paper and a label of it, a line for each; targets.tsv those of a paper and the number to predict. corpus.jsonl has
-    the papers, also those whose text is changed so that a query does not stand in it, in BEIR's layout; queries.jsonl, of pairs, the texts
-    of queries that are no papers; training.json says how the set was made. Papers without a title or an abstract, and of labels and targets
-    those without one, are not in it. The same corpus, recipe, settings and seed give the same files.
+    The set's table is named after its form. A line of triplets.tsv has the ids of a query, of a paper that it cites and of a paper that it
+    does not cite, and the kind of the latter. A line of pairs.tsv has the ids of a query, of a paper that answers it and of one that does
+    not (or nothing), and its kind. A line of labels.tsv has a paper's id and one of its labels. A line of targets.tsv has a paper's id and
+    the number to predict.
+
+    corpus.jsonl has the papers in BEIR's layout; some have their text changed so that it does not contain the query. queries.jsonl, for
+    pairs, has the text queries. training.json says how the set was made. The set has no papers without a title or an abstract; sets of
+    labels and targets have no papers without one. The same corpus, recipe, settings and seed give the same files.
 
     Args:
         form: "triplets", "pairs", "labels" or "targets".
-        corpus: files, directories, globs, papers in memory, or an open `Corpus`; for pairs by "queries" a BEIR folder, by "scimult-search"
-            a file in the format of SciRepEval's searches.
+        corpus: files, directories, globs, papers in memory, or an open `Corpus`; for pairs by "queries" a BEIR folder; for pairs by
+            "scimult-search" a file in the format of SciRepEval's searches.
         to: a new folder.
         recipe: one of the form's in `RECIPES`.
-        settings: which citations and fields; how many papers or queries it is made of at most, drawn by chance, and how many others a
-            query of triplets cites at least; and the seed. Its `cocited` and `indexes` choose nothing here.
+        settings: the citations and fields; the most papers or queries, drawn at random; the fewest citations of a query of triplets; and
+            the seed. `cocited` and `indexes` have no effect here.
         column: the column with keywords, labels or the number; by default recognised by name.
-        shares: how queries of triplets are spread over fields, see `field_shares.parsed_shares`; by default as they are.
-        without: benchmarks that will be tested: "beir:DIR", "cite:DIR". None of their queries, papers or texts, is in the set, by its id,
-            title or words, and nothing is reached through them.
-        mining: what finds negatives in place of the hard ones of triplets, and for pairs that have none; where it finds none, all stays.
-        columns: which columns of the corpus are which; by default recognised by name.
-        progress: what is told how far it is, and what was read as what; by default a bar where a person looks, False for none.
+        shares: how queries of triplets are spread over fields, see `field_shares.parsed_shares`; by default as in the corpus.
+        without: benchmarks to be tested later: "beir:DIR", "cite:DIR". Their queries, papers or texts, are left out, by id, title or words,
+            and no other paper is reached through them.
+        mining: replaces hard negatives of triplets, and adds negatives to pairs without one; examples for which it finds none stay as they
+            are.
+        columns: the roles of the corpus's columns; by default recognised by name.
+        progress: a listener for progress and for the columns that were recognised; by default a bar on a terminal or in a notebook, False
+            for none.
 
     Raises:
-        NotFound, InvalidRequest: the corpus, a file of citations, a benchmark, an index or a setting is invalid; or `to` is there already;
-            or nothing can be made.
+        NotFound, InvalidRequest: the corpus, a file of citations, a benchmark, an index or a setting is invalid; `to` exists; or the recipe
+            gives nothing.
         UnknownName: there is no such form, recipe, column or field.
         IndexBusy: another process is making the same folder.
     """

@@ -1,8 +1,8 @@
-"""Trainings as a file: TOML with `data`, `output` and the options of `sciretrieve train`; a study has several, which differ in a few.
+"""Training configurations in TOML: `data`, `output` and the options of `sciretrieve train`; a study has several trainings.
 
-Of a study the file's own values hold for all; each table of `[[trainings]]` has a `name`, says what is other, and is trained into the
-folder of that name in `output`. With `seeds`, each is trained once a seed, into NAME/SEED. Paths start from the file's folder. A `base`
-that is the name of a training further up is what that one makes, of the same seed.
+In a study, the values at the top hold for all trainings. Each table of `[[trainings]]` has a `name` and the values that differ, and is
+trained into the folder of that name in `output`. With `seeds`, each is trained once per seed, into NAME/SEED. Paths are relative to the
+file's folder. A `base` may name an earlier training of the study: its encoder of the same seed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ OF_A_TRAINING = ("data", "output", "formats")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One training as a file says it.
+    """One training of a file.
 
     Attributes:
         data: the training sets.
         output: the folder for the encoder; None if the file names none.
-        options: how.
-        formats: the format of sets that have another than their form's, by the set's name.
+        options: the options of the training.
+        formats: by a set's name, its format if that differs from its form's.
     """
 
     data: tuple[Path, ...]
@@ -40,11 +40,11 @@ class Config:
 
 
 def read_configs(path: str | Path) -> list[Config]:
-    """Read a file of one training, or of a study's.
+    """Read a file with one training or a study.
 
     Raises:
         NotFound: there is no such file.
-        InvalidRequest, UnknownName: it is no TOML, or says something that no training has.
+        InvalidRequest, UnknownName: the file is not TOML, or has a value that no training has.
     """
     path = Path(path)
     try:
@@ -108,7 +108,7 @@ def _is_named(row: Any) -> bool:
 
 
 def _from(folder: Path, name: str) -> str:
-    """A name whose path, if it is or has one, starts from a folder."""
+    """A name, with a relative path in it resolved against a folder."""
     prefix = next((prefix for prefix in BENCHMARKS if name.startswith(prefix)), "")
     place = folder / name.removeprefix(prefix)
     return f"{prefix}{place}" if prefix or place.is_dir() else name

@@ -1,4 +1,4 @@
-"""How queries are spread over fields: alike, as in a published training set, or as one likes."""
+"""Spreads queries over fields: equally, as in a published training set, or by given shares."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ PUBLISHED: Mapping[str, tuple[str, tuple[int, ...]]] = {
         (12, 14561, 433, 2433, 8962, 1355, 1586, 243, 350, 982, 15, 976, 5923, 30325, 19, 2930, 165, 2819, 389),
     ),
 }
-"""Training sets -> where their fields are counted, and how many papers of each of `FIELDS` they have."""
+"""The source of each published training set, and its number of papers in each of `FIELDS`."""
 
 
 def parsed_shares(text: str) -> Mapping[str, float] | None:
-    """The weight of each field that a text names; None for all fields alike, "even".
+    """The weight of each field in a text; None for "even", where all fields weigh the same.
 
     A text is "even", the name of a published training set, a field, or fields with weights: "Medicine=0.4,Biology=0.6".
 
     Raises:
-        InvalidRequest: a weight is no number above 0, or a field is named twice.
+        InvalidRequest: a weight is not a number above 0, or a field appears twice.
     """
     if text == EVEN:
         return None
@@ -65,18 +65,19 @@ def parsed_shares(text: str) -> Mapping[str, float] | None:
 def drawn_by_shares(
     rows: Sequence[int], fields: Sequence[str], shares: Mapping[str, float] | None, most: int | None, chance: Random
 ) -> tuple[list[int], list[str]]:
-    """As many rows as have their fields in given shares, `most` at most, rising; and the fields that have shares, but no rows.
+    """Random rows, rising, with given shares of the fields; and the fields that have shares, but no rows.
 
     Args:
-        rows: what is drawn from.
-        fields: the main field of each row that there is, "" for none.
-        shares: the weight of each field; None for all alike. Fields are known by their letters, in small or capitals.
-        most: how many are drawn at most; None for as many as the scarcest field allows.
+        rows: the rows to draw from.
+        fields: the main field of every row of the corpus, "" for none.
+        shares: the weight of each field; None for equal weights. The case of field names does not matter.
+        most: the largest number of rows; None for as many as the scarcest field allows.
+        chance: the source of random numbers.
 
-    Each field has its share of all that are drawn, to less than one row.
+    Each field gets its share to within less than one row.
 
     Raises:
-        UnknownName: none of the fields is there.
+        UnknownName: no row has any of the fields.
     """
     rows_of: dict[str, list[int]] = {}
     for row in rows:

@@ -1,6 +1,7 @@
-"""An encoder fitted to one's own library: trained on what an index of it brings, and judged on papers of it that it never saw.
+"""Fits an encoder to a library: trains it on an index's own papers, and judges it on held-out ones.
 
-A paper that is held out is in no set that is learned from: neither as a query, nor as an answer, nor in a ranking. Nor is one of its title.
+A held-out paper is in no training set: neither as a query, nor as an answer, nor in a ranking. Papers with the same title are held out
+together.
 """
 
 from __future__ import annotations
@@ -38,21 +39,24 @@ from .train import LIBRARY, check_target, learn
 from .training_set import read_training_set
 
 STEPS, MOST_EPOCHS, BATCH = 120, 20, 80
-"""Where nothing else is asked for: minutes for a small encoder on a few cores. Each of five sets has 16 examples a step, and few
-papers are gone through several times."""
+"""Defaults, for minutes of training of a small encoder on a few cores. Each of five sets gives 16 examples a step, and few papers appear
+several times.
+"""
 SHARE, MOST_CHOOSING, MOST_JUDGING = 0.1, 300, 1000
-"""Of papers with title and abstract so many are held out to choose weights by, and as many to judge them by, but no more than these."""
+"""The share of the papers with title and abstract that is held out to choose weights by, and again to judge them by; and the largest
+numbers of each.
+"""
 FEWEST = 100
-"""Papers with title and abstract that an index has at least: of fewer, what is held out tells nothing."""
+"""The fewest papers with title and abstract for which held-out papers tell anything."""
 MOST = 4000
-"""Pairs of a kind, and papers that they are made of, at most: more than some minutes on two cores learn from."""
+"""The most pairs of a kind, and papers that they are made from: two cores learn from no more in some minutes."""
 COCITED = 2
-"""Papers that cite two papers together, at least."""
+"""The fewest papers that cite two papers together."""
 MOST_RANKINGS, DEPTH = 1000, 100
 PLACES = (0, 3, 10, 31)
-"""Of an answer that teaches, the papers at these places: all of its first would be much the same."""
+"""Places of a teaching answer whose papers are used: adjacent ones would be much the same."""
 FEWEST_PAIRS = 5
-"""Pairs that a set has to have, to be measured on."""
+"""The fewest pairs of a set to measure on."""
 OWN = "the index itself"
 FACTS = "index.json"
 
@@ -69,19 +73,18 @@ def train_for_index(
 ) -> Trained:
     """Train an index's own encoder for its papers, and write it into the folder `to`.
 
-    It learns from titles and sentences, for which the papers without them are looked for; from citations, and papers that are cited
-    together; and from the rankings of the index's hybrid search. A tenth of the papers is held out to choose weights by, and another
-    tenth to say what was gained. It goes on where it stopped, as `train` does, with the papers that the index had when it began.
+    The encoder learns from titles and sentences, as queries for their papers without them; from citations and co-citations; and from the
+    rankings of the index's hybrid search. A tenth of the papers is held out to choose weights by, and another tenth to measure the gain. An
+    interrupted training goes on, as with `train`, with the papers that the index had at the start.
 
     Args:
-        index: the index's directory. It is read, and stays as it is.
-        to, options, overwrite, tensorboard, progress: as for `train`. The base is the index's encoder; `base` names it where it has moved.
+        index: the index's directory, which does not change.
+        to, options, overwrite, tensorboard, progress: as for `train`. The base is the index's encoder; `base` names it if it has moved.
 
     Raises:
-        InvalidRequest: the index has no vectors, its encoder cannot be trained, it has too few papers; or nothing was gained on papers
-            that the encoder has not seen.
-        EncoderMismatch: the encoder is another than when the index was built.
-        And as `train`, and `Index`.
+        InvalidRequest: the index has no vectors or too few papers, its encoder cannot be trained, or held-out papers show no gain.
+        EncoderMismatch: the encoder has changed since the index was built.
+        Others: as `train`, and `Index`.
     """
     options = replace(options or TrainingOptions(), **changes)
     plan = plan_of(options)
@@ -102,7 +105,7 @@ def train_for_index(
 
 
 def _base_of(index: Index, named: str | None) -> str:
-    """The name of the encoder that filled an index. Raises as `train_for_index`."""
+    """The name of the encoder that built an index. Raises as `train_for_index`."""
     if index.snapshot.encoder is None:
         raise InvalidRequest(f"{index.path} has no vectors, and so no encoder to train; build it with an encoder")
     encoder = index.reader.query_encoder.encoder
@@ -120,7 +123,7 @@ def _base_of(index: Index, named: str | None) -> str:
 
 
 def next_command(index: str | Path, encoder: str | Path) -> str:
-    """The command that builds an index anew with another encoder: of its corpus, or of its own papers if these are others by now."""
+    """The command that rebuilds an index with another encoder, from its corpus, or from its own papers if they have changed since."""
     target, name = shlex.quote(str(index)), shlex.quote(str(encoder))
     with open_index(index) as opened:
         manifest = opened.snapshot.manifest
@@ -142,7 +145,7 @@ def next_command(index: str | Path, encoder: str | Path) -> str:
 
 @dataclass(frozen=True)
 class Division:
-    """The rows of an index's papers that have a title and an abstract: each in an order of chance, which their titles and a seed decide."""
+    """The rows of an index's papers with title and abstract, in three parts, each in a random order set by titles and a seed."""
 
     learning: Rows
     choosing: Rows
@@ -150,10 +153,10 @@ class Division:
 
 
 def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Lessons:
-    """What an encoder learns from an index, and is measured on; the sets are in `folder`, as they were if they are there already.
+    """The sets from an index to train and measure on, in `folder`; sets that are there already are kept.
 
     Raises:
-        InvalidRequest: the index has too few papers; or the folder has the sets of another index or seed.
+        InvalidRequest: the index has too few papers; or the folder has sets of another index or seed.
     """
     facts = {"index": str(index.path.resolve()), "seed": seed}
     if not folder.exists():
@@ -171,7 +174,7 @@ def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Les
 
 
 def divided(index: Index, seed: int) -> Division:
-    """Which papers are learned from, and which are held out. Raises InvalidRequest if there are too few."""
+    """The papers of an index, divided into those to train on and those held out. Raises InvalidRequest if there are too few."""
     keys: list[int] = []
     rows: list[int] = []
     place = 0
@@ -190,7 +193,7 @@ def divided(index: Index, seed: int) -> Division:
     all_keys, all_rows = np.array(keys, np.int64), np.array(rows, np.int64)
     order = np.lexsort((all_rows, all_keys))
     all_keys, all_rows = all_keys[order], all_rows[order]
-    # papers with the same title have the same key, and go the same way
+    # papers with the same title have the same key, and so stay together
     first = min(int(SHARE * len(rows)), MOST_JUDGING)
     second = first + min(int(SHARE * len(rows)), MOST_CHOOSING)
     ends = [int(np.searchsorted(all_keys, all_keys[end - 1], side="right")) for end in (first, second)]
@@ -220,14 +223,14 @@ def _make(index: Index, seed: int, folder: Path, progress: Progress) -> None:
 
 
 def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progress, *, is_measured: bool) -> None:
-    """Titles against abstracts, and sentences against their papers without them."""
+    """Write sets with titles as queries for abstracts, and sentences as queries for their papers without them."""
     papers = [Paper(paper.id, paper.title, paper.abstract) for paper in index.snapshot.papers_at(rows)]
     corpus = PaperCorpus.of("the index", "", lambda: iter(papers))
     for recipe in ("titles", "sentences"):
         target = folder / recipe
         try:
             build_set("pairs", corpus, target, recipe, CiteSettings(seed=seed), progress=False)
-        except InvalidRequest as error:  # abstracts of one sentence, say
+        except InvalidRequest as error:  # for instance, if abstracts are one sentence long
             if not is_measured:
                 progress.note(f"no pairs of {recipe}: {error}")
             continue
@@ -236,7 +239,7 @@ def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progr
 
 
 def _of_citations(index: Index, rows: Rows, seed: int, folder: Path, *, is_measured: bool) -> None:
-    """Papers and those that they cite; to learn from, also papers and those that are cited with them most often."""
+    """Write a set of papers with the papers that they cite; for training, also one of the papers most often cited together."""
     graph = index.snapshot.citations.graph
     is_in: Mask = np.zeros(graph.size, bool)
     is_in[rows] = True
@@ -266,7 +269,7 @@ def _write_pairs(index: Index, target: Path, recipe: str, pairs: Sequence[tuple[
 
 
 def _of_rankings(index: Index, rows: Rows, target: Path, progress: Progress) -> None:
-    """What the index's hybrid search answers to titles, of papers that are learned from, other than the paper itself."""
+    """Write a set of what the index's hybrid search answers to titles of training papers, without the papers themselves."""
     is_in: Mask = np.zeros(index.snapshot.scope.rows, bool)
     is_in[rows] = True
     asking = index.snapshot.papers_at(rows[:MOST_RANKINGS])

@@ -1,4 +1,4 @@
-"""What a training set is: its five forms, what an encoder reads of it, and the files of its folder, written in the same order each time."""
+"""The five forms of training sets, the formats of their texts, and the files of their folders, always written in the same order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..matching.lexical.sentences import sentences
 SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets", "rankings"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
 FORMATS = ("proximity", "adhoc_query", "classification", "regression")
-"""The formats of tasks, by the names of SPECTER2's adapters (Singh et al. 2023, §4); "adhoc_query" reads queries that are texts."""
+"""The formats of tasks, by the names of SPECTER2's adapters (Singh et al. 2023, §4); "adhoc_query" is for text queries."""
 ORIGINAL = "original"
-"""The field, in a paper's metadata in corpus.jsonl, with the id and title of the paper whose text was changed to make it."""
+"""The metadata field in corpus.jsonl with the id and title of the paper whose text was changed."""
 PAIRED = ("query-id", "positive-id", "negative-id", "kind")
 HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "triplets": PAIRED,
@@ -29,30 +29,30 @@ HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "targets": ("paper-id", "value"),
     "rankings": ("query-id", "paper-id", "score"),
 }
-"""What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
+"""The forms and the columns of their tables, which are named after them: triplets.tsv."""
 LABEL = "label:"
-"""What the id of a label begins with where a label is in a pair as papers are."""
+"""The prefix of a label's id in pairs, where labels stand in the place of papers."""
 WITHOUT = "without-"
-"""What the form of a paper that lacks one of its sentences begins with, see `Doc`."""
+"""The prefix of the form of a paper without one of its sentences, see `Doc`."""
 MAKE = "make one with `sciretrieve train build triplets`, pairs, labels or targets"
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """What an encoder learns from, with the texts of its papers. What a task has no use for is empty.
+    """Examples for an encoder, with the texts of their papers. Fields of other tasks are empty.
 
     Attributes:
-        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression, "rankings" by the scores
-            of a teacher. Pairs and rankings may have queries that are texts; pairs may lack a negative, and their papers may be labels,
-            with the name as title, see `LABEL`.
+        task: "triplets" and "pairs" teach nearness, "labels" classes, "targets" numbers, "rankings" the scores of a teacher. Queries of
+            pairs and rankings may be texts. Pairs may lack a negative, and may have labels in place of papers, with the name as title, see
+            `LABEL`.
         papers: by id.
-        triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
-        queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
+        triplets: ids of a query, a positive and a negative paper; the last is "" for a pair without one.
+        queries: the texts of text queries, by id; ids are looked up here before `papers`.
         labels: the labels of each paper, one or more, by its id.
-        one_each: whether the set's form gives a paper one label: one that is listed again with another is an example of each.
+        one_each: whether a paper has one label by the set's form; each further label of a paper is then an example of its own.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
-        read_as: the format by which all of its texts are read, one of `FORMATS`, if that is not as its form has it.
+        read_as: the format of all texts, one of `FORMATS`, if it differs from the form's.
     """
 
     task: SetTask
@@ -67,25 +67,25 @@ class TrainingSet:
 
     @property
     def asked(self) -> str:
-        """The format of the task: "adhoc_query" where queries are texts."""
+        """The format of the task: "adhoc_query" for text queries."""
         own = {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
         return self.read_as or ("adhoc_query" if self.queries else own)
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """All formats that its texts are read through: where queries are texts, papers have one of their own."""
+        """All formats of its texts: with text queries, papers have another format."""
         return ("proximity", "adhoc_query") if self.queries and not self.read_as else (self.asked,)
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """What is learned from, and what is kept out of it.
+    """The sets of a training, and the held-out sets.
 
     Attributes:
-        sets: by name, with where they are.
-        choosing: sets of other papers, on which the training is measured and stopped; empty: some queries of `sets` are set apart.
-        judging: sets of papers that are in neither, for what is said of its gain.
-        words: what of a command names them.
+        sets: by name, with their paths.
+        choosing: sets of other papers, to measure the training and to stop it; if empty, some queries of `sets` are held out.
+        judging: sets of further papers, to report the gain.
+        words: the arguments of the command that names the sets.
     """
 
     sets: Mapping[str, tuple[Path, TrainingSet]]
@@ -95,9 +95,9 @@ class Lessons:
 
 
 def ranking_labels(training_set: TrainingSet) -> TrainingSet:
-    """A set of labels as pairs: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1).
+    """A set of labels as pairs: a paper, and the name of one of its labels, without a negative (Zhang et al. 2023, SciMult, section 3.1).
 
-    Pairs with labels, and those made so, are read as classification. Other sets stay.
+    The result, and pairs that already have labels, are read as classification. Other sets are returned unchanged.
     """
     if training_set.task != "labels":
         has_labels = any(id.startswith(LABEL) for row in training_set.triplets[:1] for id in row)
@@ -111,7 +111,7 @@ def ranking_labels(training_set: TrainingSet) -> TrainingSet:
 
 
 def number_of(value: object, where: str) -> float:
-    """A target as a finite number. Raises InvalidRequest, which says where it is."""
+    """A target as a finite number. Raises InvalidRequest with its place."""
     try:
         number = float(str(value))
     except ValueError:
@@ -122,9 +122,9 @@ def number_of(value: object, where: str) -> float:
 
 
 class Doc(NamedTuple):
-    """A paper of a training set: as it is, or with its text changed.
+    """A paper of a training set, as it is or with its text changed.
 
-    `form` is "" for title and abstract, "abstract" for that alone, and "without-3" for both without the abstract's third sentence.
+    `form` is "" for title and abstract, "abstract" for the abstract alone, and "without-3" for both without the abstract's third sentence.
     """
 
     paper: str
@@ -132,7 +132,7 @@ class Doc(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id in the set: the paper's own, or that with its form."""
+        """Its id in the set: the paper's own, followed by the form if there is one."""
         return f"{self.paper}#{self.form}" if self.form else self.paper
 
 
@@ -142,7 +142,7 @@ def write_table(folder: Path, task: SetTask, rows: Iterable[Sequence[object]]) -
 
 
 def write_papers(folder: Path, docs: Iterable[Doc], texts: Iterable[tuple[str, str, str]], labels: Mapping[str, str] | None = None) -> None:
-    """Write papers in the order of `texts`, their ids, titles and abstracts; then `labels`, titles alone, by id."""
+    """Write papers in the order of `texts` (ids, titles and abstracts); then `labels`, by id, as titles alone."""
     forms: dict[str, set[str]] = {}
     for doc in docs:
         forms.setdefault(doc.paper, set()).add(doc.form)
@@ -162,7 +162,7 @@ def _lines(forms: Mapping[str, set[str]], texts: Iterable[tuple[str, str, str]],
 
 
 def changed_text(form: str, abstract: str) -> str:
-    """The abstract as a form of its paper has it."""
+    """The abstract in a form of its paper."""
     if not form.startswith(WITHOUT):
         return abstract
     parts = sentences(abstract)
@@ -171,10 +171,10 @@ def changed_text(form: str, abstract: str) -> str:
 
 
 def write_queries(folder: Path, queries: Mapping[str, str]) -> None:
-    """Write queries that are texts."""
+    """Write the text queries."""
     write_lines(folder / QUERIES, (json.dumps({"_id": id, "text": text}, ensure_ascii=False) for id, text in queries.items()))
 
 
 def write_facts(folder: Path, task: SetTask, facts: Mapping[str, Any]) -> None:
-    """Write what the set is for and how it was made."""
+    """Write the form of the set and how it was made."""
     write_json(folder / FACTS, {"schema": 1, "task": task, **facts})

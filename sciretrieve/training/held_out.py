@@ -1,6 +1,6 @@
-"""What a benchmark tests: which papers and texts must be in no training set, and which stand in one.
+"""Keeps a benchmark's queries out of training sets, and finds those in existing sets.
 
-40.5 % of SciDocs' papers stood in SPECTER's (Ostendorff et al. 2022).
+40.5 % of SciDocs' papers were in SPECTER's training set (Ostendorff et al. 2022).
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from .forms import ORIGINAL, TrainingSet
 from .training_set import read_training_set
 
 FEWEST_WORDS = 4
-"""Words of a title by which a paper is known: "Introduction" is the title of many."""
+"""The fewest words of a title that identifies a paper: many papers are called "Introduction"."""
 TRAIN = "train"
-"""The split of a BEIR folder's judgements that is learned from."""
+"""The split of a BEIR folder's judgements to train on."""
 Name = tuple[str, str]
-"""By what a paper or a text is known: "id", "title" or "text", and that."""
+"""An identifier of a paper or a text: its kind, "id", "title" or "text", and its value."""
 Part = tuple[str, str]
-"""What stands in a training set: "paper" or "text", and its id there."""
+"""A member of a training set: "paper" or "text", and its id there."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """What a benchmark tests, by its sets."""
+    """A benchmark's test sets, by name."""
 
     materials: Sequence[Material]
 
     @once
     def queries(self) -> Mapping[str, Query]:
-        """The queries, by id: papers or texts; with the split's name too, where another one has the id."""
+        """The queries, papers or texts, by id; ids that two splits share get the split's name."""
         return {key: query for key, query, _ in self._judged}
 
     @once
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """Ids of a query, as in `queries`, and of a paper that is relevant to it."""
+        """The id of a query, as in `queries`, with the id of each relevant paper."""
         return frozenset((key, id) for key, _, grades in self._judged for id, grade in grades.items() if grade > 0)
 
     @once
@@ -59,20 +59,20 @@ class Tested:
 
     @once
     def relevant(self) -> Mapping[str, Paper]:
-        """The papers that are relevant to any query, by id; all papers of the benchmark are read."""
+        """The papers that are relevant to any query, by id. This reads all papers of the benchmark."""
         wanted = {id for _, id in self.pairs}
         return {paper.id: paper for material in self.materials for paper in material.pool() if paper.id in wanted}
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The names of all queries of some benchmarks: what they are must not be learned from."""
+    """The names of all queries of some benchmarks, which no training set may contain."""
 
     names: frozenset[Name]
 
     @classmethod
     def of(cls, benchmarks: Sequence[str]) -> HeldOut:
-        """Of benchmarks that are named "beir:DIR" or "cite:DIR". Raises as `evaluate` for these, and InvalidRequest for others."""
+        """The queries of benchmarks named "beir:DIR" or "cite:DIR". Raises as `evaluate` for these, and InvalidRequest for others."""
         if unknown := next((name for name in benchmarks if not name.startswith(("beir:", "cite:"))), None):
             raise InvalidRequest(f"`without` takes beir:DIR and cite:DIR, not {unknown!r}")
         return cls(
@@ -80,16 +80,16 @@ class HeldOut:
         )
 
     def has_paper(self, id: str, title: str) -> bool:
-        """Whether a paper is a query there, by its id or title."""
+        """Whether a paper is a query of a benchmark, by its id or title."""
         return bool(self.names) and not self.names.isdisjoint(paper_names(id, title))
 
     def has_text(self, text: str) -> bool:
-        """Whether a text is a query there, or the title of one."""
+        """Whether a text is a query of a benchmark, or the title of one."""
         return bool(self.names) and not self.names.isdisjoint(text_names(text))
 
 
 def read_tested(name: str, data: str | Path | None = None) -> Tested:
-    """Read what a benchmark tests: of a BEIR folder all that is judged, but for what is there to learn from.
+    """Read the test sets of a benchmark; of a BEIR folder all judged queries except those of the train split.
 
     Arguments and errors are those of `evaluate`: a name, beir:DIR or cite:DIR, and its folder.
     """
@@ -102,23 +102,23 @@ def read_tested(name: str, data: str | Path | None = None) -> Tested:
 
 
 def names_of(query: Query) -> set[Name]:
-    """By what a query of a test is known: a paper by its id and title, a text by itself."""
+    """The names of a test query: of a paper by its id and title, of a text by itself."""
     return paper_names(query.paper.id, query.paper.title) if query.paper is not None else {("text", folded(query.text))}
 
 
 def paper_names(id: str, title: str) -> set[Name]:
-    """By what a paper is known: its id, and its title in small plain letters, without marks, unless that has few words."""
+    """The names of a paper: its id, and its title as folded words, unless it is too short."""
     return {("id", id), *_long(folded(title))}
 
 
 def text_names(text: str) -> set[Name]:
-    """By what a text is known: itself, in small plain letters, without marks; and as the title of a paper, unless it has few words."""
+    """The names of a text: its folded words, also as the title of a paper, unless it is too short."""
     words = folded(text)
     return {("text", words), *_long(words)}
 
 
 def folded(text: str) -> str:
-    """The words of a text in small plain letters, without marks."""
+    """The words of a text in lower case, without accents and punctuation."""
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
@@ -128,17 +128,17 @@ def _long(words: str) -> set[Name]:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What a training set has of a benchmark.
+    """The overlap of a training set with a benchmark.
 
     Attributes:
-        training: where the training set is.
+        training: the training set's path.
         benchmark: the benchmark's name.
-        queries: how many queries it has, papers or texts.
-        trained_queries: the ids of those that are in the set: papers in any part, texts as a query.
-        relevant: how many papers are relevant to any of its queries.
-        trained_relevant: the ids of those that are in the set.
-        pairs: how many pairs of a query and a relevant paper it has.
-        trained_pairs: those that the training set has as query and positive, in either order.
+        queries: the number of its queries, papers or texts.
+        trained_queries: the ids of queries in the training set: papers in any role, texts as a query.
+        relevant: the number of papers that are relevant to any query.
+        trained_relevant: the ids of relevant papers in the training set.
+        pairs: the number of pairs of a query and a relevant paper.
+        trained_pairs: pairs that the training set has as query and positive, in either order.
     """
 
     training: str
@@ -152,10 +152,11 @@ class Leak:
 
 
 def leakage(training: str | Path, benchmark: str, data: str | Path | None = None) -> Leak:
-    """Find what a benchmark tests in a training set: papers by id, or by a title of four words and more; texts by their words.
+    """Find a benchmark's queries and relevant papers in a training set: papers by id, or by a title of four words or more; texts by their
+    words.
 
     Args:
-        training: a folder that `train build` made to train on, or a file in the format of SciRepEval's training data.
+        training: a training set's folder, or a file in the format of SciRepEval's training data.
         benchmark, data: as for `evaluate`: a name and the folder with its files, or beir:DIR, cite:DIR.
 
     Raises:
@@ -186,10 +187,10 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
 
 
 def _parts(training_set: TrainingSet) -> Mapping[Name, set[Part]]:
-    """All that stands in a training set, by its names."""
+    """The members of a training set, by their names."""
     parts: dict[Name, set[Part]] = {}
     for id, paper in training_set.papers.items():
-        original = paper.extra.get(ORIGINAL) or {}  # of a paper whose text was changed
+        original = paper.extra.get(ORIGINAL) or {}  # set for a paper with changed text
         for name in paper_names(str(original.get("id", id)), str(original.get("title", paper.title))):
             parts.setdefault(name, set()).add(("paper", id))
     for id, text in training_set.queries.items():
@@ -201,6 +202,6 @@ def _parts(training_set: TrainingSet) -> Mapping[Name, set[Part]]:
 def _found(
     parts: Mapping[Name, set[Part]], names: Mapping[str, set[Name]], kinds: Sequence[str] = ("paper", "text")
 ) -> dict[str, set[Part]]:
-    """What stands for each in a training set, of some kinds, for those that are there; not the title of a paper as a text, if not asked."""
+    """The members of a training set that have a query's names, by query, for queries that have any; only members of the given kinds."""
     found = {id: {part for name in own for part in parts.get(name, ()) if part[0] in kinds} for id, own in names.items()}
     return {id: there for id, there in found.items() if there}

@@ -1,4 +1,4 @@
-"""Papers with labels, to classify, or with a number, to predict."""
+"""Sets of papers with labels, to classify, or with numbers, to predict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .triplets import without_papers
 
 
 def drawn_labels(attribute: Attribute, request: SetRequest, most: int | None = None) -> DrawnSet:
-    """Papers with labels, what a column says: so many labels, the most frequent; None for all."""
+    """Papers with the labels in a column; `most` keeps only the most frequent labels, None keeps all."""
     library = _read(request, attribute)
     counts = Counter(label for row, value in _usable(library) for label in value)
     kept = set(sorted(counts, key=lambda label: (-counts[label], label))[:most])
@@ -44,7 +44,7 @@ def drawn_labels(attribute: Attribute, request: SetRequest, most: int | None = N
 
 
 def drawn_targets(attribute: Attribute, request: SetRequest) -> DrawnSet:
-    """Papers with a number, what a column says, or of citations, where no column is named, what is counted in the corpus."""
+    """Papers with the numbers in a column; for citations without a column, with the counts in the corpus."""
     if attribute is NUMBER and request.column is None:
         raise InvalidRequest("name the column with the number to predict, with `column`")
     settings = request.settings
@@ -72,7 +72,7 @@ def _read(request: SetRequest, attribute: Attribute | None) -> TrainingPapers:
 
 
 def _counted(request: SetRequest) -> TrainingPapers:
-    """The papers, with how many papers of the corpus cite each, not counting those that are tested."""
+    """The papers, with their numbers of citations in the corpus, without citations by tested papers."""
     settings = request.settings
     collection = read_collection(request.corpus, settings)
     request.progress.note(collection.notes[0])
@@ -82,7 +82,7 @@ def _counted(request: SetRequest) -> TrainingPapers:
 
 
 def _usable(library: TrainingPapers) -> list[tuple[int, Any]]:
-    """Rows of usable papers of which the column says something, with that."""
+    """The rows of usable papers that have a value in the column, with the value."""
     rows = zip(library.values, library.is_usable.tolist(), strict=True)
     return [(row, value) for row, (value, is_usable) in enumerate(rows) if is_usable and value not in (None, ())]
 
@@ -97,7 +97,7 @@ LABEL_RECIPES: Mapping[str, Recipe] = {
     "fields": Recipe("Singh et al. 2023, appendix A.3, fields of study", partial(drawn_labels, FIELDS)),
     "keywords": Recipe("Singh et al. 2023, appendix A.3, MeSH descriptors", partial(drawn_labels, KEYWORDS, most=30)),
     "venue": Recipe(
-        "the 30 most frequent, as Singh et al. 2023, appendix A.3, have of MeSH descriptors", partial(drawn_labels, VENUE, most=30)
+        "the 30 most frequent, as for MeSH descriptors in Singh et al. 2023, appendix A.3", partial(drawn_labels, VENUE, most=30)
     ),
 }
 TARGET_RECIPES: Mapping[str, Recipe] = {
@@ -107,5 +107,5 @@ TARGET_RECIPES: Mapping[str, Recipe] = {
     "year": Recipe(
         "Singh et al. 2023, appendix A.4, year of publication: from 0, the first year, to 1, the last", partial(drawn_targets, YEAR)
     ),
-    "number": Recipe("a column as it is", partial(drawn_targets, NUMBER)),
+    "number": Recipe("the column's numbers, unchanged", partial(drawn_targets, NUMBER)),
 }

@@ -1,7 +1,7 @@
-"""Mined negatives: what an index answers to a query, and what is not relevant to it, without those that may well be.
+"""Mined negatives: answers of an index to a query that are not relevant, without those that may well be.
 
-A paper that scores nearly as high as the positive one may be relevant and unjudged. So only papers are taken that score below a share
-of the positive's score, 0.95: TopK-PercPos of NV-Retriever (Moreira et al. 2024, arXiv 2407.15831, section 3).
+A paper that scores nearly as high as the positive may be relevant and unjudged. So a negative's score must be below a share of the
+positive's, 0.95: TopK-PercPos of NV-Retriever (Moreira et al. 2024, arXiv 2407.15831, section 3).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class Mining:
-    """How negatives are mined.
+    """Settings of mining.
 
     Attributes:
-        by: "bm25", or the folder of an index of the corpus, whose vectors choose, or its BM25 if it has none.
-        first, last: the ranks among which they are.
-        share: the share of the positive's score that a negative's must be below.
+        by: "bm25", or the folder of an index of the corpus, searched by its vectors, or by BM25 if it has none.
+        first, last: the ranks of negatives.
+        share: a negative's score is below this share of the positive's.
 
     Raises:
         InvalidRequest: a number is out of range.
@@ -53,7 +53,7 @@ class Mining:
             raise InvalidRequest(f"`share` must be above 0 and 1 at most, not {self.share}")
 
     def facts(self) -> dict[str, object]:
-        """What of it is written down with a set."""
+        """The settings to record with a set."""
         return {"by": str(self.by), "ranks": [self.first, self.last], "share": self.share}
 
 
@@ -66,18 +66,18 @@ def negatives(
     known: Collection[str],
     progress: Progress,
 ) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
-    """For each query's id, and each of its positive papers, the ids of the papers of an index that are hard for it, best first.
+    """For each query's id and each of its positive papers, the ids of hard negatives from an index, best first.
 
     Args:
         index: of a corpus.
-        mining: how.
+        mining: the settings.
         queries: each once.
-        positives: the papers that are relevant, by query, for which negatives are wanted.
-        barred: papers that are no negatives, by query; positives are none anyway.
+        positives: by query, the relevant papers that need negatives.
+        barred: by query, other papers that cannot be negatives.
         known: the corpus's papers.
-        progress: is told.
+        progress: a listener.
 
-    A positive paper beyond the last rank has no negatives: all above it score higher.
+    A positive paper beyond the last rank has no negatives, since all papers above it score higher.
 
     Raises:
         InvalidRequest: the index has a paper that the corpus lacks.
@@ -85,11 +85,11 @@ def negatives(
     mode: Mode = "bm25" if index.snapshot.encoder is None else "dense"
 
     def asked(query: Query) -> Query:
-        """A query as it is searched: for BM25 a paper of its text, whose words are not taken for others, as those that people type are."""
+        """The query to search: for BM25, as a paper, so that its spelling is not corrected."""
         return query if mode != "bm25" or query.paper is not None else Query(query.id, paper=Paper(query.id, query.text))
 
     def bound(score: float) -> float:
-        """What a negative scores less than; scores below 0, such as distances, are as far from the bound on their side."""
+        """The score that negatives must stay below. A score below 0, such as a distance, is divided by the share."""
         return score * mining.share if score >= 0 else score / mining.share
 
     for start in range(0, len(queries), BATCH):
@@ -117,17 +117,17 @@ def mine(
     folder: Path,
     progress: Progress,
 ) -> list[str | None]:
-    """For each query and positive paper that are wanted, the id of the negative that is hardest; None where there is none.
+    """For each wanted query and positive paper, the id of the hardest negative; None if there is none.
 
     Args:
-        mining: how.
-        wanted: ids of a query and a positive paper; the same ones as often as negatives are wanted.
+        mining: the settings.
+        wanted: ids of a query and a positive paper, repeated for several negatives.
         queries: each query once.
-        barred: papers that are no negatives, by query; those that are found are added, so that a query has each once.
-        corpus, known: what it is mined in, and the ids of its papers.
+        barred: by query, papers that cannot be negatives; found ones are added, so that a query has each once.
+        corpus, known: the papers to mine in, and their ids.
         usable: the papers that may be negatives.
-        folder: where BM25's index is made, and removed.
-        progress: is told.
+        folder: the place of a temporary BM25 index.
+        progress: a listener.
 
     Raises:
         NotFound, CorruptData: there is no such index, or it is damaged.

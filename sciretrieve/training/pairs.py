@@ -1,7 +1,7 @@
-"""Pairs: a query, a text or a paper, and a paper that answers it, with or without one that does not.
+"""Pairs: a query, a text or a paper, and a paper that answers it, with or without a negative.
 
-They are of a paper's own texts, of queries with judgements, of searches with clicks, of papers and labels. With labels (Zhang et al. 2023,
-section 3.4 and appendix A.1) a negative comes from a near paper: one that the paper cites, that shares an author with it, or that is of its
+Sources of pairs are a paper's own texts, queries with judgements, searches with clicks, and papers with labels. For labels (Zhang et al.
+2023, section 3.4 and appendix A.1) a negative comes from a near paper: one that the paper cites, one of the same author, or one of the same
 venue.
 """
 
@@ -35,15 +35,15 @@ from .training_set import read_searches
 from .triplets import listed_counts
 
 ALONE = "none"
-"""What a pair without a negative counts as."""
+"""The kind of a pair without a negative."""
 FEWEST_WORDS = 5
-"""Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""
+"""The fewest words of a sentence that is a query: shorter ones are headings ("Methods.") and fragments after abbreviations."""
 SHOWN, JUDGED = "shown", "judged"
-"""Kinds of negatives: shown to a user who did not click, and judged to be irrelevant."""
+"""Kinds of negatives: shown to a user who did not click, and judged irrelevant."""
 
 
 class Pair(NamedTuple):
-    """A query's id, a paper that answers it, one that does not, if there is one, and what kind that is."""
+    """Query id, positive, optional negative and its kind."""
 
     query: str
     positive: Doc
@@ -53,18 +53,18 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnPairs:
-    """Pairs, and what they are made of.
+    """Pairs and their texts.
 
     Attributes:
         pairs: all different.
-        queries: the texts of those queries that are no papers, by id.
-        texts: ids, titles and abstracts of all papers, each time anew and in the same order.
-        papers: what BM25 indexes to mine in.
+        queries: the texts of text queries, by id.
+        texts: gives ids, titles and abstracts of all papers, always in the same order.
+        papers: the papers to mine in.
         usable: the ids of the papers that may be a negative; None for all.
-        relevant: by query, papers that are no negatives besides its positives.
-        labels: labels that are in pairs as papers are, by id.
-        mined_form: the form of a mined negative, which is that of the positives, so that the form tells nothing.
-        left_out: how many papers and queries are left out as tested.
+        relevant: by query, papers that cannot be negatives, besides its positives.
+        labels: labels in the place of papers, by id.
+        mined_form: the form of a mined negative, the same as that of positives, so that the form tells nothing.
+        left_out: the number of papers and queries left out as tested.
     """
 
     pairs: list[Pair]
@@ -79,7 +79,7 @@ class DrawnPairs:
 
 
 class OwnText(NamedTuple):
-    """A text out of a paper that is a query for it: what it is, the text, and the form of the paper without it."""
+    """A text of a paper as a query: its kind, the text, and the form of the paper without it."""
 
     what: str
     text: str
@@ -109,7 +109,7 @@ def _own_texts(
     attribute: Attribute | None = None,
     mined_form: str = "",
 ) -> DrawnPairs:
-    """A text out of each paper, and the paper without that text. A text that several papers have names none of them."""
+    """A text of each paper as a query, and the paper without it. Texts that several papers share are left out."""
     if attribute is None and request.column is not None:
         raise InvalidRequest("titles and sentences are of no column; leave it out")
     library = request.library(attribute)
@@ -175,7 +175,7 @@ def _judged(request: SetRequest) -> DrawnPairs:
 
 
 def _shown(request: SetRequest) -> DrawnPairs:
-    """One pair for each paper that was clicked; one by chance that was shown and not clicked is its negative (SciMult, section 3.4)."""
+    """One pair for each clicked paper, with a random shown, unclicked paper as its negative (SciMult, section 3.4)."""
     searches, papers = read_searches(request.path("file of SciRepEval's searches"))
     tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
     left_out = len(tested)
@@ -198,7 +198,7 @@ def _shown(request: SetRequest) -> DrawnPairs:
 
 
 def _with_negatives(query: str, positives: Sequence[str], negatives: Sequence[str], kind: str, chance: Random) -> Iterator[Pair]:
-    """A pair for each positive paper, with a negative one by chance, if there is any."""
+    """A pair for each positive paper, with a random negative, if there is any."""
     for positive in positives:
         yield Pair(query, Doc(positive), Doc(chance.choice(negatives)), kind) if negatives else Pair(query, Doc(positive))
 
@@ -208,16 +208,16 @@ def _texts_in(papers: Iterable[Paper]) -> Iterator[tuple[str, str, str]]:
 
 
 MOST_PAIRS = 100
-"""Pairs that a label is in at most, so that general labels do not overwhelm (Zhang et al. 2023, appendix A.1)."""
+"""The most pairs with the same label, so that general labels do not dominate (Zhang et al. 2023, appendix A.1)."""
 DRAWS = 1000
-"""Near papers of a kind that are looked at, at most, in search of one with another label."""
+"""The most near papers of a kind to look at for one with another label."""
 CITED, AUTHOR, VENUE = "cited", "same author", "same venue"
-"""How a negative's paper is near; which of them is tried first is drawn by chance, since a venue has the most papers by far."""
+"""How a negative's paper is near. Which is tried first is random, since a venue has by far the most papers."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Who is near whom, by row: who cites whom, and rows by author and by venue."""
+    """The neighbours of each paper, by row: citations, and rows by author and by venue."""
 
     graph: Graph | None
     authors: Sequence[Sequence[str]]
@@ -226,7 +226,7 @@ class Neighbours:
     by_venue: Mapping[str, Rows]
 
     def papers(self, row: int, chance: Random) -> Iterator[tuple[int, str]]:
-        """Near papers in an order of chance, kind by kind, with how they are near."""
+        """Near papers in random order, kind by kind, with the kind of nearness."""
         sources: dict[str, Rows] = {}
         if self.graph is not None:
             sources[CITED] = self.graph.cites(row)
@@ -253,7 +253,7 @@ def _read_near(corpus: Corpus, request: SetRequest) -> Neighbours:
             collection = read_collection(corpus, request.settings)
             request.progress.note(collection.notes[0])
             graph = collection.graph
-    except InvalidRequest as error:  # a column of references may name other papers alone
+    except InvalidRequest as error:  # a column of references may only name papers outside the corpus
         if is_asked:
             raise
         request.progress.note(f"no paper is near for being cited: {error}")
@@ -268,8 +268,9 @@ def _read_near(corpus: Corpus, request: SetRequest) -> Neighbours:
 
 
 def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
-    """Pairs of a paper and a label of it, either of them the query. The negative is a label that a near paper has and the paper has not;
-    or a near paper that has labels, but not this one."""
+    """Pairs of a paper and one of its labels, either as the query. The negative is a label that a near paper has and this one lacks; or a
+    near paper with labels, but not this one.
+    """
     corpus, seed = request.corpus, request.settings.seed
     library = request.library(LABELS)
     request.progress.note(f"labels are read from {library.column!r}")
@@ -320,11 +321,11 @@ def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
 
 
 def drawn_pairs(about: str, draw: Callable[[SetRequest], DrawnPairs], request: SetRequest) -> DrawnSet:
-    """The pairs that a function draws: `about` says of what, for messages."""
+    """The pairs of a recipe; `about` describes them in messages."""
     drawn, mining = draw(request), request.mining
     request.told(drawn.left_out, "papers and queries are tested")
     if not drawn.pairs:
-        raise InvalidRequest(f"the recipe {request.recipe} makes no pair: {about}, is nowhere in the source")
+        raise InvalidRequest(f"the recipe {request.recipe} makes no pair: the source lacks {about}")
     pairs = drawn.pairs if mining is None else _mined(drawn, mining, request)
     counts = Counter(pair.kind or ALONE for pair in pairs)
     asked = {pair.query for pair in pairs}
@@ -352,7 +353,7 @@ def drawn_pairs(about: str, draw: Callable[[SetRequest], DrawnPairs], request: S
 
 
 def _mined(drawn: DrawnPairs, mining: Mining, request: SetRequest) -> list[Pair]:
-    """The same pairs; those without a negative have what their query finds, each paper once a query."""
+    """The same pairs; those without a negative get mined ones, each paper once per query."""
     if drawn.labels:
         raise InvalidRequest("an index has no labels to mine; leave out `mining`")
     wanted = [(pair.query, pair.positive.paper) for pair in drawn.pairs if pair.negative is None]

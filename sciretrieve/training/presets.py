@@ -1,4 +1,4 @@
-"""How the papers train, as data: each preset has every figure that decides a training, and its source."""
+"""The trainings of the papers, as data: each preset has every setting of a training, and its source."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ..options import TrainingOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that decides a training but its data: see `TrainingOptions`, whose fields of the same names it has, all of them known.
+    """All settings of a training except its data: the fields of `TrainingOptions`, without unknown values, and some more.
 
-    `betas` and `epsilon` are AdamW's; `unit` says whether the loss compares vectors of unit length, None: as the encoder's are; `both`
-    whether the contrastive loss also looks for the query among the batch's queries; `ranks_labels` whether labels are learned as candidates
-    that are read by their names, not as classes; `nonlinear` whether facets are tanh of the last layer's.
+    Attributes:
+        betas, epsilon: AdamW's.
+        unit: whether the loss compares vectors of unit length; None: as the encoder's metric does.
+        both: whether the contrastive loss also ranks the batch's queries for a paper.
+        ranks_labels: whether labels are candidates, read by their names, instead of classes.
+        nonlinear: whether facets are tanh of the last layer's output.
     """
 
     base: str
@@ -52,12 +55,12 @@ class Plan:
 
 
 TAUGHT: tuple[Loss, ...] = ("distil", "rank")
-"""Losses that compare with a teacher."""
+"""Losses that need a teacher."""
 FACET_LOSSES: tuple[Loss, ...] = ("facets", "facets-apart")
 DROPOUT = 0.2
-"""Of the input of a head that tells classes or a number (the authors' code of SciRepEval)."""
+"""The dropout before a head for classes or a number (the authors' code of SciRepEval)."""
 PAL_WIDTH = 204
-"""Of projected attention layers (`hidden_size_aug` in SciRepEval's configuration, pals.config.json)."""
+"""The width of projected attention layers (`hidden_size_aug` in SciRepEval's configuration, pals.config.json)."""
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
 SCIREPEVAL = Plan(
     base="scincl",
@@ -143,7 +146,7 @@ PRESETS: Mapping[str, Plan] = {
 
 
 def plan_of(options: TrainingOptions) -> Plan:
-    """The plan that options ask for: as `like` has it, but for what they say themselves. Raises UnknownName, InvalidRequest."""
+    """The plan for some options: the preset `like`, changed by the given options. Raises UnknownName, InvalidRequest."""
     check_choice("preset", options.like, tuple(PRESETS))
     known = {field.name for field in fields(Plan)}
     changes = {name: value for name, value in asdict(options).items() if name in known and value is not None}

@@ -1,4 +1,4 @@
-"""What a training leaves beside the weights: its facts, its curves, and a model card that says what it was made of and gained."""
+"""The results of a training beside the weights: facts, curves, and a model card with data and gains."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ FACTS, LOG, CARD, CURVES, EVENTS = "training.json", "log.jsonl", "README.md", "c
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A training that is done.
+    """A finished training.
 
     Attributes:
-        folder: where the encoder is.
-        measure: what it was measured by; "" if by nothing.
-        base, best: the measure's mean before, and of the weights that were kept; None where nothing was measured.
+        folder: the encoder's folder.
+        measure: the measure's name; "" for none.
+        base, best: the measure's mean before training, and of the weights that were kept; None if nothing was measured.
         comparison: the two, query by query; None for fewer than two queries.
-        steps: that were done.
-        best_step: of the weights that were kept; 0 if nothing was gained, and they are the encoder's as it was.
+        steps: steps done.
+        best_step: the step of the weights that were kept; 0 for the encoder as it was, if nothing was gained.
         seconds: of computing.
-        stopped: why it ended before its last step, "" if it did not.
-        rank: which this is of several processes that trained together, as torchrun starts them; 0 wrote the folder.
-        counted: what the comparison is over: "queries", or "papers" where each has several.
+        stopped: why it ended before its last step; "" if it did not.
+        rank: the rank of this process among those of torchrun; process 0 wrote the folder.
+        counted: the units of the comparison: "queries", or "papers" if each has several.
     """
 
     folder: Path
@@ -51,14 +51,14 @@ class Trained:
 
 
 def compared(base: Mapping[str, float], best: Mapping[str, float]) -> Comparison | None:
-    """What was gained, query by query."""
+    """The gain, query by query."""
     if len(base) < 2:
         return None
     return compare(np.array(list(base.values())), np.array([best[query] for query in base]))
 
 
 def write_results(folder: Path, trained: Trained, facts: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write the facts, the log, the curves and the card into an encoder's folder. Returns notes for people."""
+    """Write the facts, the log, the curves and the card into an encoder's folder. Returns notes for the user."""
     write_json(folder / FACTS, dict(facts))
     write_lines(folder / LOG, (json.dumps(row) for row in rows))
     write_whole(folder / CARD, card(trained, facts).encode())
@@ -70,12 +70,12 @@ def write_results(folder: Path, trained: Trained, facts: Mapping[str, Any], rows
 
 
 def gain(trained: Trained) -> str:
-    """What was gained, in a sentence."""
+    """The gain, in a sentence."""
     if trained.base is None or trained.best is None:
         return "nothing was measured: the training sets have too few queries to set some apart, and `held_out` names no benchmark"
     if "loss" in trained.measure:
-        return f"{trained.measure} of examples that were set apart: {trained.base:.4f} before, {trained.best:.4f} after"
-    text = f"{trained.measure} of {trained.counted} that were set apart: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
+        return f"{trained.measure} of held-out examples: {trained.base:.4f} before, {trained.best:.4f} after"
+    text = f"{trained.measure} of held-out {trained.counted}: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
     if (c := trained.comparison) is not None:
         text += f" ({100 * c.difference:+.1f}, 95 % interval {100 * c.low:+.1f} to {100 * c.high:+.1f}, p = {c.p_randomisation:.4f}, "
         text += f"{c.wins + c.ties + c.losses:,} {trained.counted})"
@@ -138,7 +138,7 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
 
 
 def _figure(rows: Sequence[Mapping[str, Any]], trained: Trained) -> Any:
-    """Losses by step, and below them the measure."""
+    """Losses by step, with the measure below them."""
     from matplotlib.figure import Figure
 
     measured = [(0, trained.base), *((row["step"], row["value"]) for row in rows)] if trained.base is not None else []
@@ -160,7 +160,7 @@ def _figure(rows: Sequence[Mapping[str, Any]], trained: Trained) -> Any:
 
 
 class Board:
-    """Events in the folder `tensorboard` of a training that runs; a training that goes on adds to them."""
+    """TensorBoard events in the folder `tensorboard` of a running training; a resumed training appends."""
 
     def __init__(self, partial: Path) -> None:
         """Raises MissingExtra if TensorBoard is not installed."""
@@ -180,6 +180,6 @@ class Board:
         self._writer.flush()
 
     def close(self, folder: Path) -> None:
-        """End, and move what was written into the encoder's folder."""
+        """Close the board, and move its files into the encoder's folder."""
         self._writer.close()
         self._folder.rename(folder / EVENTS)

@@ -1,4 +1,4 @@
-"""Training an encoder from a command or Python: read the sets, set queries apart, learn, write the folder. It goes on where it stopped."""
+"""Trains an encoder: reads the sets, holds queries out, learns, writes the folder. An interrupted training goes on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PLAN = "plan.json"
 LIBRARY = "library"
-"""Where in an unfinished training's folder the sets are that were made for it."""
+"""The folder of sets made for a training, inside the unfinished encoder's folder."""
 METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
@@ -41,7 +41,7 @@ METHODS: Mapping[str, str] = {
     "instruction": "all weights, which also encode the task's instruction",
     "facets": "all weights, and linear layers of several [CLS] tokens, whose sum is the vector",
 }
-"""What of an encoder each method trains."""
+"""The weights that each method trains."""
 
 
 def train(
@@ -55,25 +55,25 @@ def train(
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
 ) -> Trained:
-    """Train an encoder on training sets, each of which is a task, and write it into the folder `to`, from which `--encoder` reads it.
+    """Train an encoder on training sets, each of which is a task, and write it into the folder `to`, for `--encoder`.
 
-    Checkpoints are in `to`.partial at least every half a minute: the same call goes on from there, and on a CPU ends with the same weights,
-    bit for bit, as one that was never interrupted. Weights that gained nothing on what is held out are not kept.
+    Checkpoints are in `to`.partial, at least every half a minute. The same call goes on from there; on a CPU it ends with the same weights,
+    bit for bit, as an uninterrupted one. The weights are kept only if held-out queries show a gain.
 
     Args:
-        data: folders that `build_set` made, or files of SciRepEval's.
-        to: a new folder, or one that was begun.
-        options: how; also as keyword arguments.
-        formats: through which format all texts of a set are read, by the set's name, where that is not as its form has it: "proximity",
-            "adhoc_query", "classification" or "regression". So sets of several forms can share an adapter or a code.
-        overwrite: begin anew if a folder of that name was begun or is there.
-        tensorboard: write the curves as events for TensorBoard, too, while it trains.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        data: folders of `build_set`, or files of SciRepEval's.
+        to: a new folder, or an unfinished one.
+        options: the options; also as keyword arguments.
+        formats: by a set's name, the format of all its texts, if it differs from its form's: "proximity", "adhoc_query", "classification"
+            or "regression". So sets of several forms can share an adapter or a code.
+        overwrite: begin anew if the folder exists, finished or unfinished.
+        tensorboard: also write the curves as events for TensorBoard.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
 
     Raises:
-        MissingExtra: `tensorboard`, and it is not installed.
+        MissingExtra: `tensorboard` is set, and TensorBoard is not installed.
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
-        Unavailable, CorruptData: the base's weights are not here, or are damaged.
+        Unavailable, CorruptData: the base's weights are missing or damaged.
         IndexBusy: another process trains into the same folder.
     """
     options = replace(options or TrainingOptions(), **changes)
@@ -94,7 +94,7 @@ def train(
 
 
 def check_target(to: str | Path, *, overwrite: bool) -> None:
-    """Raise InvalidRequest if the encoder's folder is there already."""
+    """Raise InvalidRequest if the encoder's folder exists."""
     if Path(to).exists() and not overwrite:
         raise InvalidRequest(f"{Path(to).resolve()} is there already; name another folder, or replace it with `overwrite`")
 
@@ -109,7 +109,7 @@ def learn(
     tensorboard: bool,
     progress: Progress | bool,
 ) -> Trained:
-    """Train by a plan on what `make` gives, which may keep it in a folder, the same where a training goes on. Raises as `train`."""
+    """Train by a plan on the sets of `make`, which may store them in a folder that a resumed training has again. Raises as `train`."""
     target = Path(to).resolve()
     partial = target.with_name(target.name + ".partial")
 
@@ -117,7 +117,7 @@ def learn(
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            processes.wait()  # else this one may go on from a checkpoint that the first is about to remove
+            processes.wait()  # otherwise this one may resume from a checkpoint that the first process is about to remove
             return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with work_lock(partial):
             if overwrite:
@@ -128,7 +128,7 @@ def learn(
             try:
                 return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
             except BaseException:
-                if {path.name for path in listed(partial)} <= {LOCK, PLAN}:  # nothing that could go on
+                if {path.name for path in listed(partial)} <= {LOCK, PLAN}:  # nothing to resume
                     remove(partial / PLAN)
                     remove_lock(partial)
                 raise
@@ -240,7 +240,7 @@ def _trained(
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):
-        if path.is_file():  # libraries write some for their user's eyes alone
+        if path.is_file():  # some libraries make their files private
             path.chmod((folder / FACTS).stat().st_mode)
         sync_file(path)
     if target.exists():
@@ -254,7 +254,7 @@ def _trained(
 
 
 def _names(data: Sequence[str | Path]) -> list[str]:
-    """A name for each set: its file's or folder's, with a number where two are alike."""
+    """A name for each set: that of its file or folder, with a number for repeated ones."""
     names: list[str] = []
     for path in data:
         name = Path(path).name or "data"
@@ -263,7 +263,7 @@ def _names(data: Sequence[str | Path]) -> list[str]:
 
 
 def _digest(path: Path) -> str:
-    """The SHA-256 of a set's files, one after the other."""
+    """The SHA-256 of a set's files together."""
     digest = hashlib.sha256()
     for file in [path] if path.is_file() else [file for file in listed(path) if file.is_file()]:
         digest.update(f"{file.name if path.is_dir() else ''} {describe(file)['sha256']}\n".encode())
@@ -285,7 +285,7 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
 
 
 def _without_folders(value: Any) -> Any:
-    """The value of an option as others may read it: of a path, such as `beir:DIR` has one, the last name alone."""
+    """The value of an option for publication: of a path, as in `beir:DIR`, only the last name."""
     if not isinstance(value, str):
         return value
     kind, colon, path = value.rpartition(":")
@@ -293,7 +293,7 @@ def _without_folders(value: Any) -> Any:
 
 
 def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
-    """The command that trains so, with names of files and folders alone."""
+    """The command of a training, with the last names of files and folders alone."""
     defaults = TrainingOptions()
     given = {name: _without_folders(value) for name, value in asdict(options).items() if value != getattr(defaults, name)}
     return f"sciretrieve train {' '.join(words)} -o {target.name} {command_line(TrainingOptions, given)}".strip()

@@ -1,4 +1,4 @@
-"""What a training set is asked for, what is drawn for it, and of what: papers of a corpus that are usable, with one of its columns."""
+"""The papers, columns and settings of a training set to be made, and the set as it is drawn."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .held_out import HeldOut
 from .mining import Mining
 
 CITATION_COUNTS = ("citations", "ncitations", "citationcount", "citedbycount", "timescited", "numcitedby", "incitationscount")
-"""Columns with the number of a paper's citations, by their letters, best first."""
+"""Names of columns with a paper's number of citations, letters only, best first."""
 
 
 def _keywords(value: Any) -> tuple[str, ...]:
-    """Keywords in small letters, each once: a list, or a text with semicolons or commas between them."""
+    """Keywords in lower case, each once, from a list or from a text with semicolons or commas."""
     if isinstance(value, str) and value.lstrip()[:1] not in ("[", "{"):
         names = keywords.listed(value)
     else:
@@ -65,7 +65,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class SetRequest:
-    """What a training set is asked for, see `building.build_set`; what the benchmarks test; and the folder where it is made."""
+    """The settings of a training set, see `building.build_set`; the benchmarks to leave out; and the folder to make it in."""
 
     recipe: str
     source: Sources | Corpus
@@ -96,11 +96,11 @@ class SetRequest:
         return path
 
     def library(self, attribute: Attribute | None = None) -> TrainingPapers:
-        """The source's papers, read once, with what the column says of each.
+        """The source's papers, read once, with their values in a column.
 
         Raises:
             UnknownName: there is no such column.
-            InvalidRequest: there are no papers, or no column says anything of the kind.
+            InvalidRequest: there are no papers, or no column has usable values.
         """
         column = self.column if attribute else None
         tested: list[bool] = []
@@ -112,22 +112,22 @@ class SetRequest:
         if attribute is not None and not papers.column:
             if column is None:
                 among = ", ".join(papers.columns[:16])
-                raise InvalidRequest(f"no column says {attribute.about} of papers, among {among}; name it with `column`")
+                raise InvalidRequest(f"no column has {attribute.about}, among {among}; name it with `column`")
             if column not in papers.columns:
                 raise UnknownName("column", column, papers.columns)
-            raise InvalidRequest(f"the column {column!r} says of no paper {attribute.about}")
+            raise InvalidRequest(f"the column {column!r} gives no paper {attribute.about}")
         is_tested = np.array(tested)
         return TrainingPapers(self.corpus, papers.ids, papers.full & ~is_tested, is_tested, papers.values, papers.column)
 
     def some(self, items: Sequence[Item]) -> list[Item]:
-        """As many papers or queries as are wanted, by chance, in their order."""
+        """A random sample of the wanted size, in the given order."""
         if self.settings.queries is None or self.settings.queries >= len(items):
             return list(items)
         places = Random(f"{self.settings.seed} queries").sample(range(len(items)), self.settings.queries)
         return [items[place] for place in sorted(places)]
 
     def told(self, left_out: int, what: str = "papers of the corpus are test queries") -> int:
-        """How many are left out as tested, of which people are told if they named tests."""
+        """Returns the number left out as tested, and prints it if benchmarks were named."""
         if self.without:
             self.progress.note(f"{left_out:,} {what}, and are left out")
         return left_out
@@ -135,16 +135,16 @@ class SetRequest:
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """What is drawn for a training set.
+    """A training set before it is written.
 
     Attributes:
-        rows: those of its table.
+        rows: the rows of its table.
         docs: its papers.
-        texts: ids, titles and abstracts of all papers of the source, which give the papers their order.
-        made: what is written down of it.
-        left_out: how many papers and queries are left out as tested.
-        queries: the texts of queries that are no papers, by id; None for a form that has none.
-        labels: labels that are in pairs as papers are, by id.
+        texts: ids, titles and abstracts of all papers of the source, which set the papers' order.
+        made: how it was made, to be recorded.
+        left_out: the number of papers and queries left out as tested.
+        queries: the texts of text queries, by id; None for a form without them.
+        labels: labels in the place of papers, by id.
     """
 
     rows: Sequence[Sequence[str]]
@@ -158,14 +158,14 @@ class DrawnSet:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a set is drawn: after whom, and the function that does it. Raises InvalidRequest or UnknownName if there is nothing to draw."""
+    """A recipe: its source, and its function, which raises InvalidRequest or UnknownName if there is nothing to draw."""
 
     source: str
     draw: Callable[[SetRequest], DrawnSet]
 
 
 def texts_in(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
-    """Id, title and abstract of each paper; the corpus is read."""
+    """Reads the corpus: id, title and abstract of each paper."""
     for batch in corpus.batches():
         yield from ((paper.id, paper.title, paper.abstract) for paper in texts_of(batch.papers))
 
@@ -175,11 +175,11 @@ class TrainingPapers:
     """The papers of a corpus, by row.
 
     Attributes:
-        corpus: where their texts are.
+        corpus: has their texts.
         ids: (n,), in the corpus's order.
-        is_usable: which have a title and an abstract, and are not held out, (n,).
-        is_tested: which are held out, (n,).
-        values: what the column says of each, (n,); empty where no column was asked for.
+        is_usable: papers with a title and an abstract that are not held out, (n,).
+        is_tested: papers that are held out, (n,).
+        values: the column's value of each paper, (n,); empty without a column.
         column: that column's name; "" for none.
     """
 
@@ -192,5 +192,5 @@ class TrainingPapers:
 
     @property
     def left_out(self) -> int:
-        """How many papers are held out."""
+        """The number of held-out papers."""
         return int(self.is_tested.sum())

@@ -1,7 +1,7 @@
-"""Reading a training set: a folder that `sciretrieve train build` made, or a file in the format of SciRepEval's training data.
+"""Reads training sets: folders of `sciretrieve train build`, and files in the format of SciRepEval's training data.
 
-Such a file has triplets, queries with candidates, or papers with labels or a number: one list of JSON (.json), an object a line (.jsonl),
-or Parquet, as on the hub; what it is for is seen by its first object.
+Such a file has triplets, queries with candidates, or papers with labels or a number: one JSON list (.json), one object per line (.jsonl),
+or Parquet, as on the hub. Its first object shows its form.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ ROLES = ("query", "pos", "neg")
 IDS = ("corpus_id", "doc_id", "sha", "paper_id")
 LABELS = ("labels_text", "descriptor", "label", "labels")
 TARGETS = ("log_citations", "scaled_year")
-"""Fields with labels or a number, best first; those of `labels_field` in the authors' configuration of tasks."""
+"""Fields with numbers to predict, best first: those of `labels_field` in the authors' configuration of tasks."""
 MOST_TRIPLETS = 5
-"""Triplets of a query with candidates: as in the authors' code, `training/mtl_datasets.py`."""
+"""The most triplets of a query with candidates, as in the authors' code, `training/mtl_datasets.py`."""
 
 
 def read_training_set(path: str | Path) -> TrainingSet:
@@ -35,7 +35,7 @@ def read_training_set(path: str | Path) -> TrainingSet:
 
     Raises:
         NotFound: there is nothing at `path`, or the folder lacks a file.
-        InvalidRequest: a file is no such thing, names a paper that is not there, or holds nothing to learn from.
+        InvalidRequest: a file has another format, names a missing paper, or has no examples.
     """
     path = Path(path)
     if not path.exists():
@@ -90,7 +90,7 @@ def _by_id(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _table(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table after its header, with their numbers. Raises InvalidRequest if it has other columns."""
+    """The rows of a table after its header, with their numbers. Raises InvalidRequest for other columns."""
     table = csv.reader(io.StringIO(read_text(path), newline=""), delimiter="\t")
     if tuple(next(table, ())) != header:
         raise InvalidRequest(f"{path} does not begin with the columns {', '.join(header)}")
@@ -103,12 +103,12 @@ def _table(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]
 def _of_file(path: Path) -> TrainingSet:
     """Read a file of SciRepEval's training data.
 
-    Of a query with candidates there are as many triplets as candidates without a score, five at most: each such candidate once, the last
-    first, and those with a score in turn. These are "pairs" if queries are texts, and "triplets" if they are papers. A query whose
-    candidates all have a score, or none, teaches nothing and is left out.
+    A query with candidates gives one triplet for each candidate without a score, five at most: the last candidate first, each with the next
+    scored candidate in turn. The triplets are "pairs" if queries are texts, and "triplets" if they are papers. Queries are left out if all
+    their candidates have a score, or none has.
 
     Raises:
-        InvalidRequest: it is no such file.
+        InvalidRequest: the file has another format.
     """
     numbered = _rows(path)
     first = next(numbered, None)
@@ -143,7 +143,7 @@ def _candidates(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -
 
 
 class SearchLists(NamedTuple):
-    """A query with candidates: its id, its text (None for a paper), and the ids of the candidates with a score and of the others."""
+    """A query's id, its text (None for a paper), and the ids of its candidates with and without a score."""
 
     id: str
     text: str | None
@@ -152,14 +152,14 @@ class SearchLists(NamedTuple):
 
 
 def read_searches(path: Path) -> tuple[list[SearchLists], Mapping[str, Paper]]:
-    """Read a file of queries with candidates, and all its papers, by id. Raises InvalidRequest if it is no such file."""
+    """The queries with candidates in a file, and all its papers by id. Raises InvalidRequest for other formats."""
     papers: dict[str, Paper] = {}
     searches = list(_searches(path, _rows(path), papers))
     return searches, papers
 
 
 def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], papers: dict[str, Paper]) -> Iterator[SearchLists]:
-    """The queries with candidates; all their papers are put among those known."""
+    """Yields the queries with candidates, and adds all their papers to `papers`."""
     for number, row in numbered:
         query, candidates = row.get("query"), row.get("candidates")
         if not isinstance(candidates, list):
@@ -196,7 +196,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
 
 
 def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:
-    """The id of a paper, which is put among those known. Raises InvalidRequest if it is none."""
+    """Adds a paper to `papers` and returns its id. Raises InvalidRequest if the value is not a paper."""
     if not isinstance(value, Mapping) or not any(value.get(name) for name in IDS):
         raise InvalidRequest(f"{path}, {where}: {role!r} is no paper with a title and one of {', '.join(IDS)}")
     id = next(str(value[name]) for name in IDS if value.get(name))
@@ -205,7 +205,7 @@ def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: A
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Its objects, numbered from 1: one list of JSON, or an object a line."""
+    """The file's objects, numbered from 1: of one JSON list, or one per line."""
     if Path(bare_name(path)).suffix != ".json":
         yield from rows(path)
         return

@@ -1,8 +1,8 @@
-"""Triplets: a paper, one that it cites, and one that it does not, by the recipes of the papers.
+"""Triplets: a paper, one that it cites, and one that it does not cite, by the recipes of the papers.
 
-`specter` is of Singh et al. 2023, appendix A.2, as SPECTER's authors sample; `specter2` of section 5 there, as the authors' script
-does; `scimult` of Zhang et al. 2023, section 3.4; `s2orc` of Seoh et al. 2023, appendix C.1. A hard negative is always cited by what
-the query cites, and not by the query.
+`specter` follows Singh et al. 2023, appendix A.2, as SPECTER's authors sample; `specter2` section 5 there, as in the authors' script;
+`scimult` Zhang et al. 2023, section 3.4; `s2orc` Seoh et al. 2023, appendix C.1. A hard negative is a paper that the query's citations cite
+and the query does not.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .training_papers import DrawnSet, Recipe, SetRequest, texts_in
 
 HARD, EASY = "hard", "easy"
 SAME, SHARED, OTHER = "same fields", "shared field", "other fields"
-"""Kinds of negatives: cited by what the query cites; by chance; and by chance among papers with the query's fields, with any, with none."""
+"""Kinds of negatives by fields: the query's very fields, some of them, none of them."""
 DRAWS = 10_000
-"""Papers that are drawn at most in search of other fields: where nearly all share one, a query gets fewer negatives."""
+"""The most papers drawn in search of other fields; if nearly all share a field, a query gets fewer negatives."""
 
 NO_ROWS: Rows = np.empty(0, np.int64)
 Key = TypeVar("Key", bound=Hashable)
 
 
 class Triplet(NamedTuple):
-    """Rows of a corpus: a query, a paper that it cites, one that it does not; and what kind of negative that is."""
+    """Rows of a corpus: a query, a paper that it cites, a negative; and the negative's kind."""
 
     query: int
     positive: int
@@ -50,11 +50,11 @@ class Triplet(NamedTuple):
 
 @dataclass(frozen=True)
 class CitationNetwork:
-    """What triplets are drawn from.
+    """The citations that triplets are drawn from.
 
     Attributes:
-        graph: who cites whom.
-        is_usable: which papers may be in a triplet, (n,).
+        graph: the citations.
+        is_usable: the papers that may be in a triplet, (n,).
         field_sets: the fields of each paper; None if papers have none.
     """
 
@@ -67,20 +67,20 @@ class CitationNetwork:
         return self._usable(self.graph.cites(row))
 
     def beyond(self, row: int, through: Iterable[int]) -> list[int]:
-        """The usable papers that any of these cite and the paper itself does not, rising."""
+        """The usable papers that any of `through` cites and the paper itself does not, rising."""
         further = {other for step in through for other in self.graph.cites(step).tolist()} - self.not_negative(row)
         return self._usable(np.array(sorted(further), np.int64))
 
     def not_negative(self, row: int) -> set[int]:
-        """A paper and all that it cites."""
+        """A paper and all papers that it cites."""
         return {row, *self.graph.cites(row).tolist()}
 
     def by_chance(self, barred: Collection[int], chance: Random) -> Iterator[int]:
-        """Usable papers in an order of chance, each once, but for barred ones."""
+        """Usable papers in random order, each once, without barred ones."""
         return _drawn(self._rows, barred, chance)
 
     def by_fields(self, row: int, barred: Collection[int], chance: Random) -> Mapping[str, Iterator[int]]:
-        """The same, of each kind of fields; of none for a paper of no known field."""
+        """Usable papers in random order by kind of fields; none if the paper's fields are unknown."""
         if not self.field_sets or not (fields := frozenset(self.field_sets[row])):
             return {}
         sets = self.field_sets
@@ -109,7 +109,7 @@ class CitationNetwork:
 
 
 def _rows_by(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, Rows]:
-    """Rows by what they are paired with."""
+    """Rows by their key."""
     rows_of: dict[Key, list[int]] = {}
     for row, key in pairs:
         rows_of.setdefault(key, []).append(row)
@@ -117,7 +117,7 @@ def _rows_by(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, Rows]:
 
 
 def _drawn(rows: Rows, barred: Collection[int], chance: Random) -> Iterator[int]:
-    """Rows in an order of chance, each once, also where some are there twice."""
+    """Rows in random order, each once even if repeated, without barred ones."""
     taken = set(barred)
     for row in shuffled(rows, chance):
         if row not in taken:
@@ -126,8 +126,9 @@ def _drawn(rows: Rows, barred: Collection[int], chance: Random) -> Iterator[int]
 
 
 def _specter(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
-    """Five: two hard ones and three easy ones. A query without hard negatives makes none, as in the authors' code, whose margin
-    between cited and further papers is nothing then."""
+    """Five: two hard and three easy ones; none for a query without hard negatives, as in the authors' code, whose margin between cited and
+    further papers is then zero.
+    """
     cited = citations.cited(query)
     further = citations.beyond(query, cited)
     pairs = len(cited) * len(further)
@@ -140,8 +141,9 @@ def _specter(citations: CitationNetwork, query: int, chance: Random) -> list[Tri
 
 
 def _specter2(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
-    """Ten: four hard ones, and six easy ones of which two have the query's fields, two share one, and two have none of them; six by
-    chance where fields are not known. Each negative gets the next of the papers that the query cites."""
+    """Ten: four hard and six easy ones. Of the easy ones two have the query's fields, two share one, and two have none of them; six are
+    random if fields are unknown. The query's cited papers take turns as positives.
+    """
     cited = citations.cited(query)
     further = citations.beyond(query, cited)
     if not further:
@@ -158,8 +160,9 @@ def _specter2(citations: CitationNetwork, query: int, chance: Random) -> list[Tr
 
 
 def _scimult(citations: CitationNetwork, query: int, chance: Random) -> list[Triplet]:
-    """One for each paper that the query cites, with a negative that this very paper cites; by chance where there is none, as for
-    three in five of the paper's own pairs."""
+    """One per cited paper, with a negative that this very paper cites; a random negative if there is none, as in three of five of the
+    paper's own pairs.
+    """
     triplets = []
     barred = citations.not_negative(query)
     for positive in citations.cited(query):
@@ -177,13 +180,13 @@ def drawn_triplets(
     title_only: float = 0.0,
     needs_field: bool = False,
 ) -> DrawnSet:
-    """The triplets of a corpus whose papers cite each other.
+    """The triplets of a corpus with citations.
 
     Args:
-        sample: gives the triplets of a query, all different, none if the recipe makes none of it.
-        request: what is asked for.
+        sample: returns the triplets of a query, all different, or none if the recipe gives none.
+        request: the settings.
         title_only: the share of papers whose abstract is left out.
-        needs_field: whether only papers of a known field are queries.
+        needs_field: whether queries need a known field.
     """
     progress, seed = request.progress, request.settings.seed
     collection = read_collection(request.corpus, request.settings)
@@ -201,7 +204,7 @@ def drawn_triplets(
         progress.advance(1)
     if not triplets:
         raise InvalidRequest(
-            f"the recipe {request.recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
+            f"the recipe {request.recipe} makes no triplet: of {len(queries):,} possible queries, none cites a paper that cites another"
         )
     triplets = _mined(triplets, request.mining, request, citations, ids) if request.mining else triplets
     counts = Counter(triplet.kind for triplet in triplets)
@@ -227,12 +230,12 @@ def drawn_triplets(
 
 
 def listed_counts(counts: Counter[str]) -> str:
-    """Kinds and how many there are of each, the most first."""
+    """Kinds and their counts, the largest first."""
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _queries(citations: CitationNetwork, collection: CitedPapers, request: SetRequest, *, needs_field: bool) -> list[int]:
-    """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
+    """The rows of the queries, rising: usable papers with enough citations; a random sample if there are too many."""
     settings, fields, shares = request.settings, collection.fields, request.shares
     rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= (settings.cited or 1))).tolist()
     if (needs_field or shares) and fields is None:
@@ -249,7 +252,7 @@ def _queries(citations: CitationNetwork, collection: CitedPapers, request: SetRe
 
 
 def _tested(request: SetRequest, size: int) -> Mask:
-    """Which papers are queries of a test, by id or title, (n,)."""
+    """The papers that are queries of a test, by id or title, as a mask (n,)."""
     if not request.held_out.names:
         return np.zeros(size, bool)
     return np.array([request.held_out.has_paper(id, title) for id, title, _ in texts_in(request.corpus)], bool)
@@ -265,7 +268,7 @@ def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
 def _mined(
     triplets: Sequence[Triplet], mining: Mining, request: SetRequest, citations: CitationNetwork, ids: Sequence[str]
 ) -> list[Triplet]:
-    """The same, with what the query finds in place of hard negatives, each once; these are no papers that the query cites."""
+    """The same, with mined papers that the query does not cite in place of hard negatives, each once."""
     row_of = {id: row for row, id in enumerate(ids)}
     wanted = [(ids[triplet.query], ids[triplet.positive]) for triplet in triplets if triplet.kind == HARD]
     barred = {query: {ids[row] for row in citations.not_negative(row_of[query])} for query, _ in wanted}

@@ -140,7 +140,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
         ("labels --recipe fields --mine bm25", "labels have no negatives"),
         ("labels --recipe venue --set column=same", "'same' has 1 labels"),
         ("targets --recipe number", "name the column with the number to predict"),
-        ("targets --recipe number --set column=title", "the column 'title' says of no paper a number"),
+        ("targets --recipe number --set column=title", "the column 'title' gives no paper a number"),
         ("targets --recipe number --set column=same", "'same' has no two different numbers"),
     ],
 )
@@ -168,8 +168,8 @@ def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: str, message: str)
             InvalidRequest,
             "makes no pair",
         ),
-        ("pairs", "keywords", [{"id": "a", "title": "t", "abstract": "b", "keywords": []}], InvalidRequest, "no column says keywords"),
-        ("labels", "fields", [{"id": "a", "title": "t", "abstract": "b"}], InvalidRequest, "no column says fields"),
+        ("pairs", "keywords", [{"id": "a", "title": "t", "abstract": "b", "keywords": []}], InvalidRequest, "no column has keywords"),
+        ("labels", "fields", [{"id": "a", "title": "t", "abstract": "b"}], InvalidRequest, "no column has fields"),
     ],
 )
 def test_what_cannot_be_made_is_said(tmp_path: Path, form: str, recipe: str, source: Any, error: type[Exception], message: str) -> None:

@@ -437,7 +437,7 @@ def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base
     options = ["--base", str(base), "--steps", "6", "--batch", "32", "--rate", "0.02", "--set", "reduction=2", "--set", "length=32"]
     result = sciretrieve("train", triplets, *options, "--set", "precision=fp32", "-o", tmp_path / "typed")
     assert result.returncode == 0, result.stderr
-    assert "of queries that were set apart" in result.stdout
+    assert "of held-out queries" in result.stdout
     assert "weights of step" in result.stdout
     config = tmp_path / "training.toml"
     values = {"batch": 32, "steps": 6, "rate": 0.02, "reduction": 2, "length": 32}

@@ -1,8 +1,8 @@
-"""From files in the authors' layouts to torch models, one module per layout. Only code that prepares an encoder imports this.
+"""Reads files in the authors' layouts into torch models, one module per layout. Only code that prepares an encoder imports this.
 
-Each `load` takes the folders of the spec's parts, the spec and a task, and gives a model: token ids and attention mask,
-both (texts, length), to token states, (texts, length, dim), in fp32, and the tokenizer that goes with it. It raises InvalidRequest for
-weights of another layout, and for files that might run code or do not belong together; and CorruptData for what cannot be read.
+Each `load` takes the folders of the spec's parts, the spec and a task. It returns a model, from token ids and attention mask, both (texts,
+length), to token states, (texts, length, dim), in fp32; and its tokenizer. It raises InvalidRequest for weights of another layout, for
+files that might run code, and for files that do not belong together; and CorruptData for unreadable files.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
 
 
 def activate(model: Any, loaded_model: LoadedModel, folder: Path, task: str) -> None:
-    """Load the adapter of a task into a model that takes adapters, the same as the loaded one, and make it active.
+    """Load the adapter of a task into a model that takes adapters, the same as the loaded one, and activate it.
 
-    Raises InvalidRequest for one that was made for another model, or does not change this one's output.
+    Raises InvalidRequest for an adapter of another model, or one without effect on the output.
     """
     add_adapter(model, folder, task)
     with reading(folder):
@@ -88,7 +88,7 @@ def add_adapter(model: Any, folder: Path, name: str) -> None:
 
 
 def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: str) -> None:
-    """Refuse adapters that are loaded but do nothing, the known trap of this library (adapter-hub/adapters #815)."""
+    """Reject adapters that load but have no effect, a known trap of this library (adapter-hub/adapters #815)."""
     ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids[: loaded_model.positions]])
     active_adapters = model.active_adapters
     with torch.no_grad():

@@ -13,13 +13,13 @@ from ..specs import EncoderSpec
 from .loading import LoadedModel, open_model, open_reader, positions_of
 
 LABELS = 2
-"""The most labels that make one score: the second, "relevant", less the first."""
+"""The most labels that make one score: the score of the second, "relevant", minus that of the first."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The classifier as a model of one state per pair, of one dimension: the score, before any softmax or sigmoid.
+    """The classifier as a model with one state per pair, of one dimension: the score, before any softmax or sigmoid.
 
-    Raises InvalidRequest also for one that gives more than two labels, or was not made to read pairs.
+    Raises InvalidRequest also for a model with more than two labels, or one not made for pairs.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -56,10 +56,10 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool:
-    """Whether the model gets a token's text as its type: 0 up to and including the first separator, 1 after it.
+    """Whether the model takes token types: 0 up to and including the first separator, 1 after it.
 
     Raises:
-        InvalidRequest: it has no separator, or numbers texts differently.
+        InvalidRequest: it has no separator, or other types.
     """
     pair = tokenizer.encode("a query", "a paper")
     if not separator or separator not in pair.tokens:

@@ -1,7 +1,7 @@
 """SciMult with instructions (its §3.3): each layer attends to the states of a task's instruction and to the text's own.
 
-The authors have released no such checkpoint. The layout read here is that of their others, with the instruction's
-encoder, if it has its own weights (SciMult-Prefix), under `instruction_model.encoder.*`.
+The authors have released no such checkpoint. This layout is that of their others; the instruction's encoder, if it has its own weights
+(SciMult-Prefix), is under `instruction_model.encoder.*`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ INSTRUCTIONS = {
     "link_prediction": "Find a pair of scientific papers that one paper cites the other.",
     "classification": "Tag a scientific paper with relevant scientific topic classes.",
 }
-"""Table 1. Any other task is an instruction itself, as in the paper's Tables A6 and A7."""
+"""The instructions of Table 1. Any other task is an instruction itself, as in the paper's Tables A6 and A7."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """A BERT whose attention reaches the instruction of `task`. As the instruction never changes, its states are constants.
+    """A BERT whose attention reaches the instruction of `task`. The instruction never changes, so its states are constants.
 
-    Raises InvalidRequest also for an instruction that is longer than the model reads.
+    Raises InvalidRequest also for an instruction longer than the model's limit.
     """
     path, config, tokenizer, separator = base_of(folders, spec)
     state, all_weights = encoder_state(path, PREFIX)
@@ -55,7 +55,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def instruction_ids(tokenizer: Any, task: str, positions: int, name: str) -> Any:
-    """The tokens of a task's instruction, (1, length). Raises InvalidRequest for one that is longer than the model reads."""
+    """The tokens of a task's instruction, (1, length). Raises InvalidRequest if there are too many for the model."""
     ids = torch.tensor([tokenizer.encode(INSTRUCTIONS.get(task, task)).ids])
     if ids.shape[1] > positions:
         raise InvalidRequest(f"the instruction {task[:40]!r} … has {ids.shape[1]} tokens, and {name} reads {positions}")
@@ -63,7 +63,7 @@ def instruction_ids(tokenizer: Any, task: str, positions: int, name: str) -> Any
 
 
 def contexts_of(instructor: Any, ids: Any) -> Sequence[Any]:
-    """What each layer attends to of an instruction, x^(0) … x^(N-1), each (1, length, dim): the input of that layer."""
+    """The context of an instruction for each layer, x^(0) … x^(N-1), each (1, length, dim): the input of that layer."""
     contexts: Sequence[Any] = instructor(input_ids=ids, output_hidden_states=True).hidden_states[:-1]
     return contexts
 

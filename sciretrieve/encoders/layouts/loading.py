@@ -1,4 +1,4 @@
-"""What all layouts share: reading weights without running code in them, and refusing those of another layout."""
+"""Shared by all layouts: reads weights without running code in them, and rejects those of another layout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LoadedModel:
     tokenizer: Any
     separator: str
     positions: int
-    """Tokens that the model has positions for."""
+    """The number of tokens that the model has positions for."""
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def reading(folder: Path) -> Iterator[None]:
         yield
     except SciretrieveError:
         raise
-    except Exception as error:  # the libraries raise about ten classes for files that are cut short or of another kind
+    except Exception as error:  # the libraries raise about ten classes for truncated or wrong files
         raise CorruptData(
             f"the weights in {folder} cannot be read: {type(error).__name__}: {_first_line(error)}; get the files again, whole"
         ) from error
@@ -46,7 +46,7 @@ def reading(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Hide the libraries' advice, which is meant for those who write models, not for those who use them."""
+    """Hide the libraries' advice to authors of models."""
     from transformers.utils import logging as transformers_logging
 
     saved_verbosity = transformers_logging.get_verbosity()
@@ -81,7 +81,7 @@ def open_reader(folder: Path) -> tuple[Any, Any, str]:
 def open_model(kind: Any, folder: Path, unused: tuple[str, ...] = ("pooler.", "position_ids")) -> Any:
     """A model of a class of transformers in fp32. Weights with one of `unused` in their names do not affect the output.
 
-    transformers fills weights that are missing with random numbers, and only warns: such files are refused.
+    transformers fills missing weights with random numbers and only warns; here, such files are rejected.
     """
     with reading(folder):
         model, report = kind.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
@@ -91,7 +91,9 @@ def open_model(kind: Any, folder: Path, unused: tuple[str, ...] = ("pooler.", "p
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """A model that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM and others. Control codes are in the text."""
+    """A model that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM and others. Control codes are part of the
+    text.
+    """
     from transformers import AutoModel
 
     config, tokenizer, separator = open_reader(folders["base"])
@@ -99,7 +101,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def positions_of(config: Any) -> int:
-    """Tokens that a model has positions for."""
+    """The number of tokens that a model has positions for."""
     return positions(config.to_dict()) or USUAL_LENGTH
 
 
@@ -108,7 +110,7 @@ def read_checkpoint(path: Path) -> Any:
 
     Raises:
         InvalidRequest: it holds more than tensors and plain values, so that reading it might run code.
-        CorruptData: it is cut short or not a checkpoint.
+        CorruptData: it is truncated, or not a checkpoint.
     """
     import pickle
 
@@ -130,7 +132,7 @@ def read_checkpoint(path: Path) -> Any:
 
 
 def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
-    """Load weights into a module, exactly those it has. Raises InvalidRequest for weights of another layout."""
+    """Load weights into a module with exactly these names. Raises InvalidRequest for weights of another layout."""
     tensors = module.state_dict()
     missing = sorted(set(tensors) - set(state))
     extra = sorted(set(state) - set(tensors))
@@ -143,7 +145,7 @@ def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
 
 
 def stripped(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The weights whose names begin with `prefix`, without it, and without the pooler and position ids."""
+    """The weights whose names begin with `prefix`, without that prefix, the pooler and position ids."""
     weights = {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
     return {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.") and not name.endswith("position_ids")}
 
@@ -170,22 +172,22 @@ def states_of(model: Any) -> Any:
 
 
 def additive_mask(attention_mask: Any) -> Any:
-    """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and -10,000, to be added to attention scores.
+    """Turns a mask of ones and zeros, (texts, length), into addends for attention scores, 0 and -10,000, (texts, 1, 1, length).
 
-    The number is that of the first BERT, whose code the models defined here were trained with.
+    The first BERT used this number, and so did the training of the models defined here.
     """
     return (1.0 - attention_mask[:, None, None, :].float()) * -10_000.0
 
 
 def attended(attention: Any, heads: int, states: Any, context: Any, mask: Any, dropout: float = 0.0) -> Any:
-    """What states attend to of a context, (texts, length, dim), by the linear layers `query`, `key` and `value` of a module.
+    """The attention of states to a context, (texts, length, dim), by the linear layers `query`, `key` and `value` of a module.
 
     Args:
         attention: the module.
-        heads: how many attention heads it has.
+        heads: the number of attention heads.
         states, context: (texts, length, dim); the context may have another length.
         mask: is added to the scores; None for nothing.
-        dropout: the share of them that is dropped.
+        dropout: the share of attention weights that is dropped.
     """
     query, key, value = (
         part(source).view(source.shape[0], source.shape[1], heads, -1).transpose(1, 2)

@@ -1,7 +1,7 @@
-"""ASPIRE's bi-encoders: a BERT whose token states are a weighted sum of all layers' (Mysore et al. 2022, "SPECTER-CoCite").
+"""ASPIRE's bi-encoders: a BERT whose token states are a weighted sum over all layers (Mysore et al. 2022, "SPECTER-CoCite").
 
-A checkpoint is what the authors' training code saves, model_cur_best.pt: the BERT under `bert_encoder.*`, and `bert_layer_weights.weight`
-with a number for the embeddings and for each layer, whose softmax weighs them (github.com/allenai/aspire, examples/ex_aspire_bienc.py).
+A checkpoint of the authors' training code, model_cur_best.pt, has the BERT under `bert_encoder.*`. Its `bert_layer_weights.weight` has a
+number for the embeddings and for each layer; their softmax is the weights (github.com/allenai/aspire, examples/ex_aspire_bienc.py).
 """
 
 from __future__ import annotations

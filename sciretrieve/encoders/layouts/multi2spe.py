@@ -1,8 +1,8 @@
 """Multi2SPE (paper 004, §2.1): K tokens in place of one [CLS], each with its own linear layers, summed.
 
-A checkpoint is what the authors' training code saves: PyTorch Lightning's `state_dict` and `hyper_parameters`. The
-tokens are [CLS] and [unused1] … [unused K-1]; linear layers come after chosen BERT layers and after the last. What
-`hyper_parameters` change of the vector is done as in `forward` of https://github.com/ronaldseoh/multi2spe, train.py, or refused by name.
+A checkpoint of the authors' training code has PyTorch Lightning's `state_dict` and `hyper_parameters`. The tokens are [CLS] and [unused1] …
+[unused K-1]; linear layers follow chosen BERT layers and the last. Each setting in `hyper_parameters` that affects the vector is applied as
+in `forward` of https://github.com/ronaldseoh/multi2spe, train.py, or rejected by name.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ UNSUPPORTED = (
     "adjust_attention_mask_for_facets",
     "debug_use_cls_for_all_facets",
 )
-"""Settings of the authors' code that make another model than the paper's, unless they are false, 0 or absent."""
+"""Settings of the authors' code for other models than the paper's; they must be false, 0 or absent."""
 SUMMED = ("training_and_inference", "inference_only")
-"""The values of `sum_into_single_embeddings` by which a paper has one vector."""
+"""The values of `sum_into_single_embeddings` that give a paper one vector."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim)."""
+    """A BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim)."""
     path, config, tokenizer, separator = base_of(folders, spec)
     checkpoint = read_checkpoint(path)
     if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
@@ -43,12 +43,12 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     layer_numbers = [int(number) for number in parameters.get("add_extra_facet_layers_after") or []]
     state = checkpoint["state_dict"]
     bert = stripped(state, "model.")
-    # the paper's re-parameterisation: weights less their mean over the facets
+    # the paper's re-parameterisation: weights minus their mean over the facets
     less_mean = bool(parameters.get("add_bert_layer_facet_layers_alternate"))
     pairs = {number: _linears(bert, f"encoder.layer.{number}.extra_facet_layers.", facets, less_mean) for number in layer_numbers}
     last_number = config.num_hidden_layers
     if parameters.get("add_extra_facet_layers"):
-        # the authors' code takes the mean away here only from several tokens' weights, but after chosen layers always
+        # the authors' code subtracts the mean here only for several tokens, but always after chosen layers
         less_mean = facets > 1 and bool(parameters.get("add_extra_facet_layers_alternate"))
         pairs[last_number] = _linears(state, "extra_facet_layers.", facets, less_mean)
     if missing := [number for number, pair in pairs.items() if pair is None]:
@@ -81,13 +81,13 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def facet_states(bert: Any, linears: Mapping[int, tuple[Any, Any]], facets: int, input_ids: Any, attention_mask: Any) -> Any:
-    """The states of a BERT's first tokens, its facets, (texts, facets, dim), through linear layers of their own.
+    """The states of a BERT's first tokens, its facets, (texts, facets, dim), through their own linear layers.
 
     Args:
         bert: without a pooler.
-        linears: the facets' weights, (facets, dim, dim), and biases, (facets, dim), after the layers of these numbers, from 0; those of
-            the number of layers come after all of them.
-        facets: how many there are.
+        linears: the facets' weights, (facets, dim, dim), and biases, (facets, dim), by the BERT layer, from 0, that they follow; the number
+            of layers stands for the end.
+        facets: their number.
         input_ids, attention_mask: (texts, length).
     """
 
@@ -106,11 +106,11 @@ def facet_states(bert: Any, linears: Mapping[int, tuple[Any, Any]], facets: int,
 
 
 def _unsupported(parameters: Mapping[str, Any]) -> str:
-    """The first setting by which a checkpoint is another model than is read here, as `name=value`; "" if none is."""
+    """The first setting for another model than is read here, as `name=value`; "" if there is none."""
     losses = parameters.get("loss_config") or []
     summed = parameters.get("sum_into_single_embeddings")
     if "sum_into_single_embeddings" in parameters and any(loss.get("sum_into_single_embeddings") for loss in losses):
-        summed = summed or SUMMED[0]  # what the authors' code makes of a setting that was left out where a loss sums
+        summed = summed or SUMMED[0]  # the authors' code assumes this for a missing setting with a summing loss
     single = summed in SUMMED or int(parameters.get("num_facets", 1)) == 1
     refused = {
         **{name: bool(parameters.get(name)) for name in UNSUPPORTED},
@@ -126,7 +126,7 @@ def _unsupported(parameters: Mapping[str, Any]) -> str:
 
 
 def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool) -> Any:
-    """The facets' weights (facets, dim, dim) and biases (facets, dim), as a pair; None where the checkpoint has none."""
+    """The facets' weights (facets, dim, dim) and biases (facets, dim), as a pair; None if the checkpoint has none."""
     names = [(f"{prefix}{facet}.weight", f"{prefix}{facet}.bias") for facet in range(facets)]
     if not all(weight in state and bias in state for weight, bias in names):
         return None
@@ -137,7 +137,7 @@ def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool
 
 
 def _with_differences(pair: tuple[Any, Any], state: Mapping[str, Any], facets: int) -> tuple[Any, Any]:
-    """Each token's layer, followed by those of `add_extra_facet_layers_alternate_2`: the differences of each two tokens' weights."""
+    """Each token's layer, followed by those of `add_extra_facet_layers_alternate_2`: the differences between each two tokens' weights."""
     weights, biases = (tensor.double() for tensor in pair)
     for first, second in combinations(range(facets), 2):
         difference = state[f"extra_facet_layers.{first}.weight"].double() - state[f"extra_facet_layers.{second}.weight"].double()
@@ -146,7 +146,7 @@ def _with_differences(pair: tuple[Any, Any], state: Mapping[str, Any], facets: i
 
 
 def add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:
-    """Make the tokenizer put [unused1] … after [CLS], where truncation does not reach them."""
+    """Make the tokenizer put [unused1] … after [CLS], safe from truncation."""
     from tokenizers.processors import TemplateProcessing
 
     names = ["[CLS]", *(f"[unused{number}]" for number in range(1, facets))]

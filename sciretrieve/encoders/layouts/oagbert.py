@@ -1,10 +1,9 @@
-"""OAG-BERT, version 2 (Liu et al. 2022, KDD): a BERT that normalises before attention, with two positions of each token.
+"""OAG-BERT, version 2 (Liu et al. 2022, KDD): a BERT that normalises before attention, with two positions per token.
 
-The files are as CogDL reads them: bert_config.json, vocab.txt, pytorch_model.bin, and `version` with a 2 in it. A paper is read as CogDL's
-`build_inputs` makes it of a title and an abstract: the words' tokens alone, without [CLS] and [SEP], as one span of type "text". A
-token's first position is its span's, here 0, its second its place in the span. CogDL looks both up in one table,
-`position_embeddings`, and never reads `position_embeddings_second`, which the files have too (cogdl/oag/dual_position_bert_model.py, at
-its commit 281f474 of 2023): so do we.
+The files are CogDL's: bert_config.json, vocab.txt, pytorch_model.bin, and `version` with a 2 in it. A paper is read as in CogDL's
+`build_inputs` from a title and an abstract: the words' tokens alone, without [CLS] and [SEP], as one span of type "text". A token's first
+position is its span's, here 0; its second is its place in the span. CogDL looks both up in one table, `position_embeddings`, and never
+reads the files' `position_embeddings_second` (cogdl/oag/dual_position_bert_model.py, at its commit 281f474 of 2023). So do we.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, attended, fill, read_checkpoint, reading
 
 EPSILON = 1e-12
-"""What layer normalisation adds to the variance."""
+"""The addend to the variance in layer normalisation."""
 UNREAD = "embeddings.position_embeddings_second."
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The encoder's token states; with [CLS] pooling one state of a text, CogDL's `pooled_output`: tanh of a layer on its first token's.
+    """The encoder's token states. With [CLS] pooling, a text has one state, CogDL's `pooled_output`: tanh of a layer on its first token's
+    state.
 
-    A text without a token gives zeros. Raises InvalidRequest also for another version.
+    A text without tokens gives zeros. Raises InvalidRequest also for another version.
     """
     folder = folders["base"]
     with reading(folder):
@@ -97,7 +97,7 @@ def _norm(dim: int) -> Any:
 
 
 def _renamed(name: str) -> str:
-    """A weight's name in `States`; unchanged where it has none there."""
+    """A weight's name in `States`; other names are returned unchanged."""
     for pattern, replacement in (
         (r"embeddings\.(word|position)_embeddings\.", r"\1."),
         (r"embeddings\.token_type_embeddings\.", "kind."),
@@ -118,7 +118,7 @@ def _renamed(name: str) -> str:
 
 
 def _tokenizer(folder: Path, words: int) -> tuple[Any, str]:
-    """WordPiece in small letters, as CogDL's BertTokenizer reads vocab.txt, which puts nothing around a text; and no separator."""
+    """A lower-casing WordPiece tokenizer, like CogDL's BertTokenizer with vocab.txt, which adds nothing around a text; and no separator."""
     with reading(folder):
         from tokenizers.processors import TemplateProcessing
         from transformers import BertTokenizerFast

@@ -1,4 +1,4 @@
-"""A RoBERTa in one file, see `packs`, in torch: with an adapter, for training, and where OpenVINO fails."""
+"""A RoBERTa in one file, see `packs`, in torch: with an adapter, for training, and as a fallback for OpenVINO."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .loading import LoadedModel, fill, reading, states_of
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The model in fp32, with the adapter of `task` active; with none if `task` is "". Raises CorruptData."""
+    """The model in fp32, with the adapter of `task` active; without one if `task` is "". Raises CorruptData."""
     from transformers import RobertaModel
 
     with reading(folders["base"]):
@@ -34,7 +34,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def config_of(bert: Bert) -> Any:
-    """The configuration of a RoBERTa of these sizes, as transformers has it."""
+    """The configuration of transformers for a RoBERTa of these sizes."""
     from transformers import RobertaConfig
 
     sizes = {name: bert.weights[f"embeddings.{name}_embeddings.weight"].shape[0] for name in ("word", "position", "token_type")}

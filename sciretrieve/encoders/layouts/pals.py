@@ -1,8 +1,7 @@
 """Projected attention layers (PALs) of SciRepEval: beside each BERT layer a small one per task (its §5; Stickland and Murray 2019).
 
-The files are as the authors' code saves them: a BERT with `multi_layers.T` in each layer, T the number of the task, and
-projections `mult_aug_dense.T` and `mult_aug_dense2.T` that all layers share. The low-rank form has its own projections
-in each layer and no attention.
+The files are those of the authors' code: a BERT with `multi_layers.T` in each layer, for task number T, and projections `mult_aug_dense.T`
+and `mult_aug_dense2.T` that all layers share. The low-rank form has its own projections in each layer and no attention.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ def with_pals(bert: Any, config: Any, count: int) -> Any:
     Args:
         bert: without a pooler.
         config: its configuration, with `hidden_size_aug` and `pals`.
-        count: how many sets there are, one a task.
+        count: the number of sets, one per task.
     """
     size = config.hidden_size_aug
 
     class Pal(torch.nn.Module):  # type: ignore[misc]
-        """Down, attention or nothing between, up."""
+        """A projection down, attention or nothing, and a projection up."""
 
         def __init__(self) -> None:
             super().__init__()

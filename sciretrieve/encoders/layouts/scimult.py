@@ -1,6 +1,6 @@
-"""SciMult: DPR checkpoints of a BERT, plain or with experts in every other layer, one expert a task (its §3.2).
+"""SciMult: DPR checkpoints of a BERT, plain or with experts in every other layer, one expert per task (its §3.2).
 
-For a given task only one expert of each layer is active, so the model built is a plain BERT with that expert's weights.
+A task uses only one expert of each layer, so the result is a plain BERT with that expert's weights.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..specs import EncoderSpec
 from .loading import LoadedModel, fill, open_reader, positions_of, read_checkpoint, states_of, stripped
 
 PREFIX = "ctx_model.encoder."
-"""The encoder of candidates; that of queries, `question_model`, holds the same weights."""
+"""The encoder of candidates. That of queries, `question_model`, has the same weights."""
 EXPERT = re.compile(
     r"(?P<layer>encoder\.layer\.\d+)\.(?:"
     r"attention\.self\.moe_(?P<part>query|key|value)\.(?P<in>\d+)|"
@@ -43,7 +43,7 @@ def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, 
 
 
 def new_bert(config: Any) -> Any:
-    """A BERT without a pooler, in evaluation mode, its weights not filled in yet."""
+    """A BERT without a pooler, in evaluation mode, its weights not yet loaded."""
     from transformers import BertModel
 
     return BertModel(config, add_pooling_layer=False).eval()
@@ -56,7 +56,7 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
         raise InvalidRequest(f"{path} is not a checkpoint in SciMult's layout: it has no model_dict")
     parameters = checkpoint.get("encoder_params") or {}
     if parameters.get("projection_dim") or parameters.get("mean_pool"):
-        raise InvalidRequest(f"{path} was trained with a projection or with mean pooling, which none of the published ones was")
+        raise InvalidRequest(f"{path} was trained with a projection or with mean pooling, unlike all published ones")
     state = stripped(checkpoint["model_dict"], prefix)
     if not state:
         raise InvalidRequest(f"{path} is not a checkpoint in SciMult's layout: it has no weights under {prefix}*")
@@ -64,7 +64,7 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
 
 
 def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
-    """The weights with one expert's under a plain BERT's names."""
+    """The weights, with one expert's under a plain BERT's names."""
     bert_state, has_expert = {}, False
     for name, tensor in state.items():
         match = EXPERT.fullmatch(name)

@@ -1,4 +1,4 @@
-"""Skipping unused work: if one token's state becomes the vector, the last layer is computed for that token alone.
+"""Trims the last layer to the one token whose state becomes the vector.
 
 This saves most of one of a BERT-base's twelve layers. Keys and values still come from all tokens, so the vector is the same.
 """
@@ -12,11 +12,11 @@ import torch
 from .loading import attended
 
 FIRST = 2
-"""Tokens that are kept: [CLS], and the control code after it."""
+"""The number of first tokens that are kept: [CLS], and the control code after it."""
 
 
 def trim(states: Any) -> bool:
-    """Make the last layer of a BERT compute only its first tokens. False if that is not known to be correct.
+    """Make the last layer of a BERT compute only its first tokens. Returns False if that may be incorrect.
 
     `states` is a module from `loading.states_of`, or another layout's, which is left unchanged.
     """

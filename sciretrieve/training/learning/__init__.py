@@ -1,4 +1,4 @@
-"""Learning: what is trained, by which losses and rates, step by step. Only `train` imports this, since it needs torch."""
+"""The training itself: models, losses, rates and steps. Only `train` imports this package, which needs torch."""
 
 from ...base.extras import need
 

@@ -1,4 +1,4 @@
-"""What a training set demands of vectors: for each form of set the texts of some examples, and the loss of their vectors."""
+"""The tasks of a training: for each form of set, the texts of some examples and the loss of their vectors."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ from . import losses
 from .students import Student
 
 Reading = tuple[str, str]
-"""A format, and a text as it reads it."""
+"""A format, and a text in that format."""
 APART = 20
-"""Of papers with labels or numbers every so many is set apart."""
+"""Of papers with labels or numbers, one in so many is held out."""
 MOST_APART = 1000
-"""They are encoded at each measurement."""
+"""The most papers that are held out, since each measurement encodes them."""
 Alter = Callable[[Paper], Paper]
-"""Makes of a paper the one that is read in its place."""
+"""Returns the paper to read in place of the given one."""
 ALTERATIONS: tuple[Alter, ...] = (
     lambda paper: replace(paper, title=paper.abstract, abstract=paper.title),
     lambda paper: replace(paper, abstract=" ".join(paper.abstract.split()[: (len(paper.abstract.split()) + 1) // 2])),
     lambda paper: replace(paper, abstract=""),
     lambda paper: replace(paper, title=""),
 )
-"""The abstract before the title; its first half; the title alone; the abstract alone. Each is as likely. Encoders of papers answer such
-texts with other neighbours (Singh and Singh 2022, tables 1 and 7: the classes of abstracts rotated and deleted by thirds)."""
+"""Alterations, all equally likely: the abstract before the title; half of the abstract; the title alone; the abstract alone. Encoders of
+papers find other neighbours for such texts (Singh and Singh 2022, tables 1 and 7: the classes of abstracts rotated and deleted by thirds).
+"""
 
 
 def unaltered(paper: Paper) -> Paper:
-    """An `Alter` that changes nothing."""
+    """Returns the paper unchanged: an `Alter`."""
     return paper
 
 
 def altering(share: float, *key: object) -> Alter:
-    """Alters a share of papers; which and how depends on the key, and on the order in which they are read, alone."""
+    """An `Alter` of a random share of papers. The key and the order of reading alone determine the result."""
     chance = Random(repr(key))
 
     def alter(paper: Paper) -> Paper:
-        """A paper that has but a title or an abstract is read as it is."""
+        """A paper with only a title or only an abstract is not altered."""
         is_altered, change = chance.random() < share, chance.choice(ALTERATIONS)
         return change(paper) if is_altered and paper.title and paper.abstract else paper
 
@@ -60,9 +61,9 @@ class TrainingDemand(ABC):
     """One task of a training.
 
     Attributes:
-        name: what its losses are called.
+        name: the name of its losses.
         formats: the formats that it trains.
-        head: what is trained beside the encoder, and thrown away afterwards: a torch module; None for nothing.
+        head: a torch module that is trained beside the encoder and then discarded; None for none.
     """
 
     name: str
@@ -71,11 +72,11 @@ class TrainingDemand(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many examples there are."""
+        """The number of examples."""
 
     @abstractmethod
     def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
-        """What is encoded for some examples; some may be named more than once."""
+        """The texts to encode for some examples, which may repeat."""
 
     @abstractmethod
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
@@ -83,14 +84,14 @@ class TrainingDemand(ABC):
 
 
 def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The papers to learn from, and every twentieth, or every so many that they are a thousand, which is set apart."""
+    """The ids to train on, and those held out: every twentieth, or fewer so that they are at most a thousand."""
     ordered = sorted(ids)
     every = max(APART, -(-len(ordered) // MOST_APART))
     return [id for place, id in enumerate(ordered) if place % every], ordered[::every]
 
 
 def reading(training_set: TrainingSet, student: Student, id: str, alter: Alter = unaltered) -> Reading:
-    """How a student reads a paper or a text query of a set."""
+    """A paper or a text query of a set, as a student reads it."""
     is_text = id in training_set.queries
     format = training_set.read_as or student.format_of(training_set.asked, is_text=is_text)
     if is_text:
@@ -99,14 +100,14 @@ def reading(training_set: TrainingSet, student: Student, id: str, alter: Alter =
 
 
 def of_those_apart(demand: OfTexts) -> OfTexts:
-    """What the same task demands, with the same head, of the texts that are set apart."""
+    """The same task, with the same head, for the held-out texts."""
     other = copy(demand)
     other._ids = demand._apart
     return other
 
 
 class Ranked(TrainingDemand):
-    """Triplets or pairs: the right paper, or label, is to be nearer to the query than others."""
+    """Triplets or pairs: the right paper, or label, must be nearer to the query than others."""
 
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
@@ -121,7 +122,7 @@ class Ranked(TrainingDemand):
         return len(self._examples)
 
     def readings(self, student: Student, examples: Sequence[int], alter: Alter = unaltered) -> list[Reading]:
-        """The queries, the right papers, then the wrong ones, where there are any."""
+        """The queries, the right papers, then any wrong ones."""
         columns = zip(*(self._examples[example] for example in examples), strict=True)
         return [reading(self._set, student, id, alter) for ids in columns for id in ids if id]
 
@@ -152,7 +153,7 @@ class Ranked(TrainingDemand):
 
 
 class OfTexts(TrainingDemand):
-    """A task of single texts, of which every twentieth is set apart."""
+    """A task of single texts, of which every twentieth is held out."""
 
     def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str]) -> None:
         self.name, self.formats, self._set = name, training_set.formats, training_set
@@ -167,7 +168,7 @@ class OfTexts(TrainingDemand):
 
 
 class Labelled(OfTexts):
-    """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
+    """Papers with classes, which a linear head predicts from their vectors (SciRepEval, §4.1)."""
 
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         super().__init__(name, training_set, training_set.labels)
@@ -181,7 +182,7 @@ class Labelled(OfTexts):
         self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """Cross entropy, binary where a paper may have several labels."""
+        """Cross entropy; binary if a paper may have several labels."""
         rows = [[self._number[label] for label in self._labels(place)] for place in examples]
         if self._several:
             labels = torch.zeros(len(rows), len(self._classes))
@@ -192,14 +193,14 @@ class Labelled(OfTexts):
         return losses.classes(self.head(vectors), labels.to(vectors.device))
 
     def _labels(self, place: int) -> Sequence[str]:
-        """The labels of an example; of a paper that is several examples, one."""
+        """The labels of an example; one, if the paper is several examples."""
         id = self._ids[place]
         labels = self._set.labels[id]
         return (labels[place - bisect_left(self._ids, id)],) if self._set.one_each else labels
 
 
 class Measured(OfTexts):
-    """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
+    """Papers with a number, which a linear head predicts from their vectors (SciRepEval, §4.1)."""
 
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         super().__init__(name, training_set, training_set.targets)
@@ -210,6 +211,6 @@ class Measured(OfTexts):
         self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """The squared error, of numbers less their mean and in units of their standard deviation: years weigh no more than counts."""
+        """The squared error of standardised numbers, so that years weigh no more than counts."""
         values = [(self._set.targets[self._ids[place]] - self._mean) / self._deviation for place in examples]
         return losses.numbers(self.head(vectors).squeeze(1), torch.tensor(values, dtype=torch.float32, device=vectors.device))

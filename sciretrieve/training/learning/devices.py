@@ -1,6 +1,6 @@
-"""What a training is computed on: a CPU or GPUs, with matrix products in bf16 where that is quicker; by one process, or by several.
+"""The hardware of a training: a CPU or GPUs, with matrix products in bf16 if that is faster; one process or several.
 
-Several train together as torchrun starts them: each encodes its share of a step, and all take the same step.
+Several processes train together under torchrun: each encodes its share of a step, and all take the same step.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from ...options import TrainingOptions
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Where it is computed, and whether matrix products are in bf16."""
+    """The device, and whether matrix products are in bf16."""
 
     device: str
     is_bf16: bool
 
     def running(self) -> AbstractContextManager[Any]:
-        """Within this, matrix products are as it says."""
+        """A context in which matrix products have this precision."""
         return torch.autocast(self.device.partition(":")[0], torch.bfloat16) if self.is_bf16 else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """How many processes there are, and which of them this is."""
+    """The number of processes, and the rank of this one."""
 
     count: int = 1
     rank: int = 0
 
     def gathered(self, vectors: Sequence[Any], sizes: Sequence[int]) -> Any:
-        """All chunks' vectors, (texts, dim) in the order of the chunks, from those of the chunks of each process.
+        """The vectors of all chunks, (texts, dim), in the chunks' order, gathered from all processes.
 
         Args:
-            vectors: those of this process's chunks, number `rank`, `rank + count` and so on.
-            sizes: how many texts each chunk has, of all processes.
+            vectors: the vectors of this process's chunks, number `rank`, `rank + count` and so on.
+            sizes: the number of texts of each chunk, of all processes.
         """
         if self.count == 1:
             return torch.cat(list(vectors))
-        # each adds its own to zeros, which is exact
+        # each process adds its own vectors to zeros, which is exact
         starts = [sum(sizes[:number]) for number in range(len(sizes))]
         own = list(zip(range(self.rank, len(sizes), self.count), vectors, strict=True))
         dim = torch.tensor([own[0][1].shape[1] if own else 0])
@@ -64,30 +64,30 @@ class Processes:
         if self.count > 1:
             sign = torch.zeros(1, device=self.device or "cpu")
             torch.distributed.all_reduce(sign)
-            sign.item()  # a GPU's queue goes on without waiting
+            sign.item()  # waits for a GPU's queue
 
     def add(self, parameters: Iterable[Any]) -> None:
-        """Add each parameter's gradient over all processes, in place."""
+        """Sum each parameter's gradient over all processes, in place."""
         if self.count > 1:
             for parameter in parameters:
-                if parameter.grad is None:  # by which this process encoded nothing
+                if parameter.grad is None:  # this process encoded nothing for the parameter
                     parameter.grad = torch.zeros_like(parameter)
                 torch.distributed.all_reduce(parameter.grad)
 
     @property
     def device(self) -> str | None:
-        """The GPU of this process, if there are several and it has one."""
+        """The GPU of this process, if there are several processes and GPUs."""
         return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if self.count > 1 and torch.cuda.is_available() else None
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the one that writes and speaks."""
+        """Whether this process writes files and messages."""
         return self.rank == 0
 
 
 @contextmanager
 def joined() -> Iterator[Processes]:
-    """The processes that torchrun started; this one alone where it started none."""
+    """The processes that torchrun started; otherwise this one alone."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         yield Processes()
@@ -100,12 +100,12 @@ def joined() -> Iterator[Processes]:
 
 
 def arithmetic_of(options: TrainingOptions, processes: Processes) -> Arithmetic:
-    """The device and precision that options ask for. Raises InvalidRequest for a device or a precision that this machine lacks."""
+    """The device and precision for some options. Raises InvalidRequest for a device or a precision that this machine lacks."""
     check_device(options.device)
     device = processes.device or ("cuda" if options.device != "cpu" and has_cuda() else "cpu")
     is_gpu = device.startswith("cuda")
     has_bf16 = cuda_has_bf16() if is_gpu else bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    # without tiles some CPUs take seven times as long in bf16, and others half as long; measured with AVX512-BF16 and torch 2.13
+    # without tiles, some CPUs take seven times as long in bf16 and others half as long; measured with AVX512-BF16 and torch 2.13
     is_quick = has_bf16 and (is_gpu or torch.cpu._is_amx_tile_supported())
     if options.precision == "bf16" and not has_bf16:
         raise InvalidRequest(f"this machine's {'GPU' if is_gpu else 'CPU'} has no bf16; leave out `precision`")
@@ -115,7 +115,7 @@ def arithmetic_of(options: TrainingOptions, processes: Processes) -> Arithmetic:
 
 
 def machine(arithmetic: Arithmetic) -> str:
-    """The device in words, with the library's version and the precision."""
+    """A description of the device, with torch's version and the precision."""
     if arithmetic.device.startswith("cuda"):
         name = torch.cuda.get_device_name(arithmetic.device)
     else:

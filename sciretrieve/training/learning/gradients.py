@@ -1,8 +1,8 @@
-"""The gradient of one step, whatever fits in memory: vectors in chunks, their loss as a whole, then each chunk again with what the loss
-asks of it (Gao et al. 2021, GradCache).
+"""The gradient of one step, for batches larger than memory: encode chunks, compute the loss of all vectors, then encode each chunk again
+for its gradient (Gao et al. 2021, GradCache).
 
-What is drawn by chance, as for dropout, depends on seed, step and chunk alone. So a chunk is the same when it is encoded again, a training
-that was interrupted goes on with the same numbers, and several processes draw what one would.
+Random numbers, as for dropout, depend on seed, step and chunk alone. So a chunk is the same when encoded again, an interrupted training
+goes on with the same numbers, and several processes draw the same numbers as one.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .devices import Arithmetic, Processes
 from .students import Student
 
 BUDGET = 4096
-"""Tokens a chunk, padding included."""
+"""The most tokens of a chunk, padding included."""
 GRAPH_BYTES = 6 << 30
-"""Memory for what a step's backward pass needs; where it would take more, chunks are encoded twice."""
+"""The most memory for a step's backward pass; beyond it, chunks are encoded twice."""
 
 
 def draw(*key: object) -> None:
-    """Let what is drawn by chance from here on depend on these values alone."""
+    """Seed torch's random numbers with these values alone."""
     digest = hashlib.sha256(repr(key).encode()).digest()
     torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some of a step's texts, all read by one format; `places` are those of their vectors."""
+    """Some of a step's texts, all in one format, with the places of their vectors."""
 
     format: str
     batch: TokenBatch
@@ -41,7 +41,7 @@ class Chunk:
 
 
 def chunks_of(student: Student, readings: Sequence[Reading], budget: int = BUDGET) -> list[Chunk]:
-    """The chunks of some texts, which have little padding. Their order depends on the texts alone."""
+    """Texts in chunks with little padding. The chunks' order depends on the texts alone."""
     chunks = []
     for format in dict.fromkeys(format for format, _ in readings):
         places = [place for place, (other, _) in enumerate(readings) if other == format]
@@ -66,16 +66,16 @@ def backward(
     processes: Processes,
     bytes_a_token: float,
 ) -> Mapping[str, float]:
-    """Add the gradient of a step's loss to that of all weights that are trained.
+    """Add the gradient of a step's loss to the gradients of all trained weights.
 
     Args:
-        student: encodes.
+        student: the encoder.
         chunks: the step's texts.
         loss: from vectors, (texts, dim), to the loss and its parts by name.
-        key: the step's, see `draw`.
-        arithmetic: in which it is computed.
-        processes: which share the chunks; each then has the gradient of the whole.
-        bytes_a_token: what a backward pass keeps of a token.
+        key: the step's key, see `draw`.
+        arithmetic: the device and precision.
+        processes: share the chunks; each then has the gradient of the whole.
+        bytes_a_token: the memory of a backward pass per token.
 
     Returns:
         The loss's parts, by name.

@@ -1,5 +1,6 @@
-"""Losses of vectors: triplets with a margin, the right paper among a batch's or a triplet's, classes, numbers, and nearness to what vectors
-were."""
+"""Losses of vectors: triplets with a margin, the right paper in a batch or triplet, classes, numbers, and the distance from former
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from torch.linalg import vector_norm
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, kl_div, log_softmax, mse_loss, pairwise_distance
 
 NEVER = -1e9
-"""A similarity that has no weight in a softmax, also in bf16, and whose gradient is zero."""
+"""A similarity without weight in a softmax, also in bf16, with a gradient of zero."""
 
 
 def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
@@ -18,7 +19,7 @@ def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
 
     Args:
         queries, positives, negatives: (n, dim).
-        margin: how much nearer the positive is to be.
+        margin: how much nearer the positive must be.
     """
     return (pairwise_distance(queries, positives) - pairwise_distance(queries, negatives) + margin).clamp(min=0).mean()
 
@@ -30,14 +31,14 @@ def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperatu
         queries: (n, dim).
         papers: positives and hard negatives, (m, dim).
         right: the row of each query's right paper, (n,).
-        is_barred: which papers are no candidates for which query, since they are right too, or the query itself, (n, m).
-        temperature: inner products are divided by it.
-        both: whether the right query is looked for among the batch's queries, too, and the two losses averaged.
+        is_barred: papers that are no candidates for a query, because they are also right or the query itself, (n, m).
+        temperature: divides the inner products.
+        both: whether to add the loss of finding the query for a paper, and to average the two.
     """
     similarities = (queries @ papers.T / temperature).masked_fill(is_barred, NEVER)
     loss = cross_entropy(similarities, right)
     if both:
-        # what is barred one way is barred the other: a query for which a paper is right as well
+        # a barred paper is also barred in the other direction, where another query has it as a right paper
         backwards = similarities[:, right].T
         loss = (loss + cross_entropy(backwards, torch.arange(len(queries), device=queries.device))) / 2
     return loss
@@ -57,14 +58,17 @@ def facets(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
 
 
 def facets_apart(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
-    """The same with a cross entropy by each of the two similarities: share * (that by facets) + (1 - share) * (that by sums), as the
-    command in the README of the authors' code (0.1 and 0.9)."""
+    """The same with two cross entropies: share * (that of the facets' similarity) + (1 - share) * (that of the sums' similarity), as in the
+    command in the README of the authors' code (0.1 and 0.9).
+    """
     greatest, sums = _similarities(queries, positives, negatives)
     return share * _of_first(greatest) + (1 - share) * _of_first(sums)
 
 
 def _similarities(queries: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
-    """Of each query with its positive and its negative, (n, 2): the greatest inner product of two facets, and that of the facets' sums."""
+    """Two similarities of each query with its positive and its negative, (n, 2): the greatest inner product of two facets, and the inner
+    product of the facets' sums.
+    """
     papers = torch.stack([positives, negatives], dim=1)
     products = torch.einsum("nid,npjd->npij", queries, papers)
     return products.amax(dim=(2, 3)), products.sum(dim=(2, 3))
@@ -75,40 +79,42 @@ def _of_first(similarities: Any) -> Any:
 
 
 def classes(scores: Any, labels: Any) -> Any:
-    """Cross entropy of one class a paper, (n,) whole numbers, or binary of several, (n, classes) of 0 and 1 (SciRepEval, §4.1).
+    """Cross entropy of one class per paper, (n,) whole numbers, or binary cross entropy of several, (n, classes) of 0 and 1 (SciRepEval,
+    §4.1).
 
     Args:
         scores: (n, classes).
-        labels: see above.
+        labels: as above.
     """
     return cross_entropy(scores, labels) if labels.dim() == 1 else binary_cross_entropy_with_logits(scores, labels)
 
 
 def numbers(scores: Any, values: Any) -> Any:
-    """The mean squared error of a number a paper, both (n,) (SciRepEval, §4.1)."""
+    """The mean squared error of one number per paper, both (n,) (SciRepEval, §4.1)."""
     return mse_loss(scores, values)
 
 
 def nearness(vectors: Any, former: Any) -> Any:
-    """The mean over texts of the squared distance between their vectors and those of the encoder as it was, both (n, dim)."""
+    """The mean squared distance between the texts' vectors and their former ones, both (n, dim)."""
     return (vectors - former).square().sum(dim=1).mean()
 
 
 def rank(similarities: Any, scores: Any, is_barred: Any, temperature: float) -> Any:
-    """The mean over queries of the Kullback-Leibler divergence of the student's ranking from its teacher's, each a softmax of what papers
-    score (Hinton et al. 2015, arXiv 1503.02531; over the papers of a batch Lin et al. 2020, arXiv 2010.11386, section 3).
+    """The mean over queries of the Kullback-Leibler divergence of the student's ranking from its teacher's, each a softmax of scores
+    (Hinton et al. 2015, arXiv 1503.02531; over the papers of a batch Lin et al. 2020, arXiv 2010.11386, section 3).
 
     Args:
         similarities: the student's, (n, m).
         scores: the teacher's, (n, m).
-        is_barred: which papers are no candidates for which query, (n, m).
-        temperature: both are divided by it.
+        is_barred: papers that are no candidates for a query, (n, m).
+        temperature: divides both.
     """
     student, teacher = (log_softmax((part / temperature).masked_fill(is_barred, NEVER), dim=1) for part in (similarities, scores))
     return kl_div(student, teacher, reduction="batchmean", log_target=True)
 
 
 def distil(vectors: Any, teacher: Any) -> Any:
-    """The mean over texts of the distance between the student's vectors and the teacher's, both (n, dim) (Vujanic and Rueckstiess 2025,
-    LEAF, arXiv 2509.12539, which trained leaf-ir so)."""
+    """The mean distance between the student's vectors of texts and the teacher's, both (n, dim), as leaf-ir was trained (Vujanic and
+    Rueckstiess 2025, LEAF, arXiv 2509.12539).
+    """
     return vector_norm(vectors - teacher, dim=1).mean()

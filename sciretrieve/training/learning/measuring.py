@@ -1,4 +1,4 @@
-"""What a training is measured on while it runs: queries that it does not see, and the papers that are right for them; or examples' loss."""
+"""Measurements during a training: held-out queries and their right papers, or the loss of held-out examples."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from .students import Student
 
 MEASURE = "nDCG@10"
 SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.05, 200, 5
-"""Of a training set's queries so many are set apart, but for few, from which nothing could be read."""
+"""The share of a training set's queries that is held out, and the most and the fewest; fewer tell nothing."""
 PAPERS = 1000
-"""Among so many papers of the training set the right ones are looked for, or among themselves if they are more: wrong ones of the same
-queries, then others, drawn by chance."""
+"""The size of the pool of a training set's papers that is searched for the right ones, unless these are more. It is filled with wrong
+papers of the same queries, then with random ones.
+"""
 
 
 @dataclass(frozen=True)
 class RetrievalTask:
-    """Queries whose right papers are looked for among papers.
+    """Queries and the papers to rank for them.
 
     Attributes:
-        queries, papers: how they are read, by id.
-        qrels: which papers are right.
-        has_candidates: whether right papers are looked for among a query's own, which are all in `qrels`, as MDCR measures.
+        queries, papers: the texts as read, by id.
+        qrels: the right papers.
+        has_candidates: whether to rank only a query's own candidates, all in `qrels`, as MDCR does.
     """
 
     queries: Mapping[str, Reading]
@@ -62,7 +63,7 @@ class RetrievalTask:
         return {query: values[query][self.measure] for query in self.queries}
 
     def _answers(self, queries: Vectors, papers: Vectors, metric: Metric) -> dict[str, dict[str, float]]:
-        """The scores of each query's candidates, or its nearest papers, by the encoder's metric; a paper does not find itself."""
+        """The scores of each query's candidates or nearest papers, by the encoder's metric, without the query itself."""
         ids = list(self.papers)
         run: dict[str, dict[str, float]] = {}
         if self.has_candidates:
@@ -78,7 +79,7 @@ class RetrievalTask:
 
 @dataclass(frozen=True)
 class LossOfExamples:
-    """Single papers that are set apart: how small their loss is, where nothing is ranked."""
+    """The loss of held-out single papers, where nothing is ranked."""
 
     demands: Sequence[TrainingDemand]
     measure: str = "negative loss"
@@ -99,17 +100,18 @@ class LossOfExamples:
 
 @dataclass(frozen=True)
 class Several:
-    """Several sets' queries, each looked for among its set's papers.
+    """Queries of several sets, each with the papers of its set.
 
     Attributes:
-        parts: each set, and what each of its queries stands for: itself, or of an index the paper that it is a text of or that cites.
+        parts: each set, with the paper that each of its queries counts for: the query itself, or for a title or sentence of an index its
+            paper.
     """
 
     parts: Sequence[tuple[RetrievalTask, Mapping[str, str]]]
     measure: str = MEASURE
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """The mean over each paper's queries, since these do not tell independently of each other."""
+        """The mean over each paper's queries, which are not independent of each other."""
         values: dict[str, list[float]] = defaultdict(list)
         for part, paper_of in self.parts:
             for query, value in part.values(student, arithmetic).items():
@@ -118,11 +120,11 @@ class Several:
 
 
 Measuring: TypeAlias = RetrievalTask | LossOfExamples | Several
-"""What a training is measured by; greater is better."""
+"""Measures a training; greater is better."""
 
 
 def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithmetic) -> Vectors:
-    """Vectors of texts without what learning needs, and without chance: (texts, dim) float32."""
+    """Vectors of texts, without gradients and dropout: (texts, dim) float32."""
     vectors: Vectors | None = None
     with evaluating(student), torch.inference_mode():
         for chunk in chunks_of(student, readings, 2 * BUDGET):
@@ -136,7 +138,7 @@ def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithm
 
 @contextmanager
 def evaluating(student: Student) -> Iterator[None]:
-    """Within this, nothing is dropped out."""
+    """A context without dropout."""
     was_training = student.module.training
     student.module.eval()
     try:
@@ -146,9 +148,9 @@ def evaluating(student: Student) -> Iterator[None]:
 
 
 def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str, str]], tuple[list[str], list[str], Qrels] | None]:
-    """The examples to train on, and of the others the queries, the papers and which are right; None of a set with few queries.
+    """The examples to train on; and the held-out queries, papers and judgements, None for a set with few queries.
 
-    A query that is set apart is in no example, neither as a positive nor as a negative.
+    No example contains a held-out query, neither as a positive nor as a negative.
     """
     queries = list(dict.fromkeys(query for query, _, _ in training_set.triplets))
     count = min(int(SHARE * len(queries)), MOST_QUERIES)
@@ -158,7 +160,7 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
     examples = [row for row in training_set.triplets if chosen.isdisjoint(row)]
     apart = [row for row in training_set.triplets if row[0] in chosen]
     if not examples:
-        raise InvalidRequest("all examples name a query that is set apart; measure on another benchmark with `held_out`")
+        raise InvalidRequest("all examples name a held-out query; measure on another benchmark with `held_out`")
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     for query, positive, _ in apart:
         qrels[query][positive] = 1
@@ -170,10 +172,10 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
 
 
 def benchmark(name: str, student: Student) -> RetrievalTask:
-    """A benchmark's queries and papers, as the student reads them; of cite:DIR each field's queries with their candidates.
+    """A benchmark's queries and papers, as the student reads them; for cite:DIR each field's queries with their candidates.
 
     Raises:
-        NotFound, InvalidRequest: it cannot be read, or has no queries to rank papers for.
+        NotFound, InvalidRequest: the benchmark cannot be read, or ranks no papers.
     """
     if not name.startswith(("beir:", "cite:")):
         raise InvalidRequest(f"`held_out` takes beir:DIR or cite:DIR, not {name!r}; evaluate others when the training is done")

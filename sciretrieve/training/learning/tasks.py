@@ -1,4 +1,4 @@
-"""From training sets to tasks: what each demands of vectors, and on what the training is measured, stopped and judged."""
+"""Turns training sets into tasks and measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .taught import Distilled, Imitating, ScoredLists, Teacher
 
 @dataclass(frozen=True)
 class Tasks:
-    """What the sets demand, what the training is measured on while it runs, and judged on when it ends, and notes for people."""
+    """The tasks of a training, its measurements during and after it, and notes for the user."""
 
     demands: Sequence[TrainingDemand]
     held_out: Measuring | None
@@ -26,19 +26,19 @@ class Tasks:
 
 
 def formats_of(lessons: Lessons, plan: Plan) -> list[str]:
-    """The formats of the tasks, by the names of SPECTER2's adapters, in an order of their own."""
+    """The formats of the tasks, in the order of `FORMATS`."""
     needed = {format for _, training_set in lessons.sets.values() for format in _as_read(training_set, plan).formats}
     return [format for format in FORMATS if format in needed]
 
 
 def _as_read(training_set: TrainingSet, plan: Plan) -> TrainingSet:
-    """A set as it is learned from: a teacher's vectors are learned of papers with labels or numbers, too, as papers."""
+    """A set in the format to learn from: for a teacher's vectors, labels and targets are plain papers."""
     is_taught = plan.loss == "distil" and training_set.task in ("labels", "targets") and not training_set.read_as
     return replace(training_set, read_as="proximity") if is_taught else training_set
 
 
 def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
-    """The tasks of a training. Raises InvalidRequest for a set that a plan cannot learn from."""
+    """The tasks of a training. Raises InvalidRequest for a set that the plan cannot learn from."""
     demands: list[TrainingDemand] = []
     retrievals: list[RetrievalTask] = []
     notes: list[str] = []
@@ -54,7 +54,7 @@ def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | 
         demands.append(_of_pairs(name, training_set, examples, plan, student, teacher))
         if apart is not None:
             retrievals.append(_retrieval(training_set, student, *apart))
-            notes.append(f"{len(apart[0]):,} queries of {name} are set apart, and measured among {len(apart[1]):,} papers")
+            notes.append(f"{len(apart[0]):,} queries of {name} are held out, and measured among {len(apart[1]):,} papers")
     judged = _of_library(lessons.judging, student) if lessons.judging else None
     if plan.held_out:
         return Tasks(demands, benchmark(plan.held_out, student), judged, notes)
@@ -96,7 +96,7 @@ def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[st
 
 
 def _of_library(sets: Sequence[TrainingSet], student: Student) -> Several:
-    """Each set's queries, looked for among all of its papers; a query that is a text stands for the paper that it is of."""
+    """Each set's queries, to be found among all of its papers; a text query counts for the paper that it comes from."""
     parts = []
     for training_set in sets:
         qrels: dict[str, dict[str, int]] = {}

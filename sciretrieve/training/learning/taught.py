@@ -1,4 +1,4 @@
-"""What a teacher demands of vectors: to be where its own are, or to rank papers as it does, or as scores say that it left behind."""
+"""Tasks with a teacher: to imitate its vectors, or its rankings, or stored scores of one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .students import Student
 
 
 class Teacher:
-    """An encoder that is learned from. It reads each text once on this machine, as it is written."""
+    """An encoder to learn from. It reads each text once on this machine, unaltered."""
 
     def __init__(self, name: str) -> None:
-        """Raises as `load_encoder`; InvalidRequest for vectors that were made elsewhere, with which texts cannot be read."""
+        """Raises as `load_encoder`; InvalidRequest for vectors from elsewhere, which cannot read texts."""
         self.encoder = load_encoder(name)
         if not reads_texts(self.encoder):
             raise InvalidRequest(f"{name} reads no texts, so it cannot be a teacher; name an encoder")
@@ -32,11 +32,11 @@ class Teacher:
         self.is_unit = self.encoder.metric == "cosine"
 
     def identity(self) -> dict[str, Any]:
-        """All that determines its vectors."""
+        """Everything that determines its vectors."""
         return {**self.encoder.identity(), "precision": self.encoder.precision}
 
     def vectors(self, training_set: TrainingSet, ids: Sequence[str]) -> Vectors:
-        """The vectors of papers and text queries of a set, (n, dim), of unit length where it compares by the cosine."""
+        """The vectors of papers and text queries of a set, (n, dim); of unit length if the teacher's metric is the cosine."""
         places = {True: [], False: []}  # type: dict[bool, list[int]]
         for place, id in enumerate(ids):
             places[id in training_set.queries].append(place)
@@ -52,7 +52,7 @@ class Teacher:
         return vectors
 
     def scores(self, queries: Vectors, papers: Vectors) -> Vectors:
-        """How near papers are to queries by its metric, (n, m); greater is nearer."""
+        """The scores of papers for queries by the teacher's metric, (n, m); greater is nearer."""
         products: Vectors = queries @ papers.T
         if self.encoder.metric != "l2":
             return products
@@ -62,7 +62,7 @@ class Teacher:
 
 
 class Distilled(OfTexts):
-    """All texts of a set: their vectors are to be the teacher's, through a linear layer where these have another dimension."""
+    """All texts of a set: their vectors must match the teacher's, through a linear layer if the dimensions differ."""
 
     def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str], dim: int, teacher: Teacher, seed: int) -> None:
         """`ids` are those of the papers and text queries."""
@@ -72,18 +72,18 @@ class Distilled(OfTexts):
         self._place = {id: place for place, id in enumerate(ordered)}
         self._teacher = teacher.vectors(training_set, ordered)
         other = self._teacher.shape[1]
-        draw(seed, name, "head")  # whatever the teacher has drawn, to be converted
+        draw(seed, name, "head")  # the teacher may have drawn random numbers for its conversion
         self.head = None if other == dim else torch.nn.Linear(dim, other, bias=False)
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """The distance from the teacher's vectors, between unit vectors where it compares by the cosine."""
+        """The distance from the teacher's vectors, between unit vectors if its metric is the cosine."""
         wanted = torch.from_numpy(self._teacher[[self._place[self._ids[place]] for place in examples]]).to(vectors.device)
         own = vectors if self.head is None else self.head(vectors)
         return losses.distil(torch.nn.functional.normalize(own, dim=-1) if self._is_unit else own, wanted)
 
 
 class Imitating(Ranked):
-    """Triplets or pairs, by which only the batch is made: its papers are to be as near to its queries as they are to the teacher."""
+    """Triplets or pairs, used as a batch of texts: its papers must be as near to its queries as they are to the teacher."""
 
     def __init__(
         self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan, teacher: Teacher
@@ -118,7 +118,7 @@ class Imitating(Ranked):
 
 
 class ScoredLists(TrainingDemand):
-    """Queries with papers that a teacher has scored: they are to be ranked as the scores say."""
+    """Queries with papers that a teacher has scored, to be ranked by these scores."""
 
     def __init__(self, name: str, training_set: TrainingSet, rankings: Mapping[str, Mapping[str, float]], plan: Plan) -> None:
         self.name, self._set, self._plan = name, training_set, plan

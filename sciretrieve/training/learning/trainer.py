@@ -1,4 +1,4 @@
-"""The loop: steps and their rates, measurements, checkpoints, and an end when nothing is gained any more. It goes on where it stopped."""
+"""The training loop: steps and rates, measurements, checkpoints, early stopping. An interrupted training goes on."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from .students import Student
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
 FACTS = "facts"
-"""Of a checkpoint, beside its tensors."""
+"""The name of a checkpoint's facts, beside its tensors."""
 EVERY_SECONDS = 30.0
-"""Between two checkpoints: a training that is killed loses no more."""
+"""Seconds between two checkpoints, the most that a killed training loses."""
 MEASUREMENTS = 10
 LEAST_GAIN = 1e-9
 
 
 @dataclass
 class Course:
-    """How a training went.
+    """The history of a training.
 
     Attributes:
-        step: steps that are done.
-        seconds: of computing, over all runs of it.
-        rows: of each measurement the step, the mean losses since the last one, by task, the rate, and the measure or None.
+        step: steps done.
+        seconds: of computing, over all runs.
+        rows: for each measurement the step, the mean losses since the last one, by task, the rate, and the measure or None.
         base: the measure of each held-out query before the training.
         best: the same at the best step.
         best_step: the step of the weights that are kept.
         misses: measurements without a gain since then.
-        stopped: why it ended before its last step, "" if it did not.
+        stopped: why it ended before its last step; "" if it did not.
     """
 
     step: int = 0
@@ -66,14 +66,14 @@ class Training:
     """A training, ready to run.
 
     Attributes:
-        student: what learns.
+        student: the encoder.
         demands: the tasks.
-        plan: how.
-        held_out: what it is measured on; None for nothing.
-        arithmetic: in which it is computed.
-        processes: which compute it together.
-        folder: where checkpoints are.
-        identity: all that decides the result; a checkpoint of another is refused.
+        plan: the plan.
+        held_out: the measurement; None for none.
+        arithmetic: the device and precision.
+        processes: the processes that compute it together.
+        folder: the folder of checkpoints.
+        identity: everything that decides the result; checkpoints of other trainings are rejected.
         board: shows each measurement's row; None for none.
     """
 
@@ -89,20 +89,20 @@ class Training:
 
     @property
     def share(self) -> int:
-        """Examples of each task a step."""
+        """Examples of each task in a step."""
         return max(self.plan.batch // len(self.demands), 1)
 
     @property
     def steps(self) -> int:
-        """All steps."""
+        """The number of steps."""
         steps = self.plan.epochs * max(max(map(len, self.demands)) // self.share, 1)
         return min(steps, self.plan.steps or steps)
 
     def run(self, progress: Progress) -> Course:
-        """Train, from the start or from a checkpoint, and leave the student with the best weights.
+        """Train, from the start or from a checkpoint, and load the best weights into the student.
 
         Raises:
-            InvalidRequest: the checkpoint is of another training; or the loss is no number before anything was learnt.
+            InvalidRequest: the checkpoint is of another training; or the loss is not a number from the start.
             OSError: a checkpoint cannot be written.
         """
         parameters = dict(self.student.trained)
@@ -163,7 +163,7 @@ class Training:
         return course
 
     def _gradient(self, step: int) -> Mapping[str, float]:
-        """Add the gradient of a step's loss, the plain sum of the tasks' (Singh et al. 2023, appendix B). Returns the losses, by task."""
+        """Add the gradient of a step's loss, the sum over the tasks (Singh et al. 2023, appendix B). Returns the losses, by task."""
         chosen, augment = [self._examples(number, step) for number in range(len(self.demands))], self.plan.augment
         asked = [
             demand.readings(self.student, examples, altering(augment, self.plan.seed, number, step) if augment else unaltered)
@@ -189,7 +189,7 @@ class Training:
         return backward(self.student, chunks, loss, key, self.arithmetic, self.processes, self.student.bytes_a_token)
 
     def _former(self, chunks: Sequence[Any], count: int) -> Any:
-        """The vectors of some chunks by the encoder as it was, (count, dim)."""
+        """The vectors of some chunks by the encoder before training, (count, dim)."""
         with evaluating(self.student), torch.no_grad():
             parts = [(chunk.places, encoded(self.student, chunk, self.arithmetic, former=True)) for chunk in chunks]
         vectors = torch.empty(count, parts[0][1].shape[1], device=parts[0][1].device)
@@ -198,7 +198,7 @@ class Training:
         return vectors
 
     def _examples(self, number: int, step: int) -> list[int]:
-        """A task's examples of a step: all are gone through in an order of chance before any comes again."""
+        """A task's examples of a step: all of them in random order before any comes again."""
         count = len(self.demands[number])
         places = range(step * self.share, (step + 1) * self.share)
         rounds = {place // count for place in places}
@@ -242,7 +242,9 @@ class Training:
         self._save(CHECKPOINT, tensors, {"course": vars(course), "sums": dict(sums)})
 
     def _restored(self, parameters: Mapping[str, Any], optimiser: Any) -> tuple[Course, dict[str, float]]:
-        """The course of the checkpoint, whose weights are taken, and the losses since its last measurement; a new one if there is none."""
+        """The course of the checkpoint, whose weights are loaded, and the losses since its last measurement; a new course without a
+        checkpoint.
+        """
         path = self.folder / CHECKPOINT
         if not path.is_file():
             draw(self.plan.seed, "start")
@@ -266,15 +268,15 @@ class Training:
 
 
 def _shown(value: float, measure: str) -> str:
-    """A measure as it is printed: in per cent, but for a loss."""
+    """A measure for printing: in per cent, unless it is a loss."""
     return f"{value:.4f}" if "loss" in measure else f"{100 * value:.1f}"
 
 
 def factor(schedule: Schedule, step: int, warmup: float, steps: int) -> float:
-    """The share of the peak that a step's rate is.
+    """The learning rate of a step, as a share of the peak.
 
     Args:
-        schedule: "linear" falls to zero at the end; "inverse-root" with the root of the step (Vaswani et al. 2017, section 5.3);
+        schedule: "linear" falls to zero at the end; "inverse-root" falls with the root of the step (Vaswani et al. 2017, section 5.3);
             "constant" stays.
         step: from 0.
         warmup: steps of warm-up; below 1 a share of all steps.
@@ -291,7 +293,7 @@ def factor(schedule: Schedule, step: int, warmup: float, steps: int) -> float:
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Write tensors by name, and facts as plain JSON values, wholly or not at all. A full disk raises OSError and leaves the old file."""
+    """Write tensors by name, and facts as plain JSON values, atomically. A full disk raises OSError and leaves the old file."""
     from safetensors.torch import save as as_bytes
 
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
@@ -299,7 +301,7 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, 
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and facts of a file that `save_checkpoint` wrote. Raises CorruptData if it is damaged."""
+    """The tensors and facts in a file of `save_checkpoint`. Raises CorruptData if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,4 +1,4 @@
-"""What can be trained of an encoder: one class for each method."""
+"""Encoders in training, one class for each method."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STUDENTS: Mapping[Method, type[Student]] = {
 
 
 def open_student(plan: Plan, formats: Sequence[str]) -> Student:
-    """The encoder that a plan trains, on tasks of some formats. Raises as `Student`."""
+    """The encoder that a plan trains, for some formats. Raises as `Student`."""
     return STUDENTS[plan.method](plan, formats)
 
 

@@ -1,6 +1,6 @@
-"""Adapters of the `adapters` library, on an encoder whose own weights stay (Singh et al. 2023, §5; Pfeiffer et al. 2021).
+"""Trains adapters of the `adapters` library, on an encoder with frozen weights (Singh et al. 2023, §5; Pfeiffer et al. 2021).
 
-One for each format; or for each format layers that join adapters which were trained before (AdapterFusion).
+Each format has an adapter; or each has layers that join adapters trained before (AdapterFusion).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .student import FORMATS, Student, read_through
 
 
 class OfAdapters(Student):
-    """Each format is read by an adapter of its own, which `names` has by format."""
+    """A student with one adapter per format, see `names`."""
 
     is_apart = True
     names: Mapping[str, str]
@@ -30,14 +30,14 @@ class OfAdapters(Student):
         return read_through(self.base_spec, self.names, "packed" if self.base_spec.layout == "packed" else self.layout)
 
     def forget_place(self, config: Path) -> None:
-        """Put the base model's name, which is enough, where the library writes its place on this machine."""
+        """Replace the base model's path on this machine in the library's config by its name."""
         write_json(config, {**read_json(config), "model_name": Path(self.base_spec.name).name})
 
 
 class Adapted(OfAdapters):
-    """Its adapters are `seq_bn`, which the library also reads from the folder."""
+    """Trains `seq_bn` adapters, which the library can also read from the folder."""
 
-    kept = (14, 3)  # frozen weights keep no inputs: granite's six layers, measured in fp32, 194 kB a token of 128, 464 kB of 512
+    kept = (14, 3)  # frozen weights keep no inputs; granite's six layers, fp32: 194 kB a token of 128, 464 kB of 512
     _active: str | None = None
 
     def prepare(self, plan: Plan) -> None:
@@ -53,7 +53,7 @@ class Adapted(OfAdapters):
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         active = None if former else format
         if active != self._active:
-            with silence():  # the library warns of adapters that are not active while it makes one active
+            with silence():  # the library warns of inactive adapters while it activates one
                 self.model.set_active_adapters(active)
             self._active = active
         if former:
@@ -71,7 +71,7 @@ class Adapted(OfAdapters):
 
 
 class Fused(OfAdapters):
-    """The model and the adapters stay, and the layers that join them are trained, each by its own format, whose adapter comes first."""
+    """Trains the layers that join frozen adapters, one set per format; the format's own adapter comes first."""
 
     layout = "fusion"
 
@@ -109,7 +109,7 @@ class Fused(OfAdapters):
         return self.module(ids, mask)
 
     def write_model(self, folder: Path) -> None:
-        """See `Student`: each fusion has a folder; the adapters stay where they are."""
+        """See `Student`: each fusion has a folder; the adapters stay in theirs."""
         for name, fusion in self.fusions.items():
             target = folder / f"{name}_fusion"
             target.mkdir()

@@ -1,4 +1,4 @@
-"""Multi2SPE: several [CLS] tokens, each with linear layers of its own; the vector is their sum (Seoh et al. 2023, section 2.1)."""
+"""Trains Multi2SPE: several [CLS] tokens, each with its own linear layers; the vector is their sum (Seoh et al. 2023, section 2.1)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INNER = "layer{}"
 
 
 class Faceted(OfBert):
-    """All weights are trained. It learns from the vectors of the facets, one after the other, and is searched by their sum.
+    """Trains all weights. The losses take the facets' concatenated vectors; search takes their sum.
 
-    After a third and two thirds of the layers, the fourth and eighth of twelve, the facets' layers begin as the identity, after the last
-    with random numbers. Each has its weights less their mean over the facets, as in the paper's equation 1, so that the identities
-    begin as zeros: that is how the authors' code has it.
+    The facets have layers after one third and two thirds of the BERT layers (the fourth and eighth of twelve), which begin as the identity,
+    and after the last, which begin at random. Each facet uses its weights minus their mean over the facets, as in the paper's equation 1;
+    so the identities begin as zeros, as in the authors' code.
     """
 
     def prepare(self, plan: Plan) -> None:
@@ -54,7 +54,7 @@ class Faceted(OfBert):
         return vectors.unflatten(1, (self.facets, -1)).sum(dim=1)
 
     def weights(self) -> Mapping[str, Any]:
-        """See `OfBert`: what PyTorch Lightning saves of the authors' model, with the settings of their code."""
+        """See `OfBert`: the checkpoint that PyTorch Lightning saves of the authors' model, with the settings of their code."""
         state = {f"model.{name}": value for name, value in self.states.bert.state_dict().items()}
         for number in self.after:
             inner = self.states.linears[INNER.format(number)].state_dict()
@@ -77,13 +77,13 @@ class Faceted(OfBert):
 
 
 def with_facets(bert: Any, facets: int, after: list[int], *, nonlinear: bool) -> Any:
-    """A module that gives the states of a BERT's first tokens through linear layers of their own, (texts, facets, dim).
+    """A module from a BERT's first tokens to their states through their own linear layers, (texts, facets, dim).
 
     Args:
         bert: without a pooler.
-        facets: how many tokens.
-        after: the numbers of the BERT layers, from 0, after which there are such layers, beside those after the last.
-        nonlinear: whether the last ones' output goes through tanh.
+        facets: the number of tokens.
+        after: the BERT layers, counted from 0, that are followed by linear layers; the last one always is.
+        nonlinear: whether the last output goes through tanh.
     """
 
     class States(torch.nn.Module):  # type: ignore[misc]
@@ -101,7 +101,7 @@ def with_facets(bert: Any, facets: int, after: list[int], *, nonlinear: bool) ->
                     torch.nn.init.zeros_(linear.bias)
 
         def pair(self, name: str) -> tuple[Any, Any]:
-            """The facets' weights, less their mean where there are several, and biases."""
+            """The facets' weights, minus their mean if there are several, and their biases."""
             weights = torch.stack([linear.weight for linear in self.linears[name]])
             biases = torch.stack([linear.bias for linear in self.linears[name]])
             return weights - weights.mean(dim=0) if facets > 1 else weights, biases

@@ -1,7 +1,7 @@
-"""SciMult's models (Zhang et al. 2023): three tasks, each of which reads queries and candidates alike, by experts or by instructions.
+"""Trains SciMult's models (Zhang et al. 2023): three tasks, each of which reads queries and candidates alike, by experts or instructions.
 
-With experts, every second layer has an attention, or a feed-forward network, for each task (section 3.2); with instructions, each layer
-attends to the states of the task's instruction, too (section 3.3).
+With experts, every second layer has an attention, or a feed-forward network, for each task (section 3.2). With instructions, each layer
+also attends to the states of the task's instruction (section 3.3).
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ from .student import read_by
 from .whole import OfBert
 
 TASKS: Mapping[str, str] = {"adhoc_query": "search", "proximity": "link_prediction", "classification": "classification"}
-"""SciMult's tasks by the format that a task is named after. Sets of pairs whose queries are texts train search, other pairs and triplets
-link prediction, and papers with labels classification."""
+"""SciMult's tasks by format: pairs with text queries train search, other pairs and triplets link prediction, papers with labels
+classification.
+"""
 
 
 class SciMult(OfBert):
-    """It begins as a plain BERT, best one that was trained on all tasks without their parts (appendix C: two stages). Its vector is the
-    state of [CLS] (section 3.1)."""
+    """A student that begins as a plain BERT, best as one trained on all tasks (appendix C: two stages). Its vector is the state of [CLS]
+    (section 3.1).
+    """
 
     layout: Layout
 
@@ -41,7 +43,7 @@ class SciMult(OfBert):
         super().prepare(plan)
 
     def as_trained(self) -> EncoderSpec:
-        """See `Student`: by default all is read for search, or for the first task that is trained."""
+        """See `Student`: all texts are read for search, or for the first trained task."""
         spec = super().as_trained()
         trained = {TASKS[format] for format in self.formats}
         task = next(task for task in SCIMULT_TASKS if task in trained)
@@ -49,7 +51,7 @@ class SciMult(OfBert):
         return replace(spec, layout=self.layout, sides=sides, pooling="cls", tasks=SCIMULT_TASKS, kinds=SCIMULT_KINDS)
 
     def format_of(self, task: str, *, is_text: bool) -> str:
-        """See `Student`: the task's own, whatever is read."""
+        """See `Student`: always the task's own format."""
         return task
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
@@ -58,18 +60,18 @@ class SciMult(OfBert):
 
     @abstractmethod
     def choose(self, task: str) -> None:
-        """Let the module read for one of SciMult's tasks from here on."""
+        """Switch the module to one of SciMult's tasks."""
 
     @abstractmethod
     def encoder_weights(self) -> Mapping[str, Any]:
-        """The weights of the encoder of queries and candidates, by the names that the authors' code has."""
+        """The weights of the encoder of queries and candidates, under the names of the authors' code."""
 
     def parameters(self) -> Mapping[str, Any]:
-        """What a checkpoint says of the model beyond DPR's own settings."""
+        """The checkpoint's parameters beyond DPR's own settings."""
         return {}
 
     def weights(self) -> Mapping[str, Any]:
-        """See `OfBert`: the one encoder stands twice, as in the authors' checkpoints."""
+        """See `OfBert`: the one encoder is saved twice, as in the authors' checkpoints."""
         encoder = self.encoder_weights()
         parameters = {
             "pretrained_model_cfg": self.base_spec.name,
@@ -89,7 +91,7 @@ class SciMult(OfBert):
 
 
 def routed(module: Any) -> Any:
-    """Copies of a module, one a task, of which the one whose number is `active` is used."""
+    """Copies of a module, one per task, of which number `active` is used."""
 
     class Routed(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -104,12 +106,12 @@ def routed(module: Any) -> Any:
 
 
 class Experts(SciMult):
-    """All weights are trained, an expert's by its own task alone. Layers with experts are the second, the fourth and so on."""
+    """Trains all weights, each expert by its own task alone. The second, the fourth and every further second layer have experts."""
 
     layout = "scimult"
     kind: str
     names: Mapping[str, str]
-    """What of a layer has experts, and what a checkpoint calls it."""
+    """The parts of a layer that have experts, and their names in a checkpoint."""
 
     def extend(self, plan: Plan) -> None:
         self.routes = []
@@ -136,7 +138,7 @@ class Experts(SciMult):
 
 
 class AttentionExperts(Experts):
-    """SciMult-MHAExpert. Layer normalisation after the attention is shared."""
+    """SciMult-MHAExpert. The layer normalisation after the attention is shared."""
 
     kind = "attn"
     names: Mapping[str, str] = {
@@ -153,7 +155,7 @@ class FeedForwardExperts(Experts):
 
 
 def with_instructor(bert: Any, instructor: Any, instructions: Mapping[str, Any]) -> Any:
-    """A module that gives the token states of a BERT that attends to an instruction, `task`'s.
+    """A module that gives the token states of a BERT that attends to the instruction of `task`.
 
     Args:
         bert: the encoder.
@@ -196,7 +198,7 @@ class Instruction(SciMult):
 
 
 class Prefix(Instruction):
-    """SciMult-Prefix: instructions have an encoder of their own, a copy of the other, and it alone is trained."""
+    """SciMult-Prefix: instructions have their own encoder, a copy of the other; only this copy is trained."""
 
     def instructor(self) -> Any:
         instructor = deepcopy(self.model)
@@ -204,7 +206,7 @@ class Prefix(Instruction):
         return instructor
 
     def weights(self) -> Mapping[str, Any]:
-        """See `OfBert`. The authors have released no such checkpoint; these names are our layout's."""
+        """See `OfBert`. The authors have released no such checkpoint; the names are our own."""
         weights = dict(super().weights())
         instructor = {f"instruction_model.encoder.{name}": value for name, value in self.states.instructor.state_dict().items()}
         return weights | {"model_dict": weights["model_dict"] | instructor}

@@ -1,4 +1,4 @@
-"""What is trained, whatever of it changes: an encoder that reads texts by formats, gives vectors to learn from, and is written down."""
+"""The base class of encoders in training: reads texts in formats, gives vectors with gradients, and writes the trained encoder."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from ....files.writing import write_json
 from ...presets import Plan
 
 FORMATS: Mapping[str, str] = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}
-"""The formats of tasks by the names of SPECTER2's adapters, and SciRepEval's control code of each (Singh et al. 2023, §4)."""
+"""The formats of tasks by the names of SPECTER2's adapters, with SciRepEval's control code of each (Singh et al. 2023, §4)."""
 PREDICTED: tuple[Kind, ...] = ("classification", "regression")
-"""Kinds of benchmarks for which papers are read by the format of the same name, where it is trained."""
+"""Benchmarks of these kinds read papers in the format of the same name, if it is trained."""
 TRAINABLE = ("transformers", "adapters", "packed", "scimult")
-"""Layouts whose base is a model of transformers' own."""
+"""Layouts whose base is one of transformers' own models."""
 
 
 class Student(ABC):
     """An encoder in training.
 
     Attributes:
-        spec: the encoder as it is when trained: its sides read through what is trained.
-        base_spec: the encoder that it began as.
-        formats: those that it reads, by the names in `FORMATS`.
-        model: all weights that are trained, and more; it has the model's configuration.
-        states: token ids and mask, (texts, length), to token states, (texts, length, dim).
-        module: the same to vectors, (texts, dim).
-        trained: what changes, by name.
+        spec: the trained encoder, whose sides read through the trained parts.
+        base_spec: the encoder before training.
+        formats: its formats, by the names in `FORMATS`.
+        model: all trained weights and others, with the model's configuration.
+        states: from token ids and mask, (texts, length), to token states, (texts, length, dim).
+        module: from the same to vectors, (texts, dim).
+        trained: the weights that change, by name.
     """
 
     kept = (34, 5)
-    """What a backward pass keeps of a token a layer, at most: so many states, and so many numbers a head and token of the text."""
+    """The most that a backward pass keeps per token and layer: states, and numbers per head and token of the text."""
 
     def __init__(self, plan: Plan, formats: Sequence[str]) -> None:
         """
@@ -90,46 +90,46 @@ class Student(ABC):
 
     @abstractmethod
     def prepare(self, plan: Plan) -> None:
-        """Say which weights of the model are trained, and make those that are new."""
+        """Mark the weights to train, and make the new ones."""
 
     @abstractmethod
     def as_trained(self) -> EncoderSpec:
-        """The spec of the encoder when it is trained."""
+        """The spec of the trained encoder."""
 
     @abstractmethod
     def write_model(self, folder: Path) -> None:
-        """Write what was trained into a folder, in the layout that the spec names."""
+        """Write the trained parts into a folder, in the spec's layout."""
 
     @property
     def is_apart(self) -> bool:
-        """Whether what is trained lies apart from the base, which it needs to be read."""
+        """Whether the trained parts are separate from the base, which is needed to read them."""
         return False
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
-        """Vectors of texts as a format reads them, (texts, dim).
+        """Vectors of texts in a format, (texts, dim).
 
         Args:
             format: one of `formats`.
             ids, mask: of tokens, (texts, length).
-            former: by the encoder as it was; only of one whose weights all stay, see `is_apart`.
+            former: whether to use the encoder before training; only for frozen base weights, see `is_apart`.
         """
         return self.module(ids, mask)
 
     def format_of(self, task: str, *, is_text: bool) -> str:
-        """The format by which a task reads a text query, or a paper.
+        """The format in which a task reads a text query or a paper.
 
         Args:
-            task: by the name of a format; "adhoc_query" where any query is a text.
-            is_text: whether it is a text query.
+            task: the name of a format; "adhoc_query" if any query is a text.
+            is_text: whether to read a text query.
         """
         return "proximity" if task == "adhoc_query" and not is_text else task
 
     def searched(self, vectors: Any) -> Any:
-        """The vectors by which texts are searched, (texts, dim), from those that `encode` gives."""
+        """The vectors for search, (texts, dim), from those of `encode`."""
         return vectors
 
     def write(self, folder: Path) -> None:
-        """Write the encoder into a folder, from which `--encoder` reads it."""
+        """Write the encoder into a folder for `--encoder`."""
         with silence():
             self.write_model(folder)
         write_json(folder / ENCODER, describe_trained(self.spec, self.base if self.is_apart else None))
@@ -141,7 +141,7 @@ class Student(ABC):
 
     @property
     def bytes_a_token(self) -> float:
-        """What a backward pass keeps of a token of the longest text, about: states of each layer, and attention of each head."""
+        """About how many bytes a backward pass keeps per token of the longest text: states of each layer, and attention of each head."""
         config = self.model.config
         states, attention = self.kept
         of_a_layer = states * config.hidden_size + attention * config.num_attention_heads * self.tokenizer.truncation["max_length"]
@@ -156,22 +156,22 @@ class Student(ABC):
         return hashes
 
     def sizes(self) -> dict[str, int]:
-        """How many weights are trained, and how many there are in all."""
+        """The numbers of trained weights and of all weights."""
         return {
             "parameters": sum(value.numel() for value in self.trained.values()),
             "parameters_in_all": sum(value.numel() for value in self.model.parameters()),
         }
 
     def of_paper(self, format: str, paper: Paper) -> str:
-        """A paper's text as a format reads it."""
+        """A paper's text in a format."""
         return self.side(format, self.spec.sides.paper).filled(paper.title, paper.abstract, self.separator)
 
     def of_query(self, format: str, text: str) -> str:
-        """A text query's text as a format reads it."""
+        """A query's text in a format."""
         return self.side(format, self.spec.sides.query).filled(text, "", self.separator)
 
     def side(self, format: str, side: Side) -> Side:
-        """A side of the spec as a format has it."""
+        """A side of the spec, in a format."""
         return side
 
     def tokens(self, texts: Sequence[str], budget: int) -> Tokens:
@@ -180,18 +180,18 @@ class Student(ABC):
 
 
 def chosen_formats(formats: Sequence[str]) -> tuple[str, str]:
-    """Through which formats an encoder reads papers, and text queries, when it is trained."""
+    """The formats in which a trained encoder reads papers and text queries."""
     of_papers = "proximity" if "proximity" in formats else formats[0]
     return of_papers, "adhoc_query" if "adhoc_query" in formats else of_papers
 
 
 def read_by(sides: Sides, papers: str, queries: str) -> Sides:
-    """The sides with other tasks: papers' and text queries'."""
+    """The sides with other tasks for papers and text queries."""
     return Sides(replace(sides.paper, task=papers), replace(sides.query, task=queries), replace(sides.paper_as_query, task=papers))
 
 
 def read_through(spec: EncoderSpec, names: Mapping[str, str], layout: Layout) -> EncoderSpec:
-    """A spec whose texts are read through tasks of its own, which have these names by format."""
+    """A spec whose texts are read through its own tasks, with these names by format."""
     sides = read_by(spec.sides, *(names[format] for format in chosen_formats(tuple(names))))
     kinds = {kind: names[kind] for kind in PREDICTED if kind in names}
     return replace(spec, layout=layout, sides=sides, tasks=tuple(names.values()), kinds=kinds, late=False)

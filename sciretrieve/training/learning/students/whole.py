@@ -1,5 +1,6 @@
-"""A whole model whose weights all change: as it is; with a control code, the format's, before each text (Singh et al. 2023, §5); or a BERT
-that gets new parts inside it, and is written in the layout of the paper's authors."""
+"""Trains whole models: unchanged; with the format's control code before each text (Singh et al. 2023, §5); or a BERT with new parts, in the
+layout of the paper's authors.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from .student import FORMATS, Student, read_by, read_through
 
 
 class Whole(Student):
-    """Written as transformers and sentence-transformers read it."""
+    """Trains all weights, written as transformers and sentence-transformers read them."""
 
     def prepare(self, plan: Plan) -> None:
         """See `Student`: all weights are trained as they are."""
@@ -51,7 +52,7 @@ class Whole(Student):
             write_json(folder / "tokenizer_config.json", special)
 
     def _write_modules(self, folder: Path) -> None:
-        """What sentence-transformers reads of a model: how token states become a vector, and how vectors are compared."""
+        """Write sentence-transformers' files: the pooling of token states, and the metric."""
         spec = self.spec
         kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), *([("2_Normalize", "Normalize")] if spec.normalise else [])]
         modules = [
@@ -68,10 +69,10 @@ class Whole(Student):
 
 
 class Coded(Whole):
-    """Its vector is the state of the code, the token after [CLS]."""
+    """Trains all weights and a control code for each format. The vector is the state of the code, the token after [CLS]."""
 
     def prepare(self, plan: Plan) -> None:
-        """See `Student`: the codes' embeddings begin with random numbers."""
+        """See `Student`: the codes' embeddings begin at random."""
         self.tokenizer.add_special_tokens([FORMATS[name] for name in self.formats])
         self.model.resize_token_embeddings(self.tokenizer.get_vocab_size(), mean_resizing=False)
 
@@ -85,11 +86,11 @@ class Coded(Whole):
         return side.with_code(FORMATS[format])
 
     def _write_modules(self, folder: Path) -> None:
-        """Nothing: sentence-transformers has no such pooling."""
+        """Write nothing: sentence-transformers has no such pooling."""
 
 
 class OfBert(Whole):
-    """Its folder has the configuration, the tokenizer, and what `weights` gives."""
+    """A whole BERT with new parts; its folder has the configuration, the tokenizer, and what `weights` gives."""
 
     weights_file = CHECKPOINT
 
@@ -104,11 +105,11 @@ class OfBert(Whole):
 
     @abstractmethod
     def extend(self, plan: Plan) -> None:
-        """Give the BERT its new parts, and say which weights are trained."""
+        """Add the new parts to the BERT, and mark the weights to train."""
 
     @abstractmethod
     def weights(self) -> Mapping[str, Any]:
-        """What the file of weights holds."""
+        """The content of the file of weights."""
 
     def write_model(self, folder: Path) -> None:
         self.model.config.save_pretrained(folder)

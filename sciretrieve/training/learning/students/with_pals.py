@@ -1,4 +1,4 @@
-"""Projected attention layers, a set for each format, in a model that learns whole (Singh et al. 2023, §5; Stickland and Murray 2019)."""
+"""Trains a whole model with projected attention layers for each format (Singh et al. 2023, §5; Stickland and Murray 2019)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .whole import OfBert
 
 
 class WithPals(OfBert):
-    """All weights are trained, a set of PALs by its own format alone. The layers of a set share their projections."""
+    """Trains all weights, each format's PALs by that format alone. The layers of one format share their projections."""
 
     weights_file = "pytorch_model.bin"
 
     def extend(self, plan: Plan) -> None:
-        """See `OfBert`: the new weights begin with normal random numbers, as BERT's own did, and biases with zeros (the authors' code)."""
+        """See `OfBert`: new weights begin with normal random numbers, as BERT's own did, and biases with zeros (the authors' code)."""
         config, forms = self.model.config, dict.fromkeys(OTHER_FORMS, False)
         config.update({"mult": True, "pals": True, "hidden_size_aug": PAL_WIDTH, "num_tasks": len(self.formats), **forms})
         self.model = self.states = with_pals(self.model, config, len(self.formats)).eval()
@@ -37,7 +37,7 @@ class WithPals(OfBert):
         return self.module(ids, mask)
 
     def weights(self) -> Mapping[str, Any]:
-        """See `OfBert`: the names are those of the authors' code, which has the shared projections in each layer, too."""
+        """See `OfBert`: the names of the authors' code, which repeats the shared projections in each layer."""
         state = dict(self.states.bert.state_dict())
         for number, pals in enumerate(self.states.sets):
             for name, value in pals.state_dict().items():
