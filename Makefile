@@ -1,6 +1,7 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
 # make demo-page: the same in the browser, at http://127.0.0.1:8080/.
-# make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
+# make site: the documents as a site, in build/site; `python -m http.server -d build/site` shows it, with its search.
+# make coverage: which lines and branches the tests go through.
 # make browser: the search page in a real Chromium, with axe-core; make test runs these, too, where Chromium is installed.
 # make bench: ten figures of speed, in a minute; bench/README.md has the other benchmarks.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
