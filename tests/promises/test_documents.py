@@ -186,20 +186,6 @@ def test_the_folders_are_counted(page: str) -> None:
     assert numbers[word] == len(folders)
 
 
-SENTENCE_TRANSFORMERS = """
-import numpy as np
-
-class SentenceTransformer:
-    def __init__(self, name):
-        assert name == "sentence-transformers/all-MiniLM-L6-v2"
-
-    def encode(self, inputs, prompt_name=None, prompt=None, batch_size=32, convert_to_numpy=True):
-        assert all(isinstance(text, str) for text in inputs)
-        return np.array([np.bincount(list(text.encode()), minlength=384)[:384] for text in inputs], np.float32)
-"""
-"""What stands for that library, which would fetch its model: it counts bytes."""
-
-
 class Embeddings(BaseHTTPRequestHandler):
     """The web service of the examples, which counts bytes."""
 
@@ -230,7 +216,6 @@ def test_python_examples_run(embeddings: str, tmp_path: Path) -> None:
     examples = {
         name: re.findall(r"```python\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL) for name in ("docs/python.md", "README.md")
     }
-    (tmp_path / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS, encoding="utf-8")
     for name in examples:
         (tmp_path / name).mkdir(parents=True)
         write_jsonl(tmp_path / name / "papers.jsonl", made_up_papers(60))
@@ -242,6 +227,5 @@ for name, codes in {examples!r}.items():
         exec(compile(code, code, "exec"), {{"__name__": "__main__"}})
 """
     environment = os.environ | {"EMBEDDINGS": embeddings, "NO_PROXY": "*"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     result = subprocess.run([sys.executable, "-c", run_all], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
