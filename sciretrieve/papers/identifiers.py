@@ -1,4 +1,4 @@
-"""The identifiers that papers have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id."""
+"""The identifiers that papers have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id, PMC id."""
 
 from __future__ import annotations
 
@@ -6,18 +6,31 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from ..base.characters import DASHES, clean
+
 DOI_ADDRESS = r"(?:https?://)?(?:www\.|dx\.)?doi\.org/"
 REGISTRANT = r"10\.\d{4,9}(?:\.\d+)*"
 """What may stand before a DOI, and how one begins, before its slash."""
-DOI = re.compile(rf"(?:doi:\s*|{DOI_ADDRESS}(?:doi:)?)?({REGISTRANT}/\S+)", re.IGNORECASE)
+DOI = re.compile(rf"(?:(?:info:|urn:)?doi[:/]\s*|{DOI_ADDRESS}(?:doi:)?)*({REGISTRANT}/\S+)", re.IGNORECASE)
+DOI_IN_ADDRESS = re.compile(rf"https?://\S*?(?<![\w.])({REGISTRANT}/[^\s?#&]+)\S*", re.IGNORECASE)
+"""A publisher's address, or a library's proxy, with a DOI in it."""
+AFTER_ADDRESS = re.compile(
+    r"(?:/(?:e?pdf|full|fulltext|full-text|html?|abstract|meta|summary|references|figures|tables|citations)|\.pdf|/)+$", re.IGNORECASE
+)
+QUERY = re.compile(r"[?#&](?:utm_\w+|[a-z_]{2,20})=.*$", re.IGNORECASE)
+SEVERAL = re.compile(rf"(?<=[^\s:])\s*[;,|\s]\s*(?=(?:doi:\s*|{DOI_ADDRESS})?{REGISTRANT}/)", re.IGNORECASE)
+WRAPPINGS = {"<": ">", "[": "]", "(": ")", "{": "}", '"': '"', "'": "'", "“": "”"}
+ARXIV_ADDRESS = r"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://)?(?:dx\.)?(?:doi\.org/)?10\.48550/arxiv\."
 ARXIV = re.compile(
-    r"(?:arxiv:\s*|(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://)?(?:dx\.)?(?:doi\.org/)?10\.48550/arxiv\.)?"
-    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(v\d+)?(?:\.pdf)?/?(?:\s*\[[\w. -]+\])?",
+    rf"(?:(?:arxiv|corr)(?:\s+(?:preprint|e-prints?))?[:,.]?\s+)?(?:arxiv:\s*|{ARXIV_ADDRESS}|abs/)?"
+    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(v\d+)?(?:\.pdf)?/?(?:\s*\[[\w., -]+\])?",
     re.IGNORECASE,
 )
 PMID = re.compile(
-    r"(?:pmid:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?0*([1-9]\d{0,8})/?", re.IGNORECASE
+    r"(?:pmid:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?0*([1-9]\d{0,8})(?:\.0+)?/?",
+    re.IGNORECASE,
 )
+PMCID = re.compile(r"(?:pmcid:?\s*|https?://\S*/articles/)?PMC\s?0*([1-9]\d{0,8})(?:\.\d+)?/?", re.IGNORECASE)
 DOI_IN_TEXT = re.compile(REGISTRANT + r"(?:/|%2F)[^\s\"<>|{}“”]+", re.IGNORECASE)
 ARXIV_IN_TEXT = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.]?\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d/])", re.IGNORECASE
@@ -31,6 +44,7 @@ OLD_ARXIV_IN_TEXT = re.compile(rf"(?<![\w/.-])((?:{ARCHIVES})(?:\.[a-z]{{2}})?/\
 PMID_IN_TEXT = re.compile(r"(?:\bpmid:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)0*([1-9]\d{0,8})(?!\d)", re.IGNORECASE)
 AFTER_DOI = re.compile(r"(?:[?#&].*|/(?:e?pdf|full|fulltext|html?|abstract|meta|summary)|\.pdf|[)\].,;:'’*])$", re.IGNORECASE)
 """What a publisher's address, or a sentence, has after a DOI. It may as well be of the DOI."""
+PLAIN_DASHES = str.maketrans(dict.fromkeys(DASHES, "-"))
 LONGEST = 2048
 """Characters above which a text is no identifier."""
 LONGEST_YEAR = 4
@@ -39,15 +53,25 @@ MOST_ENDS = 6
 
 
 def doi(text: str) -> str | None:
-    """A DOI in lower case and without what stands around it; None if the text is something else. Its letters' case means nothing.
+    """A DOI in lower case and without what stands around it: an address, a proxy's or a publisher's, brackets, marks after it; the first of
+    several. None if the text is something else. Its letters' case means nothing.
 
-    >>> doi("https://doi.org/10.1000/ABC")
-    '10.1000/abc'
+    >>> doi("https://doi.org/10.1000/ABC"), doi("<info:doi/10.1000/abc>"), doi("https://www.example.org/doi/abs/10.1000/abc?journal=x")
+    ('10.1000/abc', '10.1000/abc', '10.1000/abc')
     """
-    match = DOI.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    if match is None and "%2f" in text[:LONGEST].lower():
-        match = DOI.fullmatch(unquote(text[:LONGEST]).strip())
-    return match[1].rstrip(".,;").lower() if match else None
+    if len(text) > LONGEST or "10." not in text:
+        return None
+    if "%2f" in text.lower():
+        text = unquote(text)
+    bare = clean(text).translate(PLAIN_DASHES).strip()
+    while bare and WRAPPINGS.get(bare[0]) == bare[-1]:
+        bare = bare[1:-1].strip()
+    bare = SEVERAL.split(re.sub(rf"({REGISTRANT}/)\s+(?=\S+$)", r"\1", bare))[0]
+    if match := DOI.fullmatch(bare):
+        return QUERY.sub("", match[1]).rstrip(".,;").lower()
+    if match := DOI_IN_ADDRESS.fullmatch(bare):
+        return AFTER_ADDRESS.sub("", match[1]).rstrip(".,;").lower()
+    return None
 
 
 def arxiv(text: str) -> str | None:
@@ -74,6 +98,16 @@ def pmid(text: str) -> str | None:
     """
     match = PMID.fullmatch(text.strip()) if len(text) <= LONGEST else None
     return match[1] if match else None
+
+
+def pmcid(text: str) -> str | None:
+    """An id of PubMed Central, with its letters; None if the text is something else.
+
+    >>> pmcid("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC8371605/")
+    'PMC8371605'
+    """
+    match = PMCID.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    return f"PMC{match[1]}" if match else None
 
 
 def mentioned(text: str) -> Iterator[tuple[str, str]]:

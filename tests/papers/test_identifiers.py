@@ -16,6 +16,20 @@ from sciretrieve.papers import identifiers
         "https://doi.org/10.1000/abc",
         "http://dx.doi.org/10.1000%2Fabc",
         " doi.org/10.1000/aBc ",
+        "<https://doi.org/10.1000/abc>",
+        "[10.1000/abc]",
+        "info:doi/10.1000/abc",
+        "urn:doi:10.1000/abc",
+        "doi:https://doi.org/10.1000/abc",
+        "https://doi-org.proxy.example.edu/10.1000/abc",
+        "https://onlinelibrary.wiley.com/doi/abs/10.1000/abc",
+        "https://www.tandfonline.com/doi/full/10.1000/abc?needAccess=true",
+        "https://link.springer.com/article/10.1000/abc.pdf",
+        "https://journals.example.org/article?id=10.1000/abc&type=printable",
+        "10.1000/abc?utm_source=x",
+        "10.1000/abc; 10.1000/def",
+        "10.1000/ abc",
+        "10.1000/a\u200bbc",
     ],
 )
 def test_dois(text: str) -> None:
@@ -33,6 +47,10 @@ def test_dois(text: str) -> None:
         ("https://doi.org/10.48550/arXiv.1409.0473", "1409.0473"),
         ("hep-th/9901001v3", "hep-th/9901001"),
         ("math.GT/0309136", "math/0309136"),
+        ("arXiv preprint arXiv:1706.03762", "1706.03762"),
+        ("CoRR abs/1706.03762", "1706.03762"),
+        ("abs/1706.03762", "1706.03762"),
+        ("arXiv:1512.03385 [cs, stat]", "1512.03385"),
     ],
 )
 def test_arxiv_numbers(text: str, number: str) -> None:
@@ -40,13 +58,34 @@ def test_arxiv_numbers(text: str, number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["31452104", "PMID: 31452104", "https://pubmed.ncbi.nlm.nih.gov/31452104/", "http://www.ncbi.nlm.nih.gov/pubmed/031452104"]
+    "text",
+    [
+        "31452104",
+        "PMID: 31452104",
+        "https://pubmed.ncbi.nlm.nih.gov/31452104/",
+        "http://www.ncbi.nlm.nih.gov/pubmed/031452104",
+        "31452104.0",
+    ],
 )
 def test_pubmed_ids(text: str) -> None:
     assert identifiers.pmid(text) == "31452104"
 
 
-@pytest.mark.parametrize("text", ["", "x", "n/a", "10.1000", "https://example.org/10.1000/a", "12345.6789", "PMC123", "10." + "1" * 10**6])
+@pytest.mark.parametrize(
+    "text", ["PMC8371605", "pmcid: PMC8371605", "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC8371605/", "PMC8371605.1"]
+)
+def test_ids_of_pubmed_central(text: str) -> None:
+    assert identifiers.pmcid(text) == "PMC8371605"
+
+
+def test_a_doi_of_brackets_and_dashes() -> None:
+    assert identifiers.doi("<10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2>").endswith(
+        "<1661::aid-sim968>3.0.co;2-2"
+    )  # type: ignore[union-attr]
+    assert identifiers.doi("10.1000/abc–def") == "10.1000/abc-def"
+
+
+@pytest.mark.parametrize("text", ["", "x", "n/a", "10.1000", "12345.6789", "PMC123", "10." + "1" * 10**6])
 def test_what_is_none(text: str) -> None:
     assert [read(text) for read in (identifiers.doi, identifiers.arxiv, identifiers.pmid)] == [None, None, None]
 
@@ -56,7 +95,7 @@ def test_what_is_none(text: str) -> None:
     [
         ("Vaswani, A. (2017). Attention. https://doi.org/10.1000/ABC.", {"doi": ["10.1000/abc"]}),
         ("(doi:10.1000/abc(2)).", {"doi": ["10.1000/abc(2))", "10.1000/abc(2)", "10.1000/abc(2"]}),
-        ("https://x.example/doi/full/10.1000/abc?download=true", {"doi": ["10.1000/abc?download=true", "10.1000/abc"]}),
+        ("https://x.example/doi/full/10.1000/abc?download=true", {"doi": ["10.1000/abc"]}),
         ("https://x.example/10.1000/abc.pdf", {"doi": ["10.1000/abc.pdf", "10.1000/abc"]}),
         ("https://x.example/10.1000%2Fabc/full", {"doi": ["10.1000/abc/full", "10.1000/abc"]}),
         ("10.1000/a, 10.1000/b", {"doi": ["10.1000/a", "10.1000/b"]}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -237,7 +237,7 @@ def _row(item: _Entry, values: Mapping[str, str]) -> Row:
         value: Any = values[name]
         if name in NAMES:
             people = _people(value)
-            value = [asdict(person if isinstance(person, Name) else parsed(person)) for person in people.names]
+            value = people.rows
             if name == "author" and people.has_more:
                 row[MORE_AUTHORS] = True
         elif name != "year":

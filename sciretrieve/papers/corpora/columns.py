@@ -30,6 +30,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "url": ("url", "link", "paper_url"),
     "arxiv": ("arxiv", "arxiv_id", "eprint", "external_ids.arxiv"),
     "pmid": ("pmid", "pubmed_id", "pubmed", "ids.pmid", "external_ids.pubmed"),
+    "pmcid": ("pmcid", "pmc_id", "pmc", "ids.pmcid", "external_ids.pubmedcentral"),
 }
 """Column names recognised without mapping, best first, compared ignoring case, blanks and punctuation.
 

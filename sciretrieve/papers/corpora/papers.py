@@ -28,6 +28,7 @@ YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
 EDITORS = "editors"
+LONGEST_NOTE = 10_000
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
 
@@ -41,12 +42,35 @@ class Identifier:
     sign: str
 
 
+PLAIN = r"!$%()*+/0-9:=@\[\\\]^_a-z{|}~\-"
+"""Characters of most DOIs, of which none has to be replaced or may be of what stands around one."""
 IDENTIFIERS = {
-    "doi": Identifier(identifiers.doi, rf"^{identifiers.REGISTRANT}/[^\sA-Z]*[^\sA-Z.,;]$", r"(?i)^10\.|doi[:.]"),
+    "doi": Identifier(
+        identifiers.doi,
+        rf"^{identifiers.REGISTRANT}/[{PLAIN}.]*[{PLAIN}]$",
+        r"(?i)^\W?10\.|doi[:./]|/10\.\d{4}",
+    ),
     "arxiv": Identifier(identifiers.arxiv, r"^\d{4}\.\d{4,5}$", "(?i)arxiv"),
     "pmid": Identifier(identifiers.pmid, r"^[1-9]\d{0,8}$", r"(?i)pmid|ncbi\.nlm"),
+    "pmcid": Identifier(identifiers.pmcid, r"^PMC[1-9]\d{0,8}$", r"(?i)pmc"),
 }
-"""By their columns; the last two are further columns, present where a paper has one."""
+"""By their columns; all but the first are further columns, present where a paper has one."""
+NOTES = {
+    "note",
+    "notes",
+    "extra",
+    "annote",
+    "howpublished",
+    "archiveid",
+    "comment",
+    "number",
+    "volume",
+    "journal",
+    "publicationtitle",
+    "eprint",
+}
+"""Further columns, by their letters, in which people put identifiers, each on a line of its own."""
+NOTED = r"(?i)arxiv|pmid|pmcid|doi|\babs/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +190,24 @@ def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dic
         for texts in (out["doi"], out["url"], out["id"]) if values.null_count else ():
             is_likely = pc.and_(pc.is_null(values), pc.match_substring_regex(texts, identifier.sign))
             values = _with_read(values, texts, is_likely, identifier.read)
+        for column in _notes(table) if values.null_count else ():
+            is_likely = pc.and_(pc.is_null(values), pc.match_substring_regex(column, NOTED))
+            values = _with_read(values, column, is_likely, lambda text, read=identifier.read: _noted(text, read))
         if name == "doi":
             values = pc.coalesce(values, own)
         if name == "doi" or values.null_count < len(values):
             columns[name] = values
     return columns
+
+
+def _notes(table: pa.Table) -> list[pa.ChunkedArray]:
+    return [table[name] for name in table.column_names if letters(name) in NOTES and is_text(table[name].type)]
+
+
+def _noted(text: str, read: Callable[[str], str | None]) -> str | None:
+    """What a note says on a line of its own, after the identifier's name: `PMID: 31452104`, `arXiv:1512.03385 [cs]`."""
+    lines = (line.strip() for line in text[:LONGEST_NOTE].splitlines())
+    return next((value for line in lines if not line.isdigit() and (value := read(line))), None)
 
 
 def _with_read(
@@ -383,7 +420,8 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _ids(column: pa.ChunkedArray) -> pa.Array:
-    return pc.utf8_trim_whitespace(pc.fill_null(_whole_numbers(column), ""))
+    texts = pc.utf8_trim_whitespace(pc.fill_null(_whole_numbers(column), ""))
+    return pc.replace_substring_regex(texts, r"^(\d{5,})\.0+$", r"\1")  # whole numbers that a table had among missing ones
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
@@ -452,4 +490,5 @@ CONVERTERS = {
     "url": _optional,
     "arxiv": _optional,
     "pmid": _whole_numbers,
+    "pmcid": _optional,
 }

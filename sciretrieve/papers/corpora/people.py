@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -54,6 +54,11 @@ class People:
     def texts(self) -> list[str]:
         """The names as texts in their natural order."""
         return [name if isinstance(name, str) else name.text for name in self.names]
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """The names as a reader hands them on: objects with the parts of a `Name`."""
+        return [asdict(parsed(name) if isinstance(name, str) else name) for name in self.names]
 
     @property
     def parts(self) -> list[dict[str, str]] | None:

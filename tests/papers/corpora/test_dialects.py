@@ -145,7 +145,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "id": "10.1000/crossref.7",
             "title": "A made title",
             "titles": ["A made title", "Its translation"],
-            "abstract": "First. H2O < 5.",
+            "abstract": "First. H₂O < 5.",
             "year": 2019,
             "venue": "Journal of Made Papers",
             "authors": ["Marie Curie", "A Consortium"],

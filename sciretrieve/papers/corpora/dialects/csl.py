@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...bibliographies.csl_items import ITEM
 from ...bibliographies.keywords import listed
+from ..markup import plain_text
+from ..people import people_in
 from ..raw import Row
 
 VENUE = "container-title"
 DATES = ("issued", "published", "published-print", "published-online", "event-date", "original-date")
 """Where a year may be, best first."""
 SIGNS = (VENUE, "issued", "author")
-HEADING = re.compile(r"<jats:title>\s*abstract\s*</jats:title>", re.IGNORECASE)
-TAG = re.compile(r"</?(?:[A-Za-z]+:)?[A-Za-z][\w.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>")
-"""A tag of JATS, MathML or HTML; not every angle bracket: `a < b` stays."""
-BLOCK = re.compile(r"</(?:jats:)?(?:p|title|sec|list-item)>", re.IGNORECASE)
 
 
 def fits(row: Row) -> bool:
@@ -43,21 +39,17 @@ def paper(row: Row) -> Row:
         plain_row["id"] = doi  # Crossref's works have no other
     for name in ("title", "abstract"):
         if isinstance(text := _first(row.get(name)), str):
-            plain_row[name] = plain_text(text)
+            plain_row[name] = text
     if isinstance(titles := row.get("title"), list) and len(titles) > 1:
         plain_row["titles"] = titles
     if not row.get("venue") and (venue := _first(row.get(VENUE)) or _first(row.get("event-title"))):
-        plain_row["venue"] = plain_text(str(venue))
+        plain_row["venue"] = str(venue)
     if not row.get("year") and (year := next(filter(None, (_year(row.get(name)) for name in DATES)), None)):
         plain_row["year"] = year
     if not row.get("keywords") and isinstance(text := row.get("keyword"), str):
         plain_row["keywords"] = listed(plain_text(plain_row.pop("keyword")))
     for source, target in (("author", "authors"), ("editor", "editors")):
-        if (
-            isinstance(people := row.get(source), list)
-            and not row.get(target)
-            and (names := [name for item in people if (name := _name(item))])
-        ):
+        if isinstance(people := row.get(source), list) and not row.get(target) and (names := people_in(people).rows):
             plain_row[target] = names
     return plain_row
 
@@ -66,17 +58,6 @@ def _is_item(row: Row) -> bool:
     """Whether a record is an item as CSL wants it: Crossref's works have lists where items have texts."""
     kinds: tuple[tuple[str, type], ...] = (("title", str), (VENUE, str), ("author", list), ("issued", dict))
     return bool(row.get("id") and row.get("type")) and all(isinstance(row.get(name, kind()), kind) for name, kind in kinds)
-
-
-def plain_text(text: str) -> str:
-    """A text without JATS or HTML tags and character references.
-
-    >>> plain_text("<jats:title>Abstract</jats:title><jats:p>A &lt; B, H<sub>2</sub>O</jats:p>")
-    'A < B, H2O'
-    """
-    if "<" in text:
-        text = TAG.sub("", BLOCK.sub(" ", HEADING.sub("", text)))
-    return " ".join((html.unescape(text) if "&" in text else text).split())
 
 
 def _first(value: Any) -> Any:
@@ -90,13 +71,3 @@ def _year(date: Any) -> str | None:
     parts = _first(date.get("date-parts"))
     year = _first(parts) if isinstance(parts, list) else None
     return str(year or date.get("raw") or date.get("literal") or "")
-
-
-def _name(person: Any) -> str:
-    """A name in its natural order; an institution's as it is."""
-    if not isinstance(person, Mapping):
-        return str(person or "")
-    if whole := person.get("literal") or person.get("name"):
-        return str(whole)
-    keys = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
-    return " ".join(str(person[key]) for key in keys if person.get(key))
