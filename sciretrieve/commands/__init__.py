@@ -1,4 +1,4 @@
-"""The command line: parse, call the library, print. It does nothing that the Python API cannot.
+"""The command line: parses arguments, calls the library, prints. The Python API can do all of it.
 
 Exit codes: 0 fine, also with no hits; 1 a fault, a difference, or a paper that is not there; 2 bad usage or input, or no such index or
 paper; 3 a damaged or incompatible index; 4 a dependency or a lock is unavailable; 130 stopped by Ctrl-C, with all finished work kept.
@@ -25,21 +25,21 @@ def main() -> None:
     """Run the command line and end the process with its code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # print a character that the terminal or pipe cannot show as its number, instead of failing
+            # print unprintable characters as numbers, instead of failing
             stream.reconfigure(errors="backslashreplace")
     sys.meta_path.insert(0, WithoutPandas())
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    # nothing is left to save, and shutting down the encoder's runtime would add a fifth to every search
+    # nothing is left to save, and shutting down the encoder's runtime would take a fifth of a search's time
     os._exit(code)
 
 
 class WithoutPandas(MetaPathFinder, Loader):
-    """Has pandas not be imported. No command needs it, but Arrow imports it, for a fifth of a second, wherever it is installed."""
+    """An import finder that hides pandas. No command needs it, but Arrow imports an installed one, for a fifth of a second."""
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """What says that it is installed, which others may ask."""
+        """A spec, so that `find_spec("pandas")` still succeeds."""
         return ModuleSpec(name, self) if name == "pandas" else None
 
     def create_module(self, spec: ModuleSpec) -> NoReturn:
@@ -56,18 +56,18 @@ def run(arguments: Sequence[str]) -> int:
     except CommandFailure as failure:
         _tell(str(failure), arguments)
         return failure.exit_code
-    except SciretrieveError as error:  # of the command line itself, before a command runs
+    except SciretrieveError as error:  # from the command line itself, before a command runs
         _tell(str(error), arguments)
         return error.exit_code
     except OSError as error:
-        # a full disk, a directory without write permission: the machine's fault, reported like other errors
+        # a full disk or a missing permission is the machine's fault, reported like other errors
         _tell(f"{error.filename or 'the system'}: {error.strerror or error}", arguments)
         return Unavailable.exit_code
     return 0
 
 
 def _tell(text: str, arguments: Sequence[str]) -> None:
-    """Print the error that is being handled."""
+    """Print the current error."""
     if "--debug" in arguments:
         traceback.print_exc()
     else:

@@ -1,5 +1,6 @@
-"""The Typer app and its commands, in the order that `--help-all` shows them. A command is imported and made when it is asked for: all of
-them would take longer than a search does."""
+"""The Typer app and its commands, in the order of `--help-all`. Each command is imported when first needed, since importing all would take
+longer than a search.
+"""
 
 from __future__ import annotations
 
@@ -100,19 +101,19 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "config edit": ("configuring.edit", ""),
     },
 }
-"""Section of the help -> command, or a command and one of its own -> its function, and the arguments in its example."""
+"""By section of the help: commands, with their function and the arguments in their example."""
 RARE = {"batch", "why-not", "restore", "reindex", "verify", "compare", "tune", "bench", "measure-recall"}
 RARE |= {"benchmarks", "train", "encode", "encoders"}
 """Commands that few people need: `--help-all` shows them, and `--help` does not."""
 
 ASKING = {"find", "query", "ask", "lookup"}
-"""What people type where `search` is meant."""
+"""Words that people type for `search`."""
 
 ROWS = {name: row for rows in COMMANDS.values() for name, row in rows.items()}
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands within the one of that name, or all that are in none; each is made when it is first asked for."""
+    """The commands of a group, or those of the program; each is made when first needed."""
 
     def __init__(self, name: str = "") -> None:
         self.above = f"{name} " if name else ""
@@ -132,7 +133,7 @@ class _Commands(Mapping[str, Any]):
 
 @cache
 def _made(name: str) -> Any:
-    """The command of that name."""
+    """Import and make a command by its name."""
     path, arguments = ROWS[name]
     module, function = path.split(".")
     run = getattr(import_module(f"{__package__}.{module}"), function)
@@ -144,11 +145,11 @@ def _made(name: str) -> Any:
 
 
 EVERYWHERE = {"-q", "--quiet", "--debug"}
-"""Options of the program, which may stand behind a command, too."""
+"""Options of the program that may also stand after a command."""
 
 
 class _Root(CommandGroup):
-    """The group of all commands."""
+    """The program itself, a group of all commands."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -156,15 +157,16 @@ class _Root(CommandGroup):
         self.commands = commands
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """As usual, with the program's own options taken from wherever they stand."""
+        """Parse arguments, with the program's own options anywhere among them."""
         ctx.meta[WHOLE] = asked_whole(args)
         end = args.index("--") if "--" in args else len(args)
         own = [arg for arg in args[:end] if arg in EVERYWHERE]
         return super().parse_args(ctx, [*own, *(arg for arg in args[:end] if arg not in EVERYWHERE), *args[end:]])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As usual, with `info log` as one name: `info` is a command as well. Raises InvalidRequest with a search that can be pasted, for
-        words that are no command and not nearly one."""
+        """Find the command, with `info log` as one name, although `info` is a command as well. For unknown words that resemble no command,
+        raises InvalidRequest with a search to paste.
+        """
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
             near = [name for name in ROWS if name.endswith(f" {word}")] or get_close_matches(word, self.commands, n=1, cutoff=0.75)

@@ -1,4 +1,4 @@
-"""`screen next` and `benchmarks pool` on a terminal: a paper is shown, and a key decides on it."""
+"""Asks for decisions on a terminal, for `screen next` and `benchmarks pool`: shows a paper and waits for a key."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def ask_each(
     keys: str,
     console: Console,
 ) -> None:
-    """Show one thing after the other, and wait for a key on each, until somebody quits or nothing is left.
+    """Show items one by one, and wait for a key on each, until the user quits or none is left.
 
     Args:
-        upcoming: what is shown next, which is none of those that were passed.
-        show: prints it, and returns the question.
-        answered: does what a key says; whether it is done with that, or shown again; None for a key that it does not know.
-        keys: what each key does; s, u and q are known here.
+        upcoming: returns the next item, given the skipped ones.
+        show: prints an item, and returns the question.
+        answered: acts on a key. Returns whether the item is done, or shown again; None for an unknown key.
+        keys: the meaning of each key; s, u and q are handled here.
+        console: prints notes.
     """
     passed: list[T] = []
     before: T | None = None
@@ -69,10 +70,12 @@ def ask_each(
 
 
 def ask(session: Screening, console: Console, *, unresolved: bool) -> None:
-    """Ask for decisions.
+    """Ask for decisions on the papers of a session.
 
     Args:
-        unresolved: only papers that were read and are neither relevant nor irrelevant, instead of those to read next.
+        session: the session.
+        console: prints notes.
+        unresolved: whether to show papers that were read without a clear decision, instead of those to read next.
     """
 
     def show(paper: Paper) -> str:
@@ -95,14 +98,14 @@ def ask(session: Screening, console: Console, *, unresolved: bool) -> None:
 
 
 def counts_of(status: Status) -> str:
-    """How many papers were read, and what came of it."""
+    """The numbers of papers read and of decisions of each kind."""
     counts = [f"{status.read:,} of {status.papers:,} read", f"{status.relevant:,} relevant"]
     counts += [f"{count:,} {name}" for name, count in (("maybe", status.maybe), ("in conflict", status.conflicts)) if count]
     return ", ".join(counts)
 
 
 def shown(session: Screening, paper: Paper, width: int) -> list[str]:
-    """A paper's title, and below it who wrote it, its id, and those of its near-identical ones."""
+    """A paper's title, with its authors, its id and the ids of its near-duplicates below."""
     from ..papers.bibliographies.author_names import all_authors
 
     title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
@@ -113,7 +116,7 @@ def shown(session: Screening, paper: Paper, width: int) -> list[str]:
 
 
 def _next(session: Screening, passed: list[str], *, unresolved: bool) -> Paper | None:
-    """The paper to show next, which is none of those passed already; None if there is no more."""
+    """The next paper to show, without skipped ones; None if there is none."""
     if unresolved:
         ids = [id for id in session.unresolved if id not in passed]
         return session.index.snapshot.papers_at(session.index.snapshot.rows(ids[:1]))[0] if ids else None
@@ -123,7 +126,7 @@ def _next(session: Screening, passed: list[str], *, unresolved: bool) -> Paper |
 
 
 def _show(session: Screening, paper: Paper) -> None:
-    """A paper with its abstract, what was said of it, and the criteria."""
+    """Print a paper with its abstract, its decisions and the criteria."""
     from ..screening import votes_in_words
 
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
@@ -139,7 +142,7 @@ def _show(session: Screening, paper: Paper) -> None:
 
 
 def _reason(session: Screening, console: Console) -> str:
-    """Why a paper is excluded: one of the known reasons, by its key, a new one, or none. None is asked for where none is known."""
+    """The user's reason to exclude a paper: a known one by its key, a new one, or none. Without known reasons the user is not asked."""
     if not session.reasons:
         return ""
     choices = dict(zip(CHOICES, session.reasons, strict=False))
@@ -159,7 +162,7 @@ def _reason(session: Screening, console: Console) -> str:
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    """A text in lines that end between words; only a word that is longer than a line is broken."""
+    """A text in lines that end between words; only a word longer than a line is broken."""
     import textwrap
 
     yield from textwrap.wrap(" ".join(text.split()), max(width, 10), break_on_hyphens=False)

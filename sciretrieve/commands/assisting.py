@@ -12,7 +12,7 @@ from .console import Console
 from .parameters import IndexPaths, QueryEncoder, chosen_index
 
 SECONDS = 120.0
-"""How long a tool may take: a first one may have to read a large index."""
+"""The time limit of a tool: the first call may have to read a large index."""
 
 
 def mcp(index: IndexPaths = None, encoder: QueryEncoder = None) -> None:
@@ -46,7 +46,7 @@ def http(
 
 
 def _served(index: Sequence[str] | None) -> list[Path]:
-    """The indexes that are served. Raises MissingExtra where the protocol's package is not installed, and as `several`."""
+    """The indexes to serve. Raises MissingExtra without the protocol's package, and as `several`."""
     need("mcp", "a server for assistants")
     from ..storage.finding import several
 

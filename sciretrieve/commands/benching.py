@@ -1,4 +1,4 @@
-"""`sciretrieve bench` and `measure-recall`: what types of dense index would find in an index, and cost; and what its own finds."""
+"""`sciretrieve bench` and `measure-recall`: recall and cost of types of dense index, and the recall of the index's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sciretrieve cite`: citation keys of papers, and bibliographies to which papers are added."""
+"""`sciretrieve cite`: citation keys of papers, and additions to bibliographies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cite(ids: PaperIds, index: IndexPaths = None, append: Append = None) -> None
 
 
 def cited(papers: Sequence[Paper], append: Path | None, console: Console) -> Citations:
-    """Cite papers, and tell what was added to a bibliography, if there is one. Raises as `answers.citing.cite`."""
+    """Cite papers, and report additions to a bibliography, if there is one. Raises as `answers.citing.cite`."""
     from ..answers.citing import cite as cite_papers
 
     citations = cite_papers(papers, append)

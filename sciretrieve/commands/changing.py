@@ -1,4 +1,4 @@
-"""`sciretrieve add`, `sync`, `delete`, `restore`, `merge` and `reindex`: changing an index."""
+"""`sciretrieve add`, `sync`, `delete`, `restore`, `merge` and `reindex`: changes of an index."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WATCHING = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """How papers are taken into an index that there is."""
+    """Options for adding papers to an index."""
 
     encoder: SameEncoder = None
     device: RunsOn = "auto"
@@ -116,7 +116,7 @@ def sync(
 
 
 def _watch(update: Callable[[], None], corpus: list[str], index: Path, console: Console) -> None:
-    """Update an index whenever its corpus has changed, until Ctrl-C."""
+    """Update an index whenever its corpus changes, until Ctrl-C."""
     was_busy = False
     while True:
         seen, is_done = _quiet_state(corpus), False
@@ -129,13 +129,13 @@ def _watch(update: Callable[[], None], corpus: list[str], index: Path, console: 
             was_busy = True
             continue
         except (SciretrieveError, OSError) as error:
-            console.note(f"{error}; waiting for the next change")  # a file may be half written just now
+            console.note(f"{error}; waiting for the next change")  # a file may be half written
         console.note("watching; Ctrl-C ends it")
         _wait_for_change(corpus, seen, index, is_done=is_done)
 
 
 def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainFormat) -> None:
-    """Print what a sync would do."""
+    """Print the changes that a sync would make."""
     from ..lifecycle.updating import are_many
 
     if format == "json":
@@ -154,7 +154,7 @@ def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainF
 
 
 def _agreed(index: Path, deleted: int, papers: int, *, is_watching: bool, console: Console) -> bool:
-    """Ask the person at the terminal whether so many papers are to be deleted. Raises InvalidRequest if not, or if nobody can be asked."""
+    """Ask the user whether to delete so many papers. Raises InvalidRequest if not, or without a terminal."""
     what = f"{deleted:,} of the {counted(papers, 'paper')} of {index} are not in the corpus, more than a tenth"
     if is_watching or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InvalidRequest(
@@ -171,7 +171,7 @@ def _agreed(index: Path, deleted: int, papers: int, *, is_watching: bool, consol
 
 
 def _index_of(sources: list[str], console: Console) -> Path:
-    """The index that has a corpus's name, if it is of that corpus: another's papers would all be deleted. Raises InvalidRequest."""
+    """The index with a corpus's name. Raises InvalidRequest for an index of another corpus, whose papers would all be deleted."""
     from ..papers.corpora import open_corpus
     from ..storage.manifest import read_manifest
 
@@ -188,8 +188,7 @@ def _index_of(sources: list[str], console: Console) -> Path:
 
 
 def _wait_for_change(sources: list[str], seen: object, index: Path, *, is_done: bool) -> None:
-    """Wait until a corpus is not as it was seen, or its index is another one, built in its place; where the index could not be made equal
-    to the corpus, until either changes."""
+    """Wait until the corpus changes, or another index replaces the index. After a failed update, wait until either changes."""
     before = _manifest(index)
     while _state(sources) == seen:
         now = _manifest(index)
@@ -199,7 +198,7 @@ def _wait_for_change(sources: list[str], seen: object, index: Path, *, is_done: 
 
 
 def _manifest(index: Path) -> Manifest | None:
-    """What an index consists of now; None where there is none that can be read."""
+    """The current manifest of an index; None if it cannot be read."""
     from ..storage.manifest import read_manifest
 
     with suppress(CorruptData, NotFound, OSError):
@@ -208,7 +207,7 @@ def _manifest(index: Path) -> Manifest | None:
 
 
 def _quiet_state(sources: list[str]) -> object:
-    """The state of a corpus's files once two looks in succession find the same: a file that grows is still being written."""
+    """The state of a corpus's files once it is the same twice in succession: a growing file is still being written."""
     state = None
     while (latest := _state(sources)) != state:
         state = latest
@@ -217,19 +216,19 @@ def _quiet_state(sources: list[str]) -> object:
 
 
 def _state(sources: list[str]) -> object:
-    """Changes whenever the files of a corpus do."""
+    """A value that changes whenever the files of a corpus do."""
     from ..papers.corpora import open_corpus
 
     try:
         return open_corpus(sources).fingerprint()
-    except (SciretrieveError, OSError) as error:  # a file that is just being replaced
+    except (SciretrieveError, OSError) as error:  # a file may be about to be replaced
         return str(error)
 
 
 def _update(
     change: Callable[..., Update], corpus: list[str], index: Path, how: Taking, columns: ColumnMap, format: PlainFormat, console: Console
 ) -> None:
-    """Take papers into an index, and print what that changed."""
+    """Add papers to an index, and print the changes."""
     from ..papers.corpora import open_corpus
 
     start = time.perf_counter()
@@ -248,7 +247,7 @@ def _update(
 
 
 def _counts(update: Update) -> str:
-    """What a change did, for people."""
+    """The counts of a change, in words."""
     counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to do"
 

@@ -1,4 +1,4 @@
-"""What commands and groups of them have in common: an option is given once, settings are its default, and errors name options."""
+"""Common to all commands and groups: options are given once, settings are their defaults, and errors name options."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "search": ("k", "format"),
     "similar": ("k", "format"),
 }
-"""Command -> its options whose default is the user's setting of that name."""
+"""By command: the options whose default is the user's setting of that name."""
 
 ARGUMENT = re.compile(r"`(?P<name>[a-z][a-z_0-9]*)(?:=(?P<value>[^`]*))?`")
-"""An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
+"""An argument in a message of the library, in Python's notation: `alpha`, `dense='none'`."""
 MEANT: Mapping[str, tuple[str, ...]] = {
     "--year": ("--since", "--until", "--filter"),
     "--from": ("--since",),
@@ -39,14 +39,15 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     "--limit": ("-n",),
     "--top": ("-n",),
 }
-"""Options that people try -> those that they mean."""
+"""By a guessed option, with or without its command: the options and commands that are meant."""
 RENAMED = {"into": "output", "take_over": "import", "reranker": "rerank", "types": "dense", "workers": "ray"}
-"""Arguments of the library -> parameters of commands with another name."""
+"""Parameters of commands that differ from the library's arguments."""
 
 
 def as_typed(message: str, command: Any) -> str:
-    """A message of the library with the arguments that a command has as its options: `limit` is --limit, `k1=1` is --set k1=1,
-    `lexical=None` is --set lexical=false."""
+    """A message of the library in terms of the command's options: `limit` becomes --limit, `k1=1` becomes --set k1=1, `lexical=None`
+    becomes --set lexical=false.
+    """
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     pairs: Mapping[str, str] = getattr(command.callback, "pairs", {})
     parameter_of = {name.lstrip("-").replace("-", "_"): one for one in options for name in one.opts} | {one.name: one for one in options}
@@ -66,7 +67,7 @@ def as_typed(message: str, command: Any) -> str:
 
 
 CONTEXT = {"help_option_names": ["-h", "--help", "--help-all"]}
-"""How a group of commands, and those in it, ask for help."""
+"""The help options of all groups and commands."""
 
 
 class CommandFailure(Exception):
@@ -78,7 +79,7 @@ class CommandFailure(Exception):
 
 
 class _Common:
-    """What a command and a group have in common: settings as defaults, help screens, and errors that name options."""
+    """Common to commands and groups: settings as defaults, help screens, and errors that name options."""
 
     name: Any
     params: Any
@@ -86,7 +87,7 @@ class _Common:
     callback: Any
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
+        """Make the context, with the user's settings as defaults. Raises InvalidRequest for an unreadable setting."""
         if keys := () if extra.get("resilient_parsing") else DEFAULTS.get(info_name or "", ()):
             from ..config import setting
 
@@ -95,13 +96,13 @@ class _Common:
         return command.make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
+        """Parse the command line. Raises InvalidRequest for repeated options, and for unknown ones with a known meaning."""
         command: Any = super()
         if not ctx.resilient_parsing:
             try:
                 _, _, options = self.make_parser(ctx).parse_args(args=list(args))
             except Exception as error:
-                # by name, since typer may have its own click, or use the one that is installed
+                # by name, since typer may use its own click or the installed one
                 if type(error).__name__ == "NoSuchOption":
                     self._explain(error, args)
                 raise
@@ -110,12 +111,13 @@ class _Common:
             return command.parse_args(ctx, args)
         except Exception as error:
             if hasattr(error, "message"):
-                error.message = error.message.removeprefix("Value error, ")  # how pydantic, which checks choices for typer, begins
+                error.message = error.message.removeprefix("Value error, ")  # the prefix of pydantic, which checks choices for typer
             raise
 
     def _explain(self, error: Any, args: list[str]) -> None:
-        """Name the options that may be meant by one that there is not. Raises InvalidRequest for a setting, for a command, and for a query
-        that was taken for an option, since it begins with a minus."""
+        """Suggest options for an unknown one. Raises InvalidRequest for a setting, a command, or a query that looks like an option because
+        it begins with a minus.
+        """
         option = error.option_name
         pairs: Mapping[str, str] = getattr(self.callback, "pairs", {})
         word, settings = option.strip("-"), settings_of(self)
@@ -136,7 +138,7 @@ class _Common:
                 raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
 
     def invoke(self, ctx: Any) -> Any:
-        """As usual. Raises CommandFailure for an error of the library."""
+        """Run the command. Raises CommandFailure for an error of the library."""
         command: Any = super()
         typed = partial(as_typed, command=ctx.command)
         token = as_options.set(typed)
@@ -153,15 +155,14 @@ class _Common:
 
 
 class Command(_Common, TyperCommand):
-    """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
+    """The class of all commands. Options with several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
 
 class CommandGroup(_Common, TyperGroup):
-    """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
+    """A group of commands whose help lists them in sections. It may itself be a command, which runs if no other is named."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see
-        them."""
+        """Find the command. Raises InvalidRequest for options before the name of a group's command, which would not receive them."""
         own = self.params if ctx.parent else ()  # the program's options may stand anywhere
         given = [param.opts[0] for param in own if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
         if given and args and args[0] in self.commands:
@@ -170,14 +171,14 @@ class CommandGroup(_Common, TyperGroup):
 
 
 def _check_given_once(options: Iterable[Any]) -> None:
-    """Raise InvalidRequest for an option of one value that is among the given ones more than once."""
+    """Raise InvalidRequest if an option of one value is repeated."""
     for option, times in Counter(options).items():
         if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
             raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
 
 
 def made(run: Callable[..., None], name: str, epilog: str, members: Mapping[str, Any]) -> Any:
-    """The command of a function. With members it is a group of these, too, and then runs by itself only if the function takes something."""
+    """The command of a function. With members it is a group, and also runs by itself if the function has parameters."""
     app = Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
     if not members:
         app.command(name, cls=Command, epilog=epilog)(takes_options(run))
@@ -186,6 +187,6 @@ def made(run: Callable[..., None], name: str, epilog: str, members: Mapping[str,
     app.callback(cls=CommandGroup, invoke_without_command=not is_group, no_args_is_help=is_group, epilog=epilog)(takes_options(run))
     group: Any = get_command(app)
     group.name, group.commands = name, members
-    # options may stand behind the arguments of a command, as everywhere
+    # allows options after the arguments of a command, as everywhere
     group.allow_interspersed_args = not is_group
     return group

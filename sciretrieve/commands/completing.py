@@ -1,5 +1,6 @@
-"""What a shell completes: indexes, ids, columns, encoders and the like. It reads as little as it can, and where anything fails nothing
-is completed."""
+"""Completes words in a shell: indexes, ids, columns, encoders and others. It reads as little as possible, and completes nothing after an
+error.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from ..storage.manifest import ShardFacts
 
 MOST_IDS = 50
-"""Ids that are offered; more are too many to choose from."""
+"""The most ids to offer; more are too many to choose from."""
 
 Completer: TypeAlias = Callable[[typer.Context, str], list[str]]
 
 
 def _completer(names: Callable[[typer.Context, str], Iterable[str]]) -> Completer:
-    """What completes a word: those of the names that begin with it. An error on the way is the command's to tell, when it is run."""
+    """Completes a word to the names that begin with it. Errors are left to the command when it runs."""
 
     @wraps(names)
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -52,7 +53,7 @@ def folders(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_completer
 def ids(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Ids of the index that the command line names, or that is taken without a name; the first few that fit."""
+    """Ids of the chosen index that begin with the word, only the first few."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -63,7 +64,7 @@ def ids(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     for folder, shard in _shards(ctx):
         column = mapped_columns(folder / "ids.arrow", {"id": pa.string()})["id"]
         deleted = set(read_array(folder / shard.deleted_file).tolist()) if shard.deleted_file else set()
-        # Python's numbers: Arrow imports pandas before it makes an array of NumPy's
+        # Python's numbers: Arrow would import pandas to make an array of NumPy's
         rows = pc.indices_nonzero(pc.starts_with(column, incomplete))[: MOST_IDS + len(deleted)].to_pylist()
         offered += [column[row].as_py() for row in rows if row not in deleted]
         if len(offered) >= MOST_IDS:
@@ -73,7 +74,7 @@ def ids(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_completer
 def columns(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Columns of that index, for the last word of a filter or of a list; none inside quotes."""
+    """Columns of the chosen index, for the last word of a filter or of a list, except inside quotes."""
     import pyarrow.parquet as pq
 
     before = re.sub(r"\w*$", "", incomplete)
@@ -95,7 +96,7 @@ def _shards(ctx: typer.Context) -> Iterator[tuple[Path, ShardFacts]]:
 
 @_completer
 def encoders(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Encoders of the catalogue, also as members of several."""
+    """Encoders of the catalogue, also within ensembles."""
     from ..encoders.catalogue import CATALOGUE
 
     before = (re.match(r"(?:mean|concat):(?:.*\+)?", incomplete) or [""])[0]
@@ -134,7 +135,7 @@ def settings(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_completer
 def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Values of the setting that is named before."""
+    """Values of the setting before the word."""
     from ..config import SETTINGS
 
     setting = SETTINGS[ctx.params["key"]]

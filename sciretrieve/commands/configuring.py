@@ -1,4 +1,4 @@
-"""`sciretrieve config`: the user's settings, where each comes from, and changing them."""
+"""`sciretrieve config`: shows and changes the user's settings, and their origins."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def edit() -> None:
 
 
 def _read() -> str:
-    """The file's text, if it can be read with all its settings; to change what cannot, there is an editor."""
+    """The file's text. Raises if it or a setting in it is invalid; then only an editor helps."""
     file = config_file()
     if not file.exists():
         return ""
@@ -109,7 +109,7 @@ def _read() -> str:
 def _write(text: str) -> None:
     from ..files.writing import make_folder, write_whole
 
-    file = config_file().resolve()  # where a link leads, as users of dotfiles have it
+    file = config_file().resolve()  # the target of a link, which dotfiles often are
     if file.exists() and not file.is_file():
         raise InvalidRequest(f"{file} is no file that can be written")
     make_folder(file.parent)
@@ -117,7 +117,7 @@ def _write(text: str) -> None:
 
 
 def _tell(key: str, value: Value) -> None:
-    """Say what a setting is now, and what hides it."""
+    """Print a setting's new value, and any environment variable that overrides it."""
     hidden = f", but ${SETTINGS[key].variable} comes before it" if os.environ.get(SETTINGS[key].variable) else ""
     typer.echo(f"{key} is {_as_text(value)} in {config_file()}{hidden}", err=True)
 

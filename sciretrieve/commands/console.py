@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, notes and progress bars to stderr, and the bars only on a terminal."""
+"""Output: results to stdout; notes and progress to stderr, as a bar on a terminal and as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from ..base.wording import as_json, in_words, printable, without_controls
 from ..progress import ProgressBar
 
 BETWEEN_LINES = 30.0
-"""Seconds between two lines of progress where there is no terminal for a bar: in a log."""
+"""Seconds between two lines of progress in a log, without a terminal for a bar."""
 
 
 as_options: ContextVar[Callable[[str], str]] = ContextVar("as_options", default=str)
-"""Turns a message of the library into one with the options of the command that runs."""
+"""Rewrites a message of the library in terms of the running command's options."""
 
 
 LONGEST_ERROR = 2000
-"""Characters of an error that are printed."""
+"""The most characters of an error that are printed."""
 
 
 def say_error(text: str) -> None:
-    """Print an error as one line to stderr. A long one, which quotes what was given, is cut in the middle."""
+    """Print an error as one line to stderr. Long ones, which quote the user's input, are cut in the middle."""
     half = LONGEST_ERROR // 2
-    line = printable(" ".join(text.split()))  # names of files may have line breaks and worse, too
+    line = printable(" ".join(text.split()))  # file names may contain line breaks and control characters
     line = line if len(line) <= LONGEST_ERROR else f"{line[:half]} … {line[-half:]}"
     print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201
 
 
 def say(lines: Iterable[str], *, styled: bool = False) -> None:
-    """Print result lines to stdout; those that are `styled` for a terminal as they are, others without control characters, for what is
-    in a file is shown on a terminal later, and to a terminal without all that it would obey.
+    """Print lines to stdout; strip control characters unless `styled`.
 
-    A reader that stops early, as in `| head`, ends the printing without an error.
+    On a terminal, all that it would obey are stripped; files lose only unsafe ones, since a file may be shown on a terminal later. A reader
+    that stops early, as in `| head`, ends the printing without an error.
     """
     shown = str if styled else printable if sys.stdout.isatty() else without_controls
     try:
@@ -55,12 +55,12 @@ def say(lines: Iterable[str], *, styled: bool = False) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print a value for programs."""
+    """Print a value as JSON."""
     say([as_json(value, indent=1)])
 
 
 def page(lines: Sequence[str]) -> None:
-    """Print lines that may be styled; to a person, where they are more than the terminal's rows, page by page, as git does."""
+    """Print lines, which may be styled; in a pager if they exceed the rows of a terminal, as git does."""
     is_long = sys.stdout.isatty() and len(lines) >= shutil.get_terminal_size().lines
     pager = _pager() if is_long else []
     if not pager:
@@ -68,7 +68,7 @@ def page(lines: Sequence[str]) -> None:
         return
     import subprocess
 
-    ours = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the pager's
+    ours = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the pager
     try:
         text = "".join(line + "\n" for line in lines)
         environment = {"LESS": "FRX"} | os.environ
@@ -78,7 +78,7 @@ def page(lines: Sequence[str]) -> None:
 
 
 def _pager() -> list[str]:
-    """The words of the command that `$PAGER` has; empty where there is no such program."""
+    """The words of the command in `$PAGER`; empty if there is no such program."""
     words: list[str] = []
     with suppress(ValueError):  # an open quotation mark
         words = shlex.split(os.environ.get("PAGER", "less"))
@@ -86,13 +86,13 @@ def _pager() -> list[str]:
 
 
 def given_ids(ids: Sequence[str] | None) -> list[str]:
-    """The ids on a command line; for - alone those on stdin, one per line."""
+    """The ids of a command line; for - those on stdin, one per line."""
     return [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
 
 
 @contextmanager
 def interruptible(console: Console, what_is_kept: str = "") -> Iterator[None]:
-    """Long work, which Ctrl-C ends with a note on what is kept. Its progress bar ends with it in any case."""
+    """A context in which Ctrl-C ends long work with a note on what is kept. The progress bar ends in any case."""
     try:
         yield
     except KeyboardInterrupt:
@@ -105,16 +105,16 @@ def interruptible(console: Console, what_is_kept: str = "") -> Iterator[None]:
 
 
 class Console:
-    """Prints notes and progress for the person at the terminal, unless quiet.
+    """Prints notes and progress for the user, unless quiet.
 
     Attributes:
-        is_quiet: whether it is, which `-q` says of all consoles.
+        is_quiet: whether `-q` silences all consoles.
     """
 
     is_quiet = False
 
     def __init__(self, *, tells_of_rejected: bool = False) -> None:
-        """`tells_of_rejected`: whether the command says itself how many rows were rejected, which is logged otherwise."""
+        """`tells_of_rejected`: whether the command itself reports rejected rows, which are logged otherwise."""
         if self.is_quiet or tells_of_rejected:
             logging.getLogger("sciretrieve.papers.corpora.rejections").setLevel(logging.ERROR)
         if not self.is_quiet:
@@ -130,7 +130,7 @@ class Console:
             self._bar.note(printable(as_options.get()(text)))
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Start a progress bar with rate and remaining time, or, without a terminal, lines of that; one that runs ends."""
+        """Start a progress bar with rate and remaining time, or lines of progress without a terminal; end a running one."""
         self.close()
         self.done = 0
         if self.is_quiet:
@@ -154,14 +154,14 @@ class Console:
 
 
 class _ProgressLog:
-    """What is said of progress in a log: a line now and then."""
+    """Progress in a log: a line now and then."""
 
     def __init__(self, total: int | None, before: int, unit: str) -> None:
         self._total, self._before, self._unit = total, before, unit
         self._began = self._said = time.monotonic()
 
     def line(self, done: int) -> str | None:
-        """How far the work is, its rate and the time left, once `done` more are done; None if that was said just now."""
+        """Count `done` more, and return a line with progress, rate and remaining time; None if the last line is recent."""
         now = time.monotonic()
         if now - self._said < BETWEEN_LINES or not done:
             return None
@@ -173,5 +173,5 @@ class _ProgressLog:
 
 
 def is_for_people() -> bool:
-    """Whether stdout is read by a person: it is a terminal, or is to be taken for one, as `rich` does where FORCE_COLOR is set."""
+    """Whether a person reads stdout: it is a terminal, or FORCE_COLOR is set, as for `rich`."""
     return bool(os.environ["FORCE_COLOR"]) if "FORCE_COLOR" in os.environ else sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""`sciretrieve count`: how many papers meet a query, and each of its parts."""
+"""`sciretrieve count`: counts the papers that match a query, and each of its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sciretrieve demo`: index the papers that ship with the package, and search them in three ways."""
+"""`sciretrieve demo`: indexes the demo corpus, and searches it in three ways."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def demo(output: Annotated[Path, Help("Where the demo index goes.", "DIR", short
     try:
         index = build(corpus.CORPUS, output, progress=console)
     except IndexExists:
-        # an earlier version's index of the demo may be replaced; anything else may not
+        # replaces an earlier version's index of the demo, nothing else
         if any(source.corpus != (str(corpus.CORPUS),) for source in read_manifest(output).sources):
             raise
         index = build(corpus.CORPUS, output, overwrite=True, progress=console)

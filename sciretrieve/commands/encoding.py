@@ -1,4 +1,4 @@
-"""`sciretrieve encode` and `encoders`: vectors alone, and the catalogue of encoders."""
+"""`sciretrieve encode` and `encoders`: writes vectors to files, and shows and downloads encoders."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def fetch(
     request = EncoderRequest(name, **asdict(reading))
     sentences = open_sentence_encoder(name, device="cpu") if request == EncoderRequest(name) else None
     encoder = sentences or open_encoder(request, device="cpu")
-    golden_vectors(encoder)  # runs every side once
+    golden_vectors(encoder)  # uses every side once
     console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
 
 
@@ -176,13 +176,13 @@ def _list(entries: Sequence[CachedEncoder], location: str) -> None:
 
 
 def _sides(spec: EncoderSpec) -> list[tuple[str, str]]:
-    """Each side's name and how it is read; none of an ensemble, which leaves that to its members."""
+    """Each side's name and text; none for an ensemble, since its members differ."""
     sides = (("paper", spec.sides.paper), ("query", spec.sides.query), ("paper as query", spec.sides.paper_as_query))
     return [] if spec.members else [(label, side.text + (f"  through {side.task}" if side.task else "")) for label, side in sides]
 
 
 def _opened(request: EncoderRequest) -> TextEncoder | None:
-    """The encoder, if it is a single one that reads texts."""
+    """The encoder, if it is a single one that reads texts; else None."""
     from ..encoders import open_encoder
     from ..encoders.text_encoder import TextEncoder
 

@@ -1,4 +1,4 @@
-"""`sciretrieve evaluate` and what it has, `compare` and `benchmarks`: measuring systems, comparing runs, and the list of benchmarks."""
+"""`sciretrieve evaluate` and its commands, `compare` and `benchmarks`: measures systems, compares runs, lists benchmarks."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _resumed(console: Console) -> AbstractContextManager[None]:
 
 
 def _print(report: Any, format: PlainFormat) -> None:
-    """Print what has lines for people, and is JSON for programs."""
+    """Print a report: its lines for people, or JSON."""
     if format == "json":
         say_json(report.as_json())
     else:
@@ -155,7 +155,7 @@ def _print(report: Any, format: PlainFormat) -> None:
 
 
 def _systems(texts: Sequence[str]) -> dict[str, list[Path]]:
-    """Systems that are named with the places of their results. Raises InvalidRequest, NotFound."""
+    """Systems by name, with the paths of their results. Raises InvalidRequest, NotFound."""
     systems: dict[str, list[Path]] = {}
     for text in texts:
         name, _, places = text.partition("=")
@@ -167,12 +167,12 @@ def _systems(texts: Sequence[str]) -> dict[str, list[Path]]:
 
 
 def _matching(place: str) -> list[Path]:
-    """The paths that a pattern means, which no shell expands behind NAME=; a path as it is."""
+    """The paths for a pattern, which no shell expands after NAME=; a plain path is returned as it is."""
     if Path(place).exists() or not glob.has_magic(place):
         return [Path(place)]
     paths = [Path(path) for path in sorted(glob.glob(place))]  # noqa: PTH207 (Path.glob takes no absolute patterns)
     if not paths:
-        raise NotFound(f"nothing is called {place}")
+        raise NotFound(f"there is nothing at {place}")
     return paths
 
 

@@ -1,4 +1,4 @@
-"""`sciretrieve news`, `news list` and `news forget`: saved searches, and what is new in them."""
+"""`sciretrieve news`, `news list` and `news forget`: saved searches and their new papers."""
 
 from __future__ import annotations
 
@@ -73,8 +73,9 @@ def forget(names: Annotated[list[str], argument("NAME", "Saved searches.", "save
 
 @contextmanager
 def _searches(names: Sequence[str] | None) -> Iterator[tuple[list[SavedSearch], Callable[[str], AbstractContextManager[None]]]]:
-    """The saved searches of some names, or all, with what notes the error of work on one, so that there is work on the others all the
-    same; the exit code is then that of the first error."""
+    """The saved searches of some names, or all; and a context that notes the error of one search, so that the others go on. The exit code
+    is then that of the first error.
+    """
     from ..answers import saved
 
     console = Console()

@@ -1,4 +1,4 @@
-"""Help screens: a first one with what most people need, by `--help`, and the whole one, by `--help-all`."""
+"""Help screens: a short one for `--help`, with what most people need, and a complete one for `--help-all`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 Rows: TypeAlias = list[tuple[str, str]]
-"""What stands in a list: names, each with what it is."""
+"""The rows of a list: names, each with its description."""
 
 WHOLE = "sciretrieve.whole_help"
-"""Whether the whole help was asked for: a key of a context's `meta`, which the contexts of a group's commands share."""
+"""A key of a context's `meta`, shared within a group: whether the whole help was requested."""
 ADVANCED = "More options"
-"""The section of the options that few people need."""
+"""The section of rarely needed options."""
 SETTINGS = "Settings, by --set NAME=VALUE, which may be repeated"
 COMPLETING = {"install_completion", "show_completion"}
 """Options that typer adds."""
 WIDEST = 80
-"""Columns of a screen, on wider terminals, too: longer lines are hard to read."""
+"""The widest screen, even on wider terminals: longer lines are hard to read."""
 NAMES = 24
-"""Columns that the names in a list may take; a longer name has a line of its own."""
+"""The widest column of names; a longer name gets its own line."""
 LONGEST_SUMMARY = 200
-"""Characters of a command's first sentence that a list of commands shows, over several lines if need be."""
+"""The most characters of a command's first sentence in a list of commands, over several lines if necessary."""
 
 
 def screen(command: Any, ctx: Any) -> str:
-    """The help of a command or of a group of commands."""
+    """The help screen of a command or group."""
     whole = ctx.meta.get(WHOLE, False)
     width = ctx.terminal_width or max(50, min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns))
     usage = " ".join((ctx.command_path, *command.collect_usage_pieces(ctx)))
@@ -43,7 +43,7 @@ def screen(command: Any, ctx: Any) -> str:
 
 
 def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
-    """The parts of a screen that are lists, each with its title and its rows: arguments, options and commands."""
+    """The lists of a screen, each with its title and rows: arguments, options and commands."""
     shown = parameters(command, ctx)
     count = len(shown[ADVANCED]) + len(shown[SETTINGS])
     more = f"This help; the whole one has {count} more options." if count and not whole else "This help, in short or as a whole."
@@ -59,23 +59,23 @@ def sections(command: Any, ctx: Any, whole: bool) -> Iterator[tuple[str, Rows]]:
 
 
 def parameters(command: Any, ctx: Any) -> dict[str, Rows]:
-    """A command's arguments and options, everyday ones and others, as the rows of lists."""
+    """A command's arguments and options, common and rare, as rows of lists."""
     shown: dict[str, Rows] = {"Arguments": [], "Options": [], ADVANCED: []}
     shown[SETTINGS] = [_setting(name, setting) for name, setting in settings_of(command).items()]
     for param in command.params:
-        if param.name != "set":  # which the title of the settings says
+        if param.name != "set":  # the settings' title already names it
             title = "Arguments" if param.param_type_name == "argument" else ADVANCED if is_advanced(param) else "Options"
             shown[title].append(row(param, ctx))
     return shown
 
 
 def is_advanced(param: Any) -> bool:
-    """Whether the first help leaves a parameter out."""
+    """Whether the short help omits a parameter."""
     return not param.required and (param.rich_help_panel == ADVANCED or param.name in COMPLETING)
 
 
 def settings_of(command: Any) -> Mapping[str, Any]:
-    """What `--set` may set, by its names."""
+    """The settings of `--set`, by name."""
     settings: Mapping[str, Any] = getattr(command.callback, "settings", {})
     return settings
 
@@ -87,18 +87,18 @@ def _setting(name: str, setting: Any) -> tuple[str, str]:
 
 
 def with_choices(text: str, kinds: Sequence[Any]) -> str:
-    """A help with the values that an option may have, if it has choices."""
+    """A help text with the option's choices, if it has any."""
     choices = choices_of(kinds)
     return f"{text.rstrip('.')}: {', '.join(choices)}." if choices else text
 
 
 def choices_of(kinds: Sequence[Any]) -> list[str]:
-    """The values among types that are choices."""
+    """The choices among some types."""
     return [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
 
 
 def row(param: Any, ctx: Any) -> tuple[str, str]:
-    """A parameter's names, with what stands for its value, and what it is for."""
+    """A row for a parameter: its names, the placeholder of its value, and its help."""
     default = param.get_default(ctx)
     extra = ""
     if param.param_type_name == "argument":
@@ -115,7 +115,7 @@ def row(param: Any, ctx: Any) -> tuple[str, str]:
 
 
 def _listed(name: str, text: str, names: int, width: int) -> list[str]:
-    """A row of a list, over as many lines as it takes."""
+    """A row of a list, over as many lines as necessary."""
     indent = " " * (names + 4)
     lines = _wrapped(text, width, indent, indent) or [indent]
     if len(name) > names:
@@ -124,7 +124,7 @@ def _listed(name: str, text: str, names: int, width: int) -> list[str]:
 
 
 def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
-    """A text in lines, in which no word is broken, not even at a hyphen."""
+    """A text in lines, with no word broken, not even at a hyphen."""
     words = " ".join(text.split())
     return textwrap.wrap(words, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False)
 

@@ -1,4 +1,4 @@
-"""`sciretrieve index`: a corpus in, an index on disk; and `index parts`, which makes one of what several machines built."""
+"""`sciretrieve index`: builds an index of a corpus; and `index parts`, which joins parts from several machines."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def index(
 
 
 def _tell_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainFormat) -> None:
-    """Print what an index of a corpus would cost."""
+    """Print the estimated cost of an index of a corpus."""
     from ..lifecycle import estimate
 
     with interruptible(console := Console()):

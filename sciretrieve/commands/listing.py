@@ -1,4 +1,4 @@
-"""`sciretrieve info indexes`: which indexes there are, and which is taken where none is named."""
+"""`sciretrieve info indexes`: lists the indexes, and the default one."""
 
 from __future__ import annotations
 

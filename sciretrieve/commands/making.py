@@ -1,4 +1,6 @@
-"""`sciretrieve benchmarks build` and `train build`: benchmarks and training sets of one's own papers, and published benchmarks anew."""
+"""`sciretrieve benchmarks build` and `train build`: benchmarks and training sets from one's own papers, and published benchmarks
+rebuilt.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,7 @@ def build_set(
 
 @contextmanager
 def _made(to: Path) -> Iterator[Console]:
-    """The making of a folder, whose files are told in the end."""
+    """A context for making a folder, which prints the folder's files at the end."""
     console = Console()
     with interruptible(console, "nothing was written"):
         yield console
@@ -127,7 +129,7 @@ def _made(to: Path) -> Iterator[Console]:
 
 
 def _mining(mine: str | None, ranks: str) -> Mining | None:
-    """How negatives are mined; None if they are not. Raises InvalidRequest for ranks that are none."""
+    """The settings of mining; None without `--mine`. Raises InvalidRequest for invalid ranks."""
     from ..training import Mining
 
     if mine is None:

@@ -1,4 +1,4 @@
-"""`sciretrieve info`, `info log`, `info health`, `verify` and `export`: an index described, checked, mended and exported."""
+"""`sciretrieve info`, `info log`, `info health`, `verify` and `export`: describes, checks, repairs and exports an index."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def info(index: IndexPath = None, generation: Generation = None, format: PlainFo
 
 
 def _analysis(facts: Manifest) -> str:
-    """How the index's terms were made of texts."""
+    """The text analysis of the index's terms."""
     from ..matching.lexical import Analyzer
 
     form, newest = facts.analyzer.form if facts.analyzer else 0, Analyzer().form
@@ -125,7 +125,7 @@ def _corpora(manifest: Manifest) -> str:
 
 
 def _late(facts: Manifest) -> str:
-    """What an index has for late interaction."""
+    """The late interaction of an index, in words."""
     from ..storage.manifest import TOKEN_FILES
 
     if facts.late is None:
@@ -135,7 +135,7 @@ def _late(facts: Manifest) -> str:
 
 
 def _reads(manifest: Manifest) -> str:
-    """The languages that an index's encoder reads, and its words."""
+    """The languages of an index's encoder and of its words."""
     from ..encoders.query_encoder import languages_of
 
     parts = []
@@ -145,7 +145,7 @@ def _reads(manifest: Manifest) -> str:
 
 
 def _precision(encoder: Mapping[str, Any]) -> str:
-    """The precision in which papers were encoded, and the runtimes if known."""
+    """The precision of the papers' vectors, and the runtimes if known."""
     from ..encoders import must_be_given
 
     if must_be_given(encoder):
@@ -169,7 +169,7 @@ def log(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     if format == "json":
         rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
         for row in rows:
-            del row["work"], row["checksum"]  # what only the index itself needs
+            del row["work"], row["checksum"]  # needed only by the index itself
         say_json({"schema": 1, "index": str(path), "commits": rows})
         return
     say(["generation  when                       command       papers     added  replaced   deleted"])
@@ -182,7 +182,7 @@ def log(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
 
 
 def _command(record: Commit) -> str:
-    """What made a commit: `sync`, or `restore 3`."""
+    """The command of a commit: `sync`, or `restore 3`."""
     return record.command if record.restored is None else f"{record.command} {record.restored}"
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 PlainFormat: TypeAlias = Literal["table", "json"]
-"""How anything other than hits is printed."""
+"""The formats of all output except hits."""
 
 BUILDING, SEARCHING, ANY_COLUMNS = BuildSettings(), SearchOptions(), ColumnMap()
-"""The defaults of the library, which are those of the commands."""
+"""The defaults of commands, which are the library's."""
 
 
 def argument(name: str, help: str, completes: str | None = None) -> Any:
-    """What typer is told of an argument; `completes` is what a shell completes it with, a function of `completing`."""
+    """An argument for typer; `completes` names the function of `completing` for the shell."""
     return typer.Argument(metavar=name, help=help, autocompletion=getattr(completing, completes) if completes else None)
 
 
@@ -73,7 +73,7 @@ QueryWords: TypeAlias = Annotated[
     argument("QUERY", 'Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.'),
 ]
 TOKENS = "tokens"
-"""What `--rerank` calls late interaction."""
+"""The name of late interaction for `--rerank`."""
 Like: TypeAlias = Annotated[list[str] | None, LIKE]
 Unlike: TypeAlias = Annotated[list[str] | None, UNLIKE]
 Memory: TypeAlias = Annotated[str | None, Help("Memory for the dense index of --dense auto, e.g. 2GB.", "SIZE", setting=True)]
@@ -108,16 +108,15 @@ Ray: TypeAlias = Annotated[
 
 
 def typed_query(words: Sequence[str] | None) -> str:
-    """The query of a command line; for - alone what is on stdin. Raises InvalidRequest where there is none."""
+    """The query on a command line; for - the one on stdin. Raises InvalidRequest without a query."""
     if not words:
         raise InvalidRequest("there is no query; give some words, a sentence or a title")
     return sys.stdin.read().strip() if words == ["-"] else " ".join(words)
 
 
 def open_index(path: Path | None, encoder: str | None = None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
-    """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
-    searched here or by a cluster."""
-    warnings.simplefilter("ignore", WordsAlone)  # commands say it themselves
+    """Open the named index, or the one built last; with another encoder for queries, an older generation, or a cluster if given."""
+    warnings.simplefilter("ignore", WordsAlone)  # commands report it themselves
     index_path = chosen_index(path)
     from ..query import opening
 
@@ -127,7 +126,7 @@ def open_index(path: Path | None, encoder: str | None = None, generation: int | 
 def open_indexes(
     named: Sequence[str] | None, encoder: str | None = None, generation: int | None = None, workers: RayWorkers | None = None
 ) -> Index:
-    """Open the named index as `open_index` does, or several as one. Raises InvalidRequest for a generation of several."""
+    """Open the named index like `open_index`, or several as one. Raises InvalidRequest for a generation of several."""
     check_one_index(named, {"--set generation": generation})
     if not named:
         return open_index(None, encoder, generation, workers)
@@ -143,9 +142,9 @@ def open_indexes(
 
 @contextmanager
 def named_papers(index: Index, names: Sequence[str]) -> Iterator[list[str]]:
-    """Those of some names that mean papers, for the work that is done with these; then there is a line on each other, and exit code 1.
+    """A context with the names that mean papers. After it, a line on each other name is printed, and the exit code is 1.
 
-    Raises NotFound, Ambiguous where no name means a paper, with lines on all of them but the last.
+    Raises NotFound or Ambiguous if no name means a paper, after lines on all of them but the last.
     """
     found, wrong = index.snapshot.named(names)
     errors = list(wrong.values())
@@ -161,7 +160,7 @@ def named_papers(index: Index, names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def check_one_index(named: Sequence[str] | None, options: Mapping[str, object]) -> None:
-    """Refuse options that are of one index, if they are given, where several are named."""
+    """Reject options for one index if several are named."""
     if named is not None and (len(named) > 1 or "*" in named):
         for option, value in options.items():
             if value is not None:
@@ -169,7 +168,7 @@ def check_one_index(named: Sequence[str] | None, options: Mapping[str, object]) 
 
 
 def opened_reranker(name: str | None) -> Reranker | None:
-    """The reranker of that name; none for late interaction, which is a part of the search. Raises as `open_reranker`."""
+    """The reranker of that name; None for late interaction, which is part of the search. Raises as `open_reranker`."""
     if name is None or name == TOKENS:
         return None
     from ..query.ranking.reranking import open_reranker
@@ -178,7 +177,7 @@ def opened_reranker(name: str | None) -> Reranker | None:
 
 
 def given_encoder(name: str | None, index: Path, device: Device = "cpu") -> Encoder | None:
-    """The index's encoder under the name that its model has now, read with the index's adapters, pooling and texts; None without a name.
+    """The index's encoder under its model's new name, with the index's adapters, pooling and texts; None without a name.
 
     Raises: as `load_encoder`; NotFound if there is no such index.
     """
@@ -189,7 +188,7 @@ def given_encoder(name: str | None, index: Path, device: Device = "cpu") -> Enco
 
     try:
         built = read_manifest(index).encoder
-    except CorruptData:  # whoever reads it next reports the damage
+    except CorruptData:  # the next reader reports the damage
         built = None
     return opened_encoder(name, built, device)
 
@@ -198,24 +197,24 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KI
 
 
 def parsed_size(text: str | None) -> int | None:
-    """A size such as 2GB, 1.5 GiB or 800000 in bytes. Raises InvalidRequest."""
+    """A size such as 2GB, 1.5 GiB or 800000, in bytes. Raises InvalidRequest."""
     if text is None:
         return None
     parts = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) *([A-Z]*)", text.strip().upper())
     if parts is None or parts[2] not in UNITS:
-        raise InvalidRequest(f"{text!r} is no size; write bytes, or a number and a unit such as 800MB, 2GB or 1.5GiB")
+        raise InvalidRequest(f"{text!r} is not a size; write bytes, or a number and a unit such as 800MB, 2GB or 1.5GiB")
     return int(float(parts[1]) * UNITS[parts[2]])
 
 
 def chosen_index(named: Path | None) -> Path:
-    """The index that is meant by what was given for -i, or by nothing; see `storage.finding.chosen`, which also says why that one."""
+    """The index for the value of -i, or without one; see `storage.finding.chosen`, which also gives the reason."""
     from ..storage.finding import chosen
 
     return chosen(named).path
 
 
 def index_to_change(named: Path | None, console: Console) -> Path:
-    """As `chosen_index`, for commands that change it: says which it is and why, unless its folder was given."""
+    """As `chosen_index`, for commands that change it: prints the index and the reason, unless its folder was given."""
     from ..storage.finding import chosen
 
     choice = chosen(named)
@@ -226,7 +225,7 @@ def index_to_change(named: Path | None, console: Console) -> Path:
 
 @contextmanager
 def chosen_workers(ray: str | None) -> Iterator[RayWorkers | None]:
-    """The cluster that was asked for, if one was. Raises as `RayWorkers`."""
+    """The requested cluster, if there is one. Raises as `RayWorkers`."""
     if ray is None:
         yield None
         return

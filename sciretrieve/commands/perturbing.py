@@ -1,4 +1,4 @@
-"""`sciretrieve benchmarks robustness`: whether a paper is known again by its title, and by changes to its text."""
+"""`sciretrieve benchmarks robustness`: whether search finds a paper again by its title, and after changes to its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sciretrieve benchmarks pool`: the first papers of several runs are judged, at the terminal or in a table, and become qrels."""
+"""`sciretrieve benchmarks pool`: judges the first papers of several runs, at the terminal or in a table, and writes qrels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS = "0 to 9: the grade, 0 is not relevant; s: skip for now, u: judge the paper before again, q: quit; everything is on disk at once"
 DEPTHS = (1, 5, 10, 20, 50, 100)
-"""Depths at which the share of judged papers is said, up to the deepest run."""
+"""Depths for which the share of judged papers is printed, up to the deepest run."""
 
 
 def pool(
@@ -71,7 +71,7 @@ def pool(
 
 
 def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> Mapping[str, Paper]:
-    """The papers that are not judged yet, by id, from an index or a corpus. Raises NotFound if some are not there."""
+    """The unjudged papers, by id, from an index or a corpus. Raises NotFound for missing ones."""
     wanted = dict.fromkeys(id for _, id in opened.unjudged())
     if corpus:
         if index is not None:
@@ -115,7 +115,7 @@ def _ask(opened: Pool, papers: Mapping[str, Paper], console: Console) -> None:
 
 
 def _show(query: str, paper: Paper) -> None:
-    """A query, and below it a paper's title and abstract, without anything that says who wrote it."""
+    """Print a query, and below it a paper's title and abstract, without its authors."""
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     parts = [f"query: {query}", paper.title or "(no title)", paper.abstract or "(no abstract)"]
     say(line for part in parts for line in ("", *textwrap.wrap(" ".join(part.split()), max(width, 10), break_on_hyphens=False)))
@@ -127,7 +127,7 @@ def _counts(opened: Pool) -> str:
 
 
 def _tell(opened: Pool, runs: Mapping[str, RunScores]) -> None:
-    """What is judged, by grade, and of each run by depth."""
+    """Print the counts of judgements by grade, and for each run by depth."""
     grades = ", ".join(f"{count:,} with grade {grade}" for grade, count in opened.grades().items())
     say([f"{counted(len(opened.queries), 'query', 'queries')}; {_counts(opened)}{f': {grades}' if grades else ''}"])
     if not runs:

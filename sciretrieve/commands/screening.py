@@ -1,4 +1,4 @@
-"""`sciretrieve screen`: a systematic review's session: begun, read, decided on, merged with others', reported."""
+"""`sciretrieve screen`: begins, continues, merges and reports sessions of systematic reviews."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from ..screening import Prisma, Screening
 
 NEXT = 10
-"""Papers that are printed if nothing is said, and there is no terminal to ask at."""
+"""The number of papers to print by default, without a terminal."""
 NO_HITS = ("score", "scores")
-"""What papers have as hits alone."""
+"""Fields of hits that other papers lack."""
 CELLS = {"include": "1", "exclude": "0", "maybe": "maybe", None: ""}
-"""Decisions in tables."""
+"""Decisions, as tables show them."""
 NAMED = 3
-"""Records without a paper that are named."""
+"""The most records without a paper that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """A session's file, and the index that it is over."""
+    """A session's file and its index."""
 
     session: Annotated[Path, Help("The session's file, .jsonl.", "FILE", short="-d", name="decisions")]
     index: IndexPath = None
@@ -117,7 +117,7 @@ def begin(
                 _take_over(opened, take_over, console)
             opened.decide(given_ids(include))
         except SciretrieveError:
-            at.session.unlink()  # or the corrected command would find it there
+            at.session.unlink()  # otherwise the corrected command would find it
             raise
         say(_status(opened))
         console.note(f"next: {next_command}{'' if at.index is None else f' -i {shlex.quote(str(at.index))}'}")
@@ -214,7 +214,7 @@ def report(
 
 @contextmanager
 def _opened(at: SessionPlace, console: Console, **said: Any) -> Iterator[Screening]:
-    """A session that there is, with remarks on what it can do. Raises NotFound."""
+    """A context with an open session, after remarks on its limits. Raises NotFound."""
     from ..screening import Screening
 
     if not at.session.exists():
@@ -225,7 +225,7 @@ def _opened(at: SessionPlace, console: Console, **said: Any) -> Iterator[Screeni
 
 
 def _remark(session: Screening, console: Console) -> None:
-    """Say what the ranking lacks, and which papers the filter leaves out."""
+    """Print what the ranking lacks, and the papers that the filter leaves out."""
     from ..answers.outputs import left_out, words_alone
 
     if session.query and session.index.snapshot.vectors:
@@ -236,7 +236,7 @@ def _remark(session: Screening, console: Console) -> None:
 
 
 def _said(reasons: Sequence[str] | None, criteria: Path | None, reviewer: str | None) -> dict[str, Any]:
-    """What may be said of a session at any time."""
+    """The settings of a session that may be given at any time."""
     return {
         "reasons": [part for text in reasons or () for part in text.split(",") if part.strip()],
         "criteria": None if criteria is None else _text_of(criteria),
@@ -245,7 +245,7 @@ def _said(reasons: Sequence[str] | None, criteria: Path | None, reviewer: str | 
 
 
 def _text_of(path: Path) -> str:
-    """A text file's text. Raises InvalidRequest where it is none."""
+    """The text of a file. Raises InvalidRequest if it is unreadable."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -255,7 +255,7 @@ def _text_of(path: Path) -> str:
 
 
 def _take_over(session: Screening, path: Path, console: Console) -> None:
-    """Take over decisions from a file, and say which of its records are of no paper."""
+    """Import decisions from a file, and name its records without a paper."""
     taken = session.take_over(path)
     console.note(f"{counted(taken.decisions, 'decision')} taken over from {path}")
     if taken.unmatched:
@@ -264,7 +264,7 @@ def _take_over(session: Screening, path: Path, console: Console) -> None:
 
 
 def _print(session: Screening, ids: Sequence[str], format: str) -> None:
-    """Papers for people, for programs, or as a table to be filled in and taken over."""
+    """Print papers for people, for programs, or as a table to fill in and import."""
     from ..answers.outputs import FORMATS
     from ..base.types import Hit
     from ..files.csv_files import csv_lines
@@ -294,8 +294,9 @@ def _print(session: Screening, ids: Sequence[str], format: str) -> None:
 
 
 def _rows(session: Screening, papers: Sequence[Paper]) -> Iterator[Sequence[Any]]:
-    """A table to be filled in, which says by whom if the session does, so that what comes back is that person's; a column has what each
-    decided, where several did."""
+    """A table to fill in, with the reviewer's name if the session has one, so that it can be imported again; and a column for each
+    reviewer's decisions, if there are several.
+    """
     from ..papers.bibliographies.author_names import all_authors
     from ..screening import votes_in_words
 
@@ -314,7 +315,7 @@ def _rows(session: Screening, papers: Sequence[Paper]) -> Iterator[Sequence[Any]
 
 
 def _said_of(session: Screening, id: str) -> Iterator[str]:
-    """What was said of a paper: the decisions of several people, the note."""
+    """The remarks on a paper: the decisions of several people, and the note."""
     from ..screening import votes_in_words
 
     if votes := session.votes.get(id):
@@ -337,14 +338,14 @@ def _numbers(numbers: Prisma) -> Iterator[str]:
 
 
 def _as_json(session: Screening) -> str:
-    """How far the session is, for programs."""
+    """The status of a session, as JSON."""
     status, agreement = session.status, session.agreement
     row: dict[str, Any] = {"schema": 1, "status": asdict(status) | {"claim": status.claim}}
     return as_json(row | {"agreement": None if agreement is None else asdict(agreement)})
 
 
 def _status(session: Screening, *, with_agreement: bool = False) -> list[str]:
-    """How far the session is, and how far people agree."""
+    """The status of a session, and the reviewers' agreement."""
     status, agreement = session.status, session.agreement
     estimate = ""
     if status.recall is not None:

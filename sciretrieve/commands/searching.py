@@ -1,4 +1,4 @@
-"""`sciretrieve search`, `similar` and `batch`: open an index, search it, print the answer."""
+"""`sciretrieve search`, `similar` and `batch`: opens an index, searches it, prints the answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CHUNK = 256
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Which index is searched, and what of its answer is shown: what `search` and `similar` have in common."""
+    """Common options of `search` and `similar`: the index, and what to show of the answer."""
 
     index: IndexPaths = None
     encoder: QueryEncoder = None
@@ -67,7 +67,7 @@ class Shown:
     save: Save = None
 
     def check(self) -> None:
-        """Raise InvalidRequest for views in formats that cannot show them, and for what only one index has."""
+        """Raise InvalidRequest for views that the format cannot show, and for options that need one index."""
         views = [name for name in ("explain", "facets", "cluster") if getattr(self, name)]
         if views and self.format not in ("table", "json"):
             raise InvalidRequest(f"--{views[0]} is shown with --format table or json, not {self.format}")
@@ -80,7 +80,7 @@ class Shown:
         check_one_index(self.index, {"--save": self.save, "-f trec": "trec" if self.format == "trec" else None})
 
     def columns(self, index: Index) -> list[str]:
-        """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
+        """The fields to print of each hit. Raises UnknownName for an unknown one."""
         from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
 
         names = _names(self.fields)
@@ -90,7 +90,7 @@ class Shown:
         return names
 
     def answer(self, index: Index, start: float, rerank: str | None = None, **asked: Any) -> None:
-        """Ask an index, and print, append and save what is wanted; `start` is when the command began."""
+        """Search an index, and print, append and save the answer; `start` is the time when the command began."""
         from ..answers.answering import Request, answer
 
         console, fields = Console(), self.columns(index)
@@ -212,12 +212,12 @@ def batch(
 
 
 def _reranked(options: SearchOptions, rerank: str | None) -> SearchOptions:
-    """The options with what `--rerank` asks for: a reranker, or late interaction."""
+    """The options with the value of `--rerank`: a reranker, or late interaction."""
     return replace(options, reranker=opened_reranker(rerank), late=True if rerank == TOKENS else None)
 
 
 def _names(columns: list[str] | None) -> list[str]:
-    """Columns that may be given together, with commas, or one by one."""
+    """Column names, from lists with commas and from repeated options."""
     return [name.strip() for name in ",".join(columns or []).split(",") if name.strip()]
 
 
@@ -251,7 +251,7 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
 
 
 def table_lines(index: Index, answer: Answer) -> Iterator[str]:
-    """An answer's hits: for people with links and marked words, for programs as plain lines."""
+    """An answer's hits: with links and marked words for people, as plain lines for programs."""
     if is_for_people():
         from ..answers.snippets import query_words
         from .terminal import table

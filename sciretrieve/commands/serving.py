@@ -1,4 +1,4 @@
-"""`sciretrieve serve`: a service over indexes, with a search page; and `serve token`, for who may ask it."""
+"""`sciretrieve serve`: a service over indexes, with a search page; and `serve token`, which makes access tokens."""
 
 from __future__ import annotations
 
@@ -75,6 +75,6 @@ def token(
 
 
 def _check_extra() -> None:
-    """Raise MissingExtra where what the service stands on is not installed."""
+    """Raise MissingExtra if the service's libraries are not installed."""
     for module in EXTRAS["service"]:
         need(module, "`sciretrieve serve`")

@@ -1,4 +1,4 @@
-"""`sciretrieve show`: all of a paper, and where it is on the web."""
+"""`sciretrieve show`: shows all facts of a paper, or opens it on the web."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show(
 
 
 def _visit(papers: Sequence[Paper], console: Console) -> None:
-    """Open papers where they are on the web; without a browser, print their addresses."""
+    """Open papers on the web; without a browser, print their addresses."""
     import webbrowser
 
     from ..papers.bibliographies.addresses import address_of

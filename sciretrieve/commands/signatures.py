@@ -1,4 +1,4 @@
-"""Options that the library describes become options of a command: of each class of options in its signature, all or some of the fields."""
+"""Turns the library's classes of options in a command's signature into options of the command."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from . import completing
 from .help import ADVANCED, choices_of, with_choices
 
 LONGEST_UNIT = 20
-"""Letters that an option's choices may have in place of a value; more of them stand in its help."""
+"""The most letters of choices that stand in place of an option's value; longer ones are part of its help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """Which fields of a class a command does not have as options: `settings: Annotated[BuildSettings, Without("memory")]`."""
+    """Names fields of a class that are not options of a command: `settings: Annotated[BuildSettings, Without("memory")]`."""
 
     names: tuple[str, ...]
 
@@ -34,7 +34,7 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class FineSetting:
-    """What `--set NAME=VALUE` may set: its types, its help and its default."""
+    """A setting for `--set NAME=VALUE`: its types, its help and its default."""
 
     kinds: tuple[Any, ...]
     help: Help
@@ -42,8 +42,8 @@ class FineSetting:
 
 
 def takes_options(run: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters become options by the `Help` of their types; one of a class of options stands for an option for each
-    field, and these make the object that the command is called with. Arguments, which typer describes, stay.
+    """A command whose parameters become options by the `Help` of their types. A class of options becomes one option per field, and the
+    command is called with an object of it. Typer's arguments are unchanged.
     """
     hints = get_type_hints(run, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -70,7 +70,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
             continue
         types = options_of(options_class)
         defaults = {field.name: field.default for field in fields(options_class)}
-        if help is not None:  # all of it is one option
+        if help is not None:  # the whole class is one option
             known = {field: FineSetting(kinds_of(parted(types[field])[0]), Help(""), defaults[field]) for field in chosen}
             listed[parameter.name] = known
             parameters.append(_option(parameter.name, list[str] | None, help, None))
@@ -101,10 +101,10 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
 
 
 def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting], options: Sequence[str] = ()) -> dict[str, Any]:
-    """The values in texts such as "k1=0.9,b=0.4", by their names. A comma before no known name is a part of a value.
+    """The values in texts such as "k1=0.9,b=0.4", by name. A comma that no known name follows is part of a value.
 
-    Raises UnknownName for another name; InvalidRequest for that of one of the `options`, a text that is no pair, a name that is given
-    twice, and a value that cannot be.
+    Raises UnknownName for an unknown name; InvalidRequest for a name of `options`, a text that is not a pair, a repeated name, and an
+    invalid value.
     """
     values: dict[str, Any] = {}
     for text in given or ():
@@ -124,7 +124,7 @@ def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting], options
 
 
 def _value(text: str, kinds: Sequence[Any]) -> Any:
-    """A text as a value of one of some types, or as it is, if it is of none."""
+    """A text as a value of one of some types, or unchanged if it fits none."""
     if bool in kinds and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if Path in kinds:
@@ -137,13 +137,14 @@ def _value(text: str, kinds: Sequence[Any]) -> Any:
 
 
 def _typed(field: str, help: Help | None) -> str:
-    """The parameter that stands for a field: by its name on the command line."""
+    """The name of a field's parameter, from its name on the command line."""
     return field if help is None or help.name is None else help.name.replace("-", "_")
 
 
 def _chosen(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
-    """The class of options that a parameter is of, if it is one; those of its fields that the command has; and the help of the option that
-    all of them are, if they are one."""
+    """A parameter's class of options, the names of its fields that become options, and the help of the single option that it becomes
+    instead, if it does.
+    """
     options_class, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if not is_dataclass(options_class):
         return None, (), None
@@ -153,7 +154,7 @@ def _chosen(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
 
 
 def _option(name: str, kind: Any, help: Help, default: Any) -> inspect.Parameter:
-    """A parameter of the command that typer makes an option of."""
+    """A parameter from which typer makes an option."""
     annotated: Any = Annotated
     return _parameter(name, annotated[_on_the_command_line(kind), _described(name, kind, help)], default)
 
@@ -164,7 +165,7 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
 
 
 def _word(name: str, help: Help) -> str:
-    """What the command line calls an option, without its dashes."""
+    """An option's name on the command line, without dashes."""
     return help.name or name.rstrip("_").replace("_", "-")
 
 
@@ -174,7 +175,7 @@ def _dashed(word: str) -> str:
 
 
 def _described(name: str, kind: Any, help: Help) -> Any:
-    """What typer is told of an option."""
+    """An option for typer."""
     text, unit = help.text, help.unit or "|".join(choices_of(kinds_of(kind))) or "VALUE"
     if len(unit) > LONGEST_UNIT:
         text, unit = with_choices(text, kinds_of(kind)), _word(name, help).upper()
@@ -191,8 +192,9 @@ def _described(name: str, kind: Any, help: Help) -> Any:
 
 
 def _on_the_command_line(kind: Any) -> Any:
-    """The type of what is typed: a list for one or several texts, a path for a path or its text, a name for what only Python can give
-    otherwise, else the type itself."""
+    """The type of the typed value: a list for one or several texts, a path for a path or its text, a name for a value that otherwise only
+    Python can give, else the type itself.
+    """
     kinds = kinds_of(kind)
     if {str, object} <= set(kinds):
         return str | None

@@ -1,4 +1,4 @@
-"""`sciretrieve strategy`: a search strategy run over indexes, its counts, its log and its lists; translated, and run again."""
+"""`sciretrieve strategy`: runs search strategies over indexes, with counts, log and lists; translates them, and runs them again."""
 
 from __future__ import annotations
 

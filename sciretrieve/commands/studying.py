@@ -1,4 +1,4 @@
-"""`sciretrieve why-not`, `duplicates` and `tune`: explaining an index's answers, and tuning them to judgements."""
+"""`sciretrieve why-not`, `duplicates` and `tune`: explains an index's answers, and tunes them to judgements."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Answers and papers as a terminal shows them to a person: links, marked words, a sentence under each hit. For programs there is `outputs`.
+"""Answers and papers for a person at a terminal: links, marked words, a sentence under each hit. For programs there is `outputs`.
 
-What stands in papers may hold control characters, which a terminal would obey; none leaves this module.
+Papers may contain control characters that a terminal would obey; none leaves this module.
 """
 
 from __future__ import annotations
@@ -35,24 +35,26 @@ if TYPE_CHECKING:
 
 PLAIN, TITLE, MARK, ASIDE = Style(), Style(bold=True), Style(color="magenta", bold=True), Style(dim=True)
 READABLE = 100
-"""The most columns that a paper's whole text takes, however wide the terminal is."""
+"""The widest column for a paper's whole text, even on wider terminals."""
 ADDRESS_OF = {"doi": "DOI", "arxiv": "arXiv", "pmid": "PubMed", "url": "URL"}
-"""Columns that an address shows already."""
+"""Columns that are already visible as an address."""
 MOST_WORKS = 20
-"""Of the works that a paper cites, and of the papers that cite it, how many are shown."""
+"""The most cited and citing papers that are shown."""
 NARROW = 60
-"""Columns below which score and year stand under the title, not before it."""
+"""Below this width, score and year stand under the title."""
 VENUE = 12
-"""The least columns that a venue is shown in."""
+"""The narrowest column for a venue."""
 SEPARATOR = " · "
 PROCEEDINGS = re.compile(r"(?:in:? )?(?:the )?proc(?:eedings|\.) of (?:the )?", re.IGNORECASE)
 ACRONYM = re.compile(r" \(([^()]*[A-Z]{2}[^()]*)\)$")
 LINKING = re.compile(r"(?:[\s,;:–-]|(?<=\s)(?:a|an|and|at|by|de|for|in|of|on|the|to|und|with|&))+$", re.IGNORECASE)
-"""Small words and signs that a shortened venue does not end with."""
+"""Small words and signs that a shortened venue must not end with."""
 
 
 def table(answer: Answer, words: QueryWords) -> Iterator[str]:
-    """Two lines a hit: rank, score, year, title; byline, venue and id. With explanations, the whole title, and why it is there."""
+    """Two lines per hit: rank, score, year, title; then byline, venue and id. With explanations, the whole title and the reasons for its
+    rank.
+    """
     console = _console()
     for position, hit in enumerate(answer.hits):
         lead, room = _lead(hit, console.width)
@@ -66,7 +68,7 @@ def table(answer: Answer, words: QueryWords) -> Iterator[str]:
 
 
 def portrait(profile: Profile) -> Iterator[str]:
-    """All of a paper: title, authors, venue and year, abstract; its id, addresses and further columns; and the papers nearest to it."""
+    """All facts of a paper: title, authors, venue and year, abstract; its id, addresses and further columns; and the nearest papers."""
     console = _console()
     width, paper, addresses = min(console.width, READABLE), profile.paper, addresses_of(profile.paper)
     blank, lines = Text(""), _wrapped(console, _title(paper, None), width)
@@ -80,7 +82,7 @@ def portrait(profile: Profile) -> Iterator[str]:
     told = {ENTRY, PARENTS, *(column for column, name in ADDRESS_OF.items() if name in addresses)}
     if profile.citations is not None:
         told |= {name for name, value in columns.items() if letters(name) in REFERENCES and isinstance(value, str | list | dict)}
-    above = (None, "", paper.title, paper.venue)  # a record's own fields say these again, and nested ones are for programs
+    above = (None, "", paper.title, paper.venue)  # other fields repeat these, and nested ones are for programs
     shown = {name: cell(value) for name, value in columns.items() if name not in told and not _is_nested(value)}
     rows |= {_plain(name): Text(_plain(str(value))) for name, value in shown.items() if value not in above}
     label_width = min(max(map(cell_len, rows)), width // 3)
@@ -102,17 +104,17 @@ def portrait(profile: Profile) -> Iterator[str]:
 
 
 def footer(answer: Answer, index: Index) -> Iterator[str]:
-    """Which index has answered, how, and in what time; and how many papers meet what is demanded."""
+    """A summary of the answer: index, mode and time; and the number of matching papers."""
     console = _console()
     parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), total(answer)]
     yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(filter(None, parts)), ASIDE), console.width))
 
 
 def short_venue(venue: str, width: int) -> str:
-    """A venue without the "Proceedings of the" before it, cut between words to `width` columns; an acronym in parentheses at its end stays.
+    """A venue without "Proceedings of the", shortened between words to `width` columns; keeps an acronym in parentheses at its end.
 
-    >>> short_venue("Proceedings of the 28th International Conference on Machine Learning (ICML 2011)", 48)
-    '28th International Conference… (ICML 2011)'
+    >>> short_venue("Proceedings of the 28th International Conference on Machine Learning (ICML 2011)", 48) '28th International Conference…
+    (ICML 2011)'
     """
     whole = PROCEEDINGS.sub("", venue, count=1) if PROCEEDINGS.match(venue) else venue
     if cell_len(whole) <= width:
@@ -123,18 +125,18 @@ def short_venue(venue: str, width: int) -> str:
     while words and cell_len(LINKING.sub("", " ".join(words))) > width - 1 - cell_len(acronym):
         words.pop()
     head = LINKING.sub("", " ".join(words))
-    if acronym and len(words) < 2:  # a first word alone says less than the acronym does
+    if acronym and len(words) < 2:  # the acronym tells more than a first word alone
         return acronym.strip(" ()")
     return f"{head}…{acronym}" if head else f"{chop_cells(whole, max(width - 1, 1))[0]}…"
 
 
 def _is_nested(value: Any) -> bool:
-    """Whether a column's value is an object or has some, such as the authors of a record with their affiliations."""
+    """Whether a column's value is an object or contains one, such as authors with affiliations."""
     return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value))
 
 
 def _console() -> Console:
-    """Standard output as rich sees it, which goes by NO_COLOR, FORCE_COLOR and TERM."""
+    """Standard output for rich, which respects NO_COLOR, FORCE_COLOR and TERM."""
     width = shutil.get_terminal_size((80, 24)).columns
     return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False, legacy_windows=False)
 
@@ -148,7 +150,7 @@ def _rendered(console: Console, lines: Iterable[Text]) -> Iterator[str]:
 
 
 def _below(lead: str, lines: Sequence[Text], style: Style = PLAIN) -> list[Text]:
-    """Lines of which the first stands behind `lead`, and the others are as far from the left."""
+    """Lines with `lead` before the first, and the others indented as far."""
     return [Text.assemble((lead, style) if not number else " " * cell_len(lead), line) for number, line in enumerate(lines)]
 
 
@@ -160,7 +162,7 @@ def _wrapped(console: Console, text: Text, width: int) -> list[Text]:
 
 
 def _works(console: Console, heading: str, works: Sequence[Paper | Reference], width: int) -> list[Text]:
-    """Papers of the index, and references to what it does not have, below a heading; the first of many."""
+    """Papers of the index and references to others, below a heading; only the first of many."""
     lines = [Text(""), Text(heading, TITLE)]
     for work in works[:MOST_WORKS]:
         if isinstance(work, Paper):
@@ -174,7 +176,7 @@ def _works(console: Console, heading: str, works: Sequence[Paper | Reference], w
 
 
 def _lead(hit: Hit, width: int) -> tuple[str, int]:
-    """What stands before a hit's title, and the columns that are left for it."""
+    """The text before a hit's title, and the columns left for the title."""
     lead = f"{hit.rank:>3}  "
     if width >= NARROW:
         lead += f"{hit.score:>7.3f}  {hit.paper.year or '':>4}  "
@@ -182,12 +184,12 @@ def _lead(hit: Hit, width: int) -> tuple[str, int]:
 
 
 def _whole(console: Console, hit: Hit, words: QueryWords | None, room: int) -> list[Text]:
-    """A hit with all of its title, over as many lines as it takes."""
+    """A hit with its whole title, over as many lines as necessary."""
     return [*_wrapped(console, _title(hit.paper, words), room), *_details(console, hit, room)]
 
 
 def _on_a_line(console: Console, text: Text, room: int) -> Text:
-    """As much of a text as a line holds, cut between words."""
+    """A text cut between words to a line."""
     if text.cell_len <= room:
         return text
     line = text.wrap(console, room - 1)[0]
@@ -215,12 +217,12 @@ def _details(console: Console, hit: Hit, room: int) -> list[Text]:
 
 
 def _columns_of(parts: Sequence[str]) -> int:
-    """What parts take with separators between them."""
+    """The width of parts with separators between them."""
     return cell_len(SEPARATOR.join(parts))
 
 
 def _marked(words: QueryWords | None, text: str) -> Text:
-    """A text from a paper, with the query's words marked, if there are any."""
+    """A text of a paper, with the query's words marked, if there are any."""
     line = _plain(text)
     marked = Text(line)
     for span in words.marks(line) if words else ():
@@ -229,5 +231,5 @@ def _marked(words: QueryWords | None, text: str) -> Text:
 
 
 def _plain(text: str) -> str:
-    """A text from a paper, on one line and without control characters."""
+    """A text of a paper, on one line and without control characters."""
     return printable(" ".join(text.split()))

@@ -1,4 +1,4 @@
-"""`sciretrieve train`, and `benchmarks leakage`: what a benchmark tests that stands in a training set."""
+"""`sciretrieve train`, and `benchmarks leakage`, which finds a benchmark's queries and papers in a training set."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def train(
     console = Console()
     sets: list[Path] = list(data or [])
     if bool(sets) == (from_index is not None):
-        raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
+        raise InvalidRequest("name training sets or --from-index, not both")
     if from_index is not None:
         target, from_index = _named(output), chosen_index(from_index)
         with _kept(console, target):
@@ -81,7 +81,7 @@ def train(
             continue
         try:
             _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
-        except SciretrieveError as error:  # a night's other trainings are not lost by one; what failed is said at the end, too
+        except SciretrieveError as error:  # one failed training must not stop a night's others; its error is repeated at the end
             console.note(f"it failed: {error}")
             failed[target] = error
     if failed:
@@ -91,7 +91,7 @@ def train(
 
 
 def _train(config: Config, target: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:
-    """Train one encoder, and say what it gained."""
+    """Train one encoder, and print its gain."""
     from ..training import train as run
 
     with _kept(console, target):
@@ -114,7 +114,7 @@ def _kept(console: Console, target: Path) -> AbstractContextManager[None]:
 def _say(trained: Trained) -> None:
     from ..training import gain
 
-    if not trained.rank:  # of several processes the first one speaks
+    if not trained.rank:  # of several processes only the first prints
         end = f"; {trained.stopped}" if trained.stopped else ""
         say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
 

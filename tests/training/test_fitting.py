@@ -194,5 +194,5 @@ def test_what_cannot_be_fitted_is_refused(library: Path, tmp_path: Path) -> None
     for arguments in (("set", "--from-index", "few"), ()):
         refused = sciretrieve("train", *arguments, "-o", "out")
         assert refused.returncode == 2
-        assert "name what to train on: training sets, or an index with --from-index" in refused.stderr
+        assert "name training sets or --from-index, not both" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
