@@ -112,7 +112,7 @@ def marked(names: str, number: int) -> str:
 
 def in_short(names: str, about: str, shared: Shared) -> str:
     """The shortest name of a shared option, its default, and what stands for its value if that tells two options apart."""
-    first, (_, _, value) = names.split(",")[0].split(" ")[0], names.rpartition(", ")[2].partition(" ")
+    first, (_, _, value) = names.split(",")[0].split(" ")[0].rstrip("*"), names.rpartition(", ")[2].partition(" ")
     alone = len({other for _, other in shared if other.partition(" ")[0].rstrip(",") == first}) == 1
     default = re.sub(r"\[default: (.*)\]", r" (\1)", about)
     return f"`{first}{'*' * names.count('*')}{'' if alone or value in ('', PLAIN_FORMAT) else f' {value}'}`{default}"

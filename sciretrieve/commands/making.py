@@ -82,7 +82,7 @@ def build_set(
     form: Annotated[Literal["triplets", "pairs", "labels", "targets"], argument("FORM", "triplets, pairs, labels or targets.")],
     source: Source,
     to: Target,
-    recipe: Annotated[str | None, Help("Of what, and how, the set is drawn: see above.", "NAME")] = None,
+    recipe: Annotated[str | None, Help("How the set is drawn; the help of the command lists recipes.", "NAME")] = None,
     settings: Annotated[CiteSettings, Without("cocited", "indexes")] = CITED,
     column: Annotated[
         str | None, Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN", setting=True)
