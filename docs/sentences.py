@@ -14,7 +14,7 @@ from statistics import median
 ROOT = Path(__file__).parents[1]
 SCREEN = 40
 """Lines of a document that are its first screen."""
-END = re.compile(r"(?<!e\.g\.)(?<!al\.)(?<!App\.)(?<!cf\.)(?<=[.!?])[)\"”*]*\s+(?=[\"“'(*\[]*[A-Z0-9`$/-])")
+END = re.compile(r"(?<!e\.g\.)(?<!al\.)(?<!App\.)(?<=[.!?])[)\"”*]*\s+(?=[\"“'(*\[]*[A-Z0-9`$/-])|(?<=\)\.)\s+")
 CLAUSE = re.compile(
     r"\b(that|which|who|whom|whose|what|where|when|while|if|unless|because|since|as|than|those|but)\b|[;()—]|: ", re.IGNORECASE
 )
