@@ -62,7 +62,7 @@ def paragraphs(page: str) -> Iterator[tuple[int, str]]:
         if begins or is_code or line.lstrip().startswith("```"):
             yield first, kept
             kept = ""
-        if is_code or line.lstrip().startswith(("```", "#", "![")):
+        if is_code or not line.strip() or line.lstrip().startswith(("```", "#", "![")):
             continue
         if line.lstrip().startswith("|"):
             yield from ((number, cell) for cell in line.split("|") if not re.fullmatch(r"[\s:-]*", cell))

@@ -123,8 +123,8 @@ def search(
 ) -> None:
     """Find papers by meaning and by words.
 
-    Operators: "a phrase", the beginning of a word (child*), words near each other (a NEAR/3 b), words that must not occur (-survey),
-    fields (title:attention, author:kipf, year:2015-2019), and AND, OR, NOT with parentheses. Put the query in quotes, and -- before one
+    Operators: "a phrase", the beginning of a word (child*), words near each other (a NEAR/3 b), words that must not occur (-survey).
+    Fields: title:attention, author:kipf, year:2015-2019. AND, OR, NOT and parentheses join all. Put the query in quotes, and -- before one
     that begins with a minus.
 
     In a second search, --like and --unlike name papers of the first answer. The query moves towards or away from them, and they are

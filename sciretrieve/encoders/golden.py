@@ -49,8 +49,7 @@ def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
     if not agree:
         raise InvalidRequest(
             f"the encoder {encoder.name} gives other vectors today than when the index was built (cosine {cosine:.4f} for the same text); "
-            "a library may have changed: install the versions that `sciretrieve info` shows, or rebuild the index "
-            "with `sciretrieve index --overwrite`"
+            "install the library versions that `sciretrieve info` shows, or rebuild by `sciretrieve index --overwrite`"
         )
 
 

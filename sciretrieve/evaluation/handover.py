@@ -55,7 +55,7 @@ def scored_elsewhere(tasks: Sequence[tuple[Handover, Space]], system: str) -> Ma
         for name in DATASETS:
             _write(root / name / f"{name}_{run}.pkl", vectors[name])
         raise ResultAwaited(
-            f"the vectors are written, and S2AND's own code is to score them: in its folder, with {str(root)!r} as main_data_dir in "
+            f"S2AND's own code must score the vectors now: in its folder, with {str(root)!r} as main_data_dir in "
             f"data/path_config.json, run `python {SCRIPT} --custom_block_path {shlex.quote(str(blocks))} --experiment_name {run} "
             f"--exclude_medline --emb_suffix _{run}.pkl`, then this command again (how to install it: `sciretrieve benchmarks show s2and`)"
         )
