@@ -141,8 +141,11 @@ def section(command: Command, shared: Shared) -> str:
     for title, rows in command.lists.items():
         kinds.setdefault(KINDS[title], []).extend(own(KINDS[title], row, shared) for row in rows)
     words = [word for word in command.usage.removeprefix(command.path).split() if word not in PLAIN]
-    if words:
-        parts += [[f"Arguments: `{' '.join(words)}`"], listed([row for row in kinds["Arguments"] if row[1] or "*" in row[0]])]
+    rows = [row for row in kinds["Arguments"] if row[1] or "*" in row[0]]
+    if len(words) == len(rows) == 1:
+        parts += [[f"Argument `{words[0].replace(rows[0][0].rstrip('*'), rows[0][0])}`: {prose(rows[0][1])}".removesuffix(": ")]]
+    elif words:
+        parts += [[f"Arguments: `{' '.join(words)}`"], listed(rows)]
     for kind in ("Options", "Settings"):
         above = [row for row in kinds[kind] if re.fullmatch(r"(\[default: .*\])?", row[1]) and (kind, row[0].replace("*", "")) in shared]
         names = ", ".join(in_short(*row, shared) for row in above)
