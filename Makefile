@@ -6,6 +6,7 @@
 # make bench: ten figures of speed, in a minute; bench/README.md has the other benchmarks.
 # make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.   make mutants: do tests notice faults in the engine?
+# make release-check: builds the packages, and uses the wheel in an empty environment.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
 # bytecode is kept, or each process that a test starts would compile the package anew
@@ -22,7 +23,7 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 # the least share of lines and branches that the tests go through, in percent
 FLOOR := 95
 
-.PHONY: demo demo-page test browser quick torture mutants lint coverage bench docs site clean
+.PHONY: demo demo-page test browser quick torture mutants lint coverage bench docs site release-check clean
 
 demo: $(LIGHT)
 	$(BIN)/sciretrieve demo
@@ -64,6 +65,9 @@ docs: $(READY)
 
 site: $(READY)
 	$(BIN)/python docs/build_site.py
+
+release-check: $(READY)
+	$(BIN)/python tests/release_check.py
 
 # what searching needs, without torch; the tests need all the rest, too
 $(LIGHT): pyproject.toml constraints.txt

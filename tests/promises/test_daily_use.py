@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -105,13 +104,6 @@ def test_all_commands_together_have_at_most_270_options() -> None:
     """What nobody should touch is no option; an option that several commands have counts for each."""
     params = [param for _, command in helps() for param in command.params]
     assert len([param for param in params if param.param_type_name == "option" and param.name != "set"]) <= 270
-
-
-def test_types_are_shipped() -> None:
-    package = Path(sr.__file__).parent
-    assert (package / "py.typed").is_file()
-    project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "py.typed" in project["tool"]["setuptools"]["package-data"]["sciretrieve"]
 
 
 @pytest.mark.parametrize("name", [name for name in sr.__all__ if inspect.isfunction(getattr(sr, name))])

@@ -9,7 +9,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,11 +53,6 @@ def test_the_man_page_has_every_command_and_no_accidental_request(page: dict[str
     for command in commands:
         assert any(line.startswith(f'.SS "sciretrieve {command} '.replace("-", r"\-")) for line in shown), command
     assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= {".TH", ".SH", ".SS", ".PP", ".TP", ".B"}
-
-
-def test_the_man_page_is_shipped() -> None:
-    files = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["data-files"]
-    assert files == {"share/man/man1": ["docs/sciretrieve.1"]}
 
 
 def test_the_architecture_shows_the_layers_that_are_tested() -> None:
