@@ -15,11 +15,13 @@ from ..base.types import Mask, Rows
 from ..files.schema import booleans, integers, texts
 from ..matching.sharding import by_shard
 from ..papers.corpora import Batch, CutOff, Rejected, Withdrawn
+from ..papers.corpora.ids import are_others, own_id, warn_of_own_ids, works_of
 from ..query.snapshot import Snapshot
 from ..storage.shards.cutting import contents
 
 FEW = 4
 """Batches for which all ids are looked through: making a table of a million takes as long as looking through them ten times."""
+NAMES = pa.list_(pa.string())
 SHOWN = 5
 """Papers of each kind that are named."""
 
@@ -83,13 +85,15 @@ def _hashes(ids: Iterable[str]) -> npt.NDArray[np.int64]:
 class CorpusComparison:
     """Is given a corpus batch by batch, and says what an index would have to do to have its papers.
 
+    With `keeps_others`, a paper replaces no other work that has its id in the index: it gets an id of its own.
+
     Attributes:
         added, unchanged: how many papers are new, and how many are there with the same contents.
         lost: how many rows could not be read that may be of any paper of the index.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot, self._table = snapshot, IdTable(snapshot)
+    def __init__(self, snapshot: Snapshot, *, keeps_others: bool = False) -> None:
+        self._snapshot, self._table, self._keeps_others = snapshot, IdTable(snapshot), keeps_others
         self._is_seen: Mask = np.zeros(snapshot.scope.rows, bool)
         self._is_rejected: Mask = np.zeros(snapshot.scope.rows, bool)
         self._replaced_rows: list[Rows] = []
@@ -99,14 +103,18 @@ class CorpusComparison:
     def chosen(self, batch: Batch) -> pa.Table:
         """The papers of a batch that the index does not have, or has otherwise."""
         self._note(batch.rejected)
-        ids, hashes = batch.papers["id"].to_pylist(), contents(batch.papers)
+        papers, ids = batch.papers, batch.papers["id"].to_pylist()
         rows = self._table.rows(ids)
-        is_taken = np.ones(len(rows), bool)
+        is_taken = self._differ(papers, rows)
+        changed_positions = np.flatnonzero(is_taken & (rows >= 0))
+        if self._keeps_others and (own_ids := self._own_ids(batch, changed_positions, rows[changed_positions])):
+            warn_of_own_ids(batch.source, [(ids[position], id) for position, id in own_ids.items()], " of the index")
+            ids = [own_ids.get(position, id) for position, id in enumerate(ids)]
+            papers = papers.set_column(0, "id", pa.array(ids, pa.string()))
+            positions = np.array(list(own_ids), np.int64)
+            rows[positions] = self._table.rows(list(own_ids.values()))
+            is_taken[positions] = self._differ(papers.take(integers(positions)), rows[positions])
         known_positions = np.flatnonzero(rows >= 0)
-        for shard, places, shard_rows in by_shard(rows[known_positions], self._snapshot.shards):
-            positions = known_positions[places]
-            equal = pc.equal(hashes.take(integers(positions)), shard.contents.take(integers(shard_rows)))
-            is_taken[positions] = ~equal.to_numpy(zero_copy_only=False)
         known_rows, is_replaced = rows[known_positions], is_taken[known_positions]
         self._is_seen[known_rows] = True
         self._replaced_rows.append(known_rows[is_replaced])
@@ -114,7 +122,31 @@ class CorpusComparison:
         new_positions = np.flatnonzero(rows < 0)
         self.added += len(new_positions)
         self._added_ids += [ids[position] for position in new_positions[: SHOWN - len(self._added_ids)].tolist()]
-        return batch.papers.filter(booleans(is_taken))
+        return papers.filter(booleans(is_taken))
+
+    def _differ(self, papers: pa.Table, rows: Rows) -> Mask:
+        """Which papers say something else than those of the index at the given rows, (n,); those without a row do."""
+        hashes, is_taken = contents(papers), np.ones(len(rows), bool)
+        known_positions = np.flatnonzero(rows >= 0)
+        for shard, places, shard_rows in by_shard(rows[known_positions], self._snapshot.shards):
+            positions = known_positions[places]
+            equal = pc.equal(hashes.take(integers(positions)), shard.contents.take(integers(shard_rows)))
+            is_taken[positions] = ~equal.to_numpy(zero_copy_only=False)
+        return is_taken
+
+    def _own_ids(self, batch: Batch, positions: Rows, rows: Rows) -> dict[int, str]:
+        """New ids for the papers at some positions that are other works than those of the index with their ids, at the given rows."""
+        papers = batch.papers.select(["id", "title", "authors"]).take(integers(positions))
+        holders = self._snapshot.papers_at(rows, ["id", "title", "authors"])
+        held = pa.table({"title": [paper.title for paper in holders], "authors": pa.array([paper.authors for paper in holders], NAMES)})
+        if (
+            not len(positions)
+            or not (is_other := are_others(works_of(papers), works_of(held), papers["title"].to_pylist(), batch.has_weak_ids)).any()
+        ):
+            return {}
+        others = papers.filter(booleans(is_other)).to_pylist()
+        own_ids = (own_id(paper["id"], paper["title"], paper["authors"] or []) for paper in others)
+        return dict(zip(positions[is_other].tolist(), own_ids, strict=True))
 
     def _note(self, rejected: Sequence[Rejected]) -> None:
         """Note which papers rows are of that were rejected. A paper that its source has withdrawn is gone like one without a row."""

@@ -386,7 +386,7 @@ class _Update:
     @once
     def comparison(self) -> CorpusComparison:
         """The corpus beside the index."""
-        return CorpusComparison(self.snapshot)
+        return CorpusComparison(self.snapshot, keeps_others=self.command == "add")
 
     @property
     def plan(self) -> dict[str, Any]:

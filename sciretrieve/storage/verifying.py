@@ -30,7 +30,7 @@ from ..matching.lexical import FIELDS_FILE, Postings
 from ..matching.lexical.corpus_statistics import frequencies, statistics
 from ..matching.lexical.fields import EVERY_FIELD
 from ..matching.scope import Scope
-from ..papers.corpora.raw import SeenIds
+from ..papers.corpora.ids import SeenIds
 from ..progress import shown
 from ..protocols import AnyEncoder, Progress
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_generation, read_manifest
@@ -184,8 +184,9 @@ def _id_faults(shard: Shard, folder: str, seen_ids: SeenIds) -> Iterator[Fault]:
     if NAMES_FILE in shard.facts.files and not shard.columns(NAMES.names).equals(shard.stored_columns(NAMES.names)):
         yield Fault(f"{folder}/{NAMES_FILE}", "does not have the names of papers.parquet")
     live_ids = (shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))).to_pylist()
-    if not all(new := seen_ids.add(live_ids)):
-        yield Fault(f"{folder}/ids.arrow", f"has the id {live_ids[new.index(False)]!r}, which another paper has too")
+    is_new, _ = seen_ids.add(live_ids)
+    if not is_new.all():
+        yield Fault(f"{folder}/ids.arrow", f"has the id {live_ids[int(np.argmin(is_new))]!r}, which another paper has too")
 
 
 def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fault]:

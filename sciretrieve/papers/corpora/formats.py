@@ -89,10 +89,10 @@ def _lines(path: Path, header: int = 0) -> int | None:
 
 
 def _by_rows(
-    rows: Callable[[Path], Iterable[tuple[int, Row | Rejected]]], *, untyped: bool = False
+    rows: Callable[[Path], Iterable[tuple[int, Row | Rejected]]], *, untyped: bool = False, has_weak_ids: bool = False
 ) -> Callable[[Path], Iterator[RawBatch]]:
     """How files are read of which `rows` gives one numbered row after the other, as `batches_of_rows` takes them."""
-    return lambda path: batches_of_rows(str(path), rows(path), untyped=untyped)
+    return lambda path: batches_of_rows(str(path), rows(path), untyped=untyped, has_weak_ids=has_weak_ids)
 
 
 PARQUET = Format("Parquet", (".parquet",), lambda head: head.startswith(b"PAR1"), parquet.read, parquet.count)
@@ -100,8 +100,8 @@ JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines
 BEIR = Format("BEIR", (".jsonl",), _is_json_lines, _by_rows(jsonl.beir_rows), _lines)
 EXCEL = Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), _by_rows(spreadsheet.rows))
 JSON = Format("JSON", (".json",), _is_document, _by_rows(json_document.rows))
-BIBTEX = Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, _by_rows(bibtex.rows))
-RIS = Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), _by_rows(ris.rows))
+BIBTEX = Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, _by_rows(bibtex.rows, has_weak_ids=True))
+RIS = Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), _by_rows(ris.rows, has_weak_ids=True))
 CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, _by_rows(delimited.rows, untyped=True), partial(_lines, header=1))
 FORMATS = (
     PARQUET,
@@ -114,7 +114,7 @@ FORMATS = (
     Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, _by_rows(pubmed.rows)),
     Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, _by_rows(nbib.rows)),
     Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, _by_rows(anthology.rows)),
-    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, _by_rows(endnote.rows)),
+    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, _by_rows(endnote.rows, has_weak_ids=True)),
     CSV,
 )
 """In the order in which a file's look is compared with theirs."""

@@ -7,9 +7,11 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,9 +22,10 @@ from .. import identifiers
 from ..bibliographies.author_names import MORE_AUTHORS, PARTS
 from ..bibliographies.keywords import COLUMNS as KEYWORDS
 from .columns import INVERTED, Fields, resolved, uninverted
-from .markup import plain_column, without_placeholders
+from .ids import SeenIds, are_others, own_id, warn_of_own_ids, works_of
+from .markup import PLACEHOLDERS, plain_column, without_placeholders
 from .people import NAMES, NO_PLAIN_NAME, People, people_in
-from .raw import MOST_COLUMNS, RawBatch, Rejected, SeenIds, too_many_columns
+from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
@@ -75,22 +78,24 @@ NOTED = r"(?i)arxiv|pmid|pmcid|doi|\babs/"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some papers of one source, with the columns of `PAPER_FIELDS` first; the source's columns for each field; and the
-    rejected rows."""
+    """Some papers of one source, with the columns of `PAPER_FIELDS` first; the source's columns for each field; the rejected rows; and
+    whether ids are such as other sources give to other papers, see `RawBatch`."""
 
     source: str
     papers: pa.Table
     fields: Fields
     rejected: list[Rejected]
+    has_weak_ids: bool = False
 
 
 def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[Batch]:
     """Turn raw batches into papers.
 
-    Rows are rejected that have neither title nor abstract (unless `textless`), or the id of an earlier row. A row without an id gets
-    one from what it says, the same in every order and beside any other rows.
+    Rows are rejected that have neither title nor abstract (unless `textless`), or the id of an earlier row of the same paper; another paper
+    gets an id of its own, see `ids`. A row without an id gets one from what it says, the same in every order and beside any other rows.
     """
     seen_ids = SeenIds()
+    renamed: list[tuple[str, str]] = []
     names: dict[str, str] = {}
     for batch in batches:
         if batch.table.num_rows == 0:
@@ -101,7 +106,9 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         ids = table["id"].to_pylist()
         blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
         blank_flags = [blank or not id for id, blank in zip(ids, blank_flags, strict=True)]  # without a text, no id was made
-        new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if not blank]))
+        new_flags = iter(_with_own_ids(seen_ids, table, ids, blank_flags, batch.has_weak_ids and columns.id is None, renamed))
+        if table["id"].to_pylist() != ids:
+            table = table.set_column(0, "id", pa.array(ids, pa.string()))
         rejected = _without_other_ids(batch.rejected, columns)
         for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
             if blank:
@@ -115,7 +122,28 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
                     rejected.append(Rejected(batch.source, batch.rows[place], f"a date or time in {name!r} is out of range", ids[place]))
                     rejected_rows.add(batch.rows[place])
         mask = pa.array([number not in rejected_rows for number in batch.rows])
-        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
+        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row), batch.has_weak_ids)
+    warn_of_own_ids(batch.source if renamed else "", renamed)
+
+
+def _with_own_ids(
+    seen_ids: SeenIds, table: pa.Table, ids: list[str], blank_flags: Sequence[bool], is_weak: bool, renamed: list[tuple[str, str]]
+) -> list[bool]:
+    """Whether the ids of rows with a text are new to a corpus. Those of papers whose ids others have are replaced in `ids`, and listed in
+    `renamed`."""
+    places = [place for place, blank in enumerate(blank_flags) if not blank]
+    papers = table.select(["title", "authors"]).take(pa.array(places, pa.int64()))
+    works, titles = works_of(papers), papers["title"].to_pylist()
+    is_new, holders = seen_ids.add([ids[place] for place in places], works)
+    others = np.flatnonzero(~is_new & are_others(works, holders, titles, is_weak)).tolist()
+    if others:
+        authors = papers["authors"].to_pylist()
+        own_ids = [own_id(ids[places[number]], titles[number], authors[number] or []) for number in others]
+        renamed += zip([ids[places[number]] for number in others], own_ids, strict=True)
+        is_new[others], _ = seen_ids.add(own_ids, works[others])
+        for number, new_id in zip(others, own_ids, strict=True):
+            ids[places[number]] = new_id
+    return list(is_new.tolist())
 
 
 def first(batches: Iterator[Batch], limit: int | None) -> Iterator[Batch]:
@@ -192,7 +220,7 @@ def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dic
             values = _with_read(values, texts, is_likely, identifier.read)
         for column in _notes(table) if values.null_count else ():
             is_likely = pc.and_(pc.is_null(values), pc.match_substring_regex(column, NOTED))
-            values = _with_read(values, column, is_likely, lambda text, read=identifier.read: _noted(text, read))
+            values = _with_read(values, column, is_likely, partial(_noted, read=identifier.read))
         if name == "doi":
             values = pc.coalesce(values, own)
         if name == "doi" or values.null_count < len(values):
@@ -254,8 +282,15 @@ def _first_present(table: pa.Table, columns: tuple[str, ...], field: pa.Field) -
         if not pc.any(blank).as_py():
             break
         texts = CONVERTERS[field.name](_column(table, name)).cast(field.type)
-        values = pc.if_else(blank, without_placeholders(texts) if field.name == "id" else plain_column(texts), values)
+        values = pc.if_else(blank, _without_no_ids(texts, name) if field.name == "id" else plain_column(texts), values)
     return values
+
+
+def _without_no_ids(ids: pa.Array, column: str) -> pa.Array:
+    """Ids, without those that stand for a missing one; what Excel has made of a long number is none, and no database counts from 0."""
+    is_number = any(letters(column).startswith(name) for name in IDENTIFIERS)
+    pattern = rf"^({'|'.join(map(re.escape, PLACEHOLDERS))}|\d(?:[.,]\d+)?E\+\d+{'|0+(?:[.]0)?' * is_number})$"
+    return pc.if_else(pc.match_substring_regex(ids, pattern), pa.scalar(None, pa.string()), ids)
 
 
 def _people(table: pa.Table, columns: Sequence[str], field: str) -> tuple[Any, dict[str, Any]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from ...base.errors import InvalidRequest
@@ -45,7 +43,8 @@ class CutOff(Rejected):
 class RawBatch:
     """Some rows of one source: `table` unchanged, `rows` its row numbers, `rejected` those not in it.
 
-    `untyped` says that the source has only texts, some of which mean numbers.
+    `untyped` says that the source has only texts, some of which mean numbers; `has_weak_ids` that ids are record numbers or citation keys,
+    which other sources give to other papers.
     """
 
     source: str
@@ -53,12 +52,15 @@ class RawBatch:
     rows: list[int]
     rejected: list[Rejected] = field(default_factory=list)
     untyped: bool = False
+    has_weak_ids: bool = False
 
 
 Row: TypeAlias = Mapping[str, Any]
 
 
-def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *, untyped: bool = False) -> Iterator[RawBatch]:
+def batches_of_rows(
+    source: str, items: Iterable[tuple[int, Row | Rejected]], *, untyped: bool = False, has_weak_ids: bool = False
+) -> Iterator[RawBatch]:
     """Gather numbered rows (mappings or rejections) into batches with one column per key.
 
     Rows with a lone surrogate in a text are rejected: bytes that are not UTF-8 arrive as these.
@@ -75,7 +77,7 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
             for number in broken_rows:
                 del rows[number]
             table = table_of_rows(list(rows.values()))
-        yield RawBatch(source, table, list(rows), rejected, untyped)
+        yield RawBatch(source, table, list(rows), rejected, untyped, has_weak_ids)
 
 
 def filled(row: Row) -> Row:
@@ -140,22 +142,3 @@ def table_of_rows(rows: list[Row]) -> pa.Table:
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
     return pa.table({name: column_from([row.get(name) for row in rows]) for name in names})
-
-
-class SeenIds:
-    """Which ids a corpus has had so far, as sorted 128-bit digests: of millions of rows, with a probability below 1e-20 to confuse two."""
-
-    def __init__(self) -> None:
-        self._digests = np.empty(0, "S16")  # sorted
-
-    def add(self, ids: Sequence[str]) -> list[bool]:
-        """Add `ids`; return whether each was new, also among those before it in the same call."""
-        digests = np.array([blake2b(id.encode(), digest_size=16).digest() for id in ids], "S16")
-        is_new = np.zeros(len(ids), bool)
-        is_new[np.unique(digests, return_index=True)[1]] = True
-        places = np.searchsorted(self._digests, digests)
-        in_range = np.flatnonzero(places < len(self._digests))
-        is_new[in_range[self._digests[places[in_range]] == digests[in_range]]] = False
-        new_digests = np.sort(digests[is_new])
-        self._digests = np.insert(self._digests, np.searchsorted(self._digests, new_digests), new_digests)
-        return [bool(flag) for flag in is_new]

@@ -66,7 +66,7 @@ def test_entries_become_papers(tmp_path: Path) -> None:
         ("@article{comma, title = {x} year = 2000, note = {of me@example.org}}\n", "comma", "'}' expected in line 3"),
         ("@article nobrace, title = {x}}\n", None, "'(' or '{' expected in line 3"),
         ("@article{, title = {No key}}\n", None, "line 3 is broken: entry key expected"),
-        ("@article{good, title = {Again}}\n", "good", "duplicate id"),
+        ("@article{good, title = {Good}}\n", "good", "duplicate id"),
         ("@misc{empty, year = 2000}\n", "empty", "no title and no abstract"),
     ],
 )

@@ -5,6 +5,7 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.papers.corpora import open_corpus
+from sciretrieve.papers.corpora.ids import SeenIds
 from sciretrieve.papers.corpora.people import people_in
-from sciretrieve.papers.corpora.raw import SeenIds
 from tests.made_up import read_corpus, write_jsonl
 
 SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -134,12 +135,12 @@ def test_ids_whose_digests_agree_in_one_half_are_two(monkeypatch: pytest.MonkeyP
         def digest(self) -> bytes:
             return bytes(8) + self.bytes[8:] if half == 0 else self.bytes[:8] + bytes(8)
 
-    monkeypatch.setattr("sciretrieve.papers.corpora.raw.blake2b", Digest)
+    monkeypatch.setattr("sciretrieve.papers.corpora.ids.blake2b", Digest)
     ids = [str(number) for number in range(50)]
     seen_ids = SeenIds()
-    assert seen_ids.add(ids[:25]) == 25 * [True]
-    assert seen_ids.add(ids) == 25 * [False] + 25 * [True]
-    assert seen_ids.add(ids) == 50 * [False]
+    assert seen_ids.add(ids[:25])[0].tolist() == 25 * [True]
+    assert seen_ids.add(ids)[0].tolist() == 25 * [False] + 25 * [True]
+    assert seen_ids.add(ids)[0].tolist() == 50 * [False]
 
 
 @pytest.mark.parametrize(
@@ -173,14 +174,14 @@ def test_authors(value: Any, names: list[str]) -> None:
     assert people_in(value).texts == names
 
 
-@given(st.lists(st.lists(st.text(max_size=3))))
-def test_seen_ids_are_a_set(calls: list[list[str]]) -> None:
-    seen_ids, expected = SeenIds(), set()
-    for ids in calls:
-        new_flags = seen_ids.add(ids)
-        for id, flag in zip(ids, new_flags, strict=True):
+@given(st.lists(st.lists(st.tuples(st.text(max_size=3), st.integers(1, 9), st.integers(1, 9)))))
+def test_seen_ids_know_their_first_works(calls: list[list[tuple[str, int, int]]]) -> None:
+    seen_ids, expected = SeenIds(), dict[str, tuple[int, int]]()
+    for rows in calls:
+        is_new, holders = seen_ids.add([id for id, *_ in rows], np.array([work for _, *work in rows], np.int64).reshape(-1, 2))
+        for (id, *work), flag, holder in zip(rows, is_new, holders.tolist(), strict=True):
             assert flag == (id not in expected)
-            expected.add(id)
+            assert tuple(holder) == expected.setdefault(id, (work[0], work[1]))
 
 
 def test_an_id_of_an_earlier_file_is_a_duplicate(tmp_path: Path) -> None:
