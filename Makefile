@@ -52,6 +52,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 sciretrieve
 
 coverage: $(READY)
 	$(PYTEST) --cov=sciretrieve --cov-branch --cov-report=term:skip-covered --cov-fail-under=$(FLOOR)

@@ -33,7 +33,8 @@ LOG = logging.getLogger(__name__)
 LEAST_SEEN = 1000
 """How many of an answer's first papers are remembered at least. These are not new if they rise to the top later, when papers above them
 are deleted or the statistics of words change."""
-NAME = re.compile(r"\w[\w.-]{0,63}")
+NAME = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))\w[\w.-]{0,63}")
+"""Windows keeps some names for devices."""
 TURN = ".lock"
 """The file that is held by whoever changes saved searches."""
 

@@ -16,6 +16,7 @@ from importlib.machinery import ModuleSpec
 from typing import NoReturn
 
 from ..base.errors import SciretrieveError, Unavailable
+from ..base.system import speak_utf8
 from .app import app
 from .command import CommandFailure
 from .console import say_error
@@ -23,10 +24,11 @@ from .console import say_error
 
 def main() -> None:
     """Run the command line and end the process with its code."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # print unprintable characters as numbers, instead of failing
-            stream.reconfigure(errors="backslashreplace")
+            speak_utf8(stream)
+            if stream is not sys.stdin:  # print unprintable characters as numbers, instead of failing
+                stream.reconfigure(errors="backslashreplace")
     sys.meta_path.insert(0, WithoutPandas())
     code = run(sys.argv[1:])
     sys.stdout.flush()

@@ -117,6 +117,7 @@ def begin(
                 _take_over(opened, take_over, console)
             opened.decide(given_ids(include))
         except SciretrieveError:
+            opened.close()
             at.session.unlink()  # otherwise the corrected command would find it
             raise
         say(_status(opened))

@@ -6,7 +6,6 @@ For many texts, the speed of each runtime on this machine is measured once and s
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from ..base.choices import Precision
 from ..base.errors import InvalidRequest, SciretrieveError, Unavailable
 from ..base.extras import has, need
 from ..base.once import once
+from ..base.system import cores
 from ..base.types import Vectors
 from ..files.writing import read_json, write_json
 from ..protocols import Advance, unheard
@@ -268,8 +268,8 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 
 def threads() -> int:
     """The number of threads for an encoder."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, thread_limit() or cores)
+    count = cores()
+    return min(count, thread_limit() or count)
 
 
 def streams() -> list[int]:

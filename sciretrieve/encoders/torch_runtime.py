@@ -16,6 +16,7 @@ from ..base.choices import Device
 from ..base.errors import InvalidRequest
 from ..base.extras import has, need
 from ..base.once import once
+from ..base.system import GPU_DRIVERS
 from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
 from ..protocols import Advance, unheard
@@ -33,7 +34,7 @@ WINDOW = 8192
 
 def has_cuda() -> bool:
     """Whether torch can use an NVIDIA GPU. Imports torch only if the driver has made a device file."""
-    if not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")) or not has("torch"):
+    if not any(Path(device).exists() for device in GPU_DRIVERS) or not has("torch"):
         return False
     import torch
 

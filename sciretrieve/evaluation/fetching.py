@@ -106,7 +106,7 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
             digest = hashlib.file_digest(file, "md5").hexdigest()
         if digest != download.md5:
             raise CorruptData(f"{partial} has MD5 {digest}, but its publisher says {download.md5}; remove it and fetch it again")
-    partial.rename(path)
+    partial.replace(path)
 
 
 def _partial(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from ..base import system
 from ..base.errors import IndexBusy, InvalidRequest
 from .strict_json import RepeatedKey, parsed
 from .writing import make_folder, sync_file
@@ -41,7 +41,7 @@ class AppendedFile:
         self._missing = b""  # the end of the last line
         self._handle: int | None = None
         with suppress(FileNotFoundError):
-            self._handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            self._handle = os.open(path, os.O_RDWR | system.BINARY)
         if self._handle is not None:
             try:
                 self._lock()
@@ -79,7 +79,7 @@ class AppendedFile:
         os.ftruncate(handle, self._length)
         written = 0
         while written < len(data):
-            written += os.pwrite(handle, data[written:], self._length + written)
+            written += system.write_at(handle, data[written:], self._length + written)
         os.fsync(handle)
         if not self._length:
             sync_file(self.path.parent)
@@ -93,7 +93,7 @@ class AppendedFile:
     def _make(self) -> None:
         make_folder(self.path.parent)
         try:
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BINARY, 0o666)
         except FileExistsError as error:
             raise InvalidRequest(f"{self.path} has just been made by another process; run the command again to continue it") from error
         self._lock()
@@ -101,7 +101,7 @@ class AppendedFile:
     def _lock(self) -> None:
         assert self._handle is not None
         try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(self._handle)
         except BlockingIOError as error:
             raise IndexBusy(str(self.path), "") from error
         except OSError:  # a file system without locks
@@ -110,7 +110,7 @@ class AppendedFile:
     def _read(self) -> None:
         assert self._handle is not None
         data = b""
-        while block := os.pread(self._handle, 1 << 20, len(data)):
+        while block := system.read_at(self._handle, 1 << 20, len(data)):
             data += block
         *lines, last = data.split(b"\n")
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import io
 import json
-import os
 import re
 import shutil
 import sys
@@ -19,6 +18,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from ..base.errors import InvalidRequest
+from ..base.system import read_at
 from . import archives
 
 STDIN = Path("-")
@@ -65,7 +65,7 @@ def as_file(path: Path) -> Iterator[Path]:
     if path != STDIN and not is_compressed(path):
         yield path
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy, size = Path(folder) / "copy", 0
         with copy.open("wb") as target:
             for block in blocks(path):
@@ -222,7 +222,7 @@ def _from_start(file: BinaryIO) -> Callable[[int], bytes]:
 
     def read(size: int) -> bytes:
         nonlocal place
-        block = os.pread(file.fileno(), size, place)
+        block = read_at(file.fileno(), size, place)
         place += len(block)
         return block
 

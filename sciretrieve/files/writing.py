@@ -6,7 +6,6 @@ crash inside a library or a signal; and every name is given, changed and removed
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
 import json
@@ -15,12 +14,11 @@ import os
 import re
 import shutil
 import socket
-import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
@@ -28,7 +26,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base import system
 from ..base.errors import CorruptData, IndexBusy, InvalidRequest
+from ..base.system import patiently
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
@@ -37,14 +37,10 @@ TEMPORARY = re.compile(r"\.sciretrieve-[0-9a-f]{16}\.tmp")
 PATIENCE = 60.0
 """Seconds to wait for a process that lost its work to another one: a cluster takes as long to stop what a lost node was doing."""
 
-
-def sync_file(path: Path) -> None:
-    """Force a file's, or a directory's, contents to disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+sync_file = system.sync_file
+retire = system.retire
+_locks: dict[Path, ExitStack] = {}
+"""The files that this process has locked, each with what unlocks and closes it."""
 
 
 def check_parent(path: Path) -> None:
@@ -87,10 +83,10 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
     try:
         with created(temporary, is_new=True) as file:
             is_ours = True
-            with suppress(OSError):  # there is none, or the file system has no rights
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            system.keep_rights(file, path)
             yield file
-        temporary.replace(path)
+        _let_go(path)
+        patiently(temporary.replace, path)
     except BaseException:
         with suppress(OSError):
             if is_ours:
@@ -181,7 +177,7 @@ def _json(value: Any) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
     with _as_json(path):
-        value = json.loads(path.read_bytes())
+        value = json.loads(patiently(path.read_bytes))
     if not isinstance(value, dict):
         raise CorruptData(f"{path} holds no JSON object; rebuild the index with `sciretrieve index --overwrite`")
     return value
@@ -218,7 +214,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
 def sealed_bytes(path: Path) -> bytes:
     """The bytes that `write_sealed` wrote. Raises as `read_sealed`."""
     with _as_json(path):
-        data = path.read_bytes()
+        data = patiently(path.read_bytes)
         is_sealed = _is_sealed(data)
     if not is_sealed:
         raise CorruptData(
@@ -233,9 +229,9 @@ SEAL = re.compile(rb'\{\s*"checksum": "([0-9a-f]{64})"')
 def seal_of(file: Path | int) -> str | None:
     """The checksum that a sealed file says of itself, by its path or an open descriptor; None if it says none. The rest is not read."""
     try:
-        handle = file if isinstance(file, int) else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        handle = file if isinstance(file, int) else os.open(file, os.O_RDONLY | system.BINARY)
         try:
-            match = SEAL.match(os.pread(handle, 128, 0))
+            match = SEAL.match(system.read_at(handle, 128, 0))
         finally:
             if handle is not file:
                 os.close(handle)
@@ -275,17 +271,31 @@ def listed(folder: Path, pattern: str = "*") -> list[Path]:
         return []
 
 
-def remove(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it; nothing if there is none."""
+def remove(path: Path, *, later: bool = False) -> None:
+    """Remove a file, or a folder with all that is in it; nothing if there is none. If `later` is possible, too, files stay that the system
+    does not remove because they are open."""
+    _let_go(path)
     try:
         if path.is_dir() and not path.is_symlink():
             for inner in listed(path):
-                remove(inner)
+                remove(inner, later=later)
             path.rmdir()
         else:
             path.unlink()
     except FileNotFoundError:
         pass
+    except OSError:
+        if not (later and system.OPEN_FILES_STAY):
+            raise
+
+
+def rename(source: Path, target: Path) -> None:
+    """Give a folder another name; an empty folder of that name gives way."""
+    _let_go(source)
+    if system.OPEN_FILES_STAY:
+        with suppress(OSError):
+            target.rmdir()  # other systems do so themselves
+    patiently(source.rename, target)
 
 
 def copy(source: Path, target: Path) -> None:
@@ -306,7 +316,7 @@ def write_lock(directory: Path) -> Iterator[None]:
     Raises IndexBusy: another process holds it.
     """
     file = _locked(directory)
-    try:
+    with _until_let_go(directory / LOCK, file.fileno(), file.close):
         file.seek(0)
         file.truncate()
         file.write(f"process {os.getpid()} on {socket.gethostname()}")  # for whoever is refused; the lock itself is the system's
@@ -316,10 +326,33 @@ def write_lock(directory: Path) -> Iterator[None]:
             sync_file(directory.parent)
         sync_file(directory)
         yield
-    finally:
+
+
+@contextmanager
+def _until_let_go(path: Path, handle: int, close: Callable[[], object]) -> Iterator[None]:
+    """Unlock and close a file when the block ends, or earlier, see `_let_go`."""
+    with ExitStack() as lock:
+        lock.callback(close)
         # closing the file is not enough: a child that a library has just forked may still hold it open
-        fcntl.flock(file, fcntl.LOCK_UN)
-        file.close()
+        lock.callback(partial(_unlock, handle))
+        _locks[path.absolute()] = lock
+        try:
+            yield
+        finally:
+            _locks.pop(path.absolute(), None)
+
+
+def _unlock(handle: int) -> None:
+    with suppress(OSError):
+        system.unlock(handle)
+
+
+def _let_go(path: Path) -> None:
+    """Close what this process has locked of a file, or in a folder, that is about to go, where the system does not let it go otherwise.
+    Another process may take the lock then, and the file stays."""
+    if system.OPEN_FILES_STAY:
+        for locked in [locked for locked in _locks if locked.is_relative_to(path.absolute())]:
+            _locks.pop(locked).close()
 
 
 @contextmanager
@@ -343,9 +376,9 @@ def _locked(directory: Path) -> IO[str]:
     while True:
         make_folder(directory)
         with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
-            file = open_files.enter_context(path.open("a+", encoding="utf-8"))
+            file = open_files.enter_context(path.open("a+", encoding="utf-8", newline="\n"))
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                system.lock(file.fileno())
             except BlockingIOError as error:
                 file.seek(0)
                 raise IndexBusy(str(directory), file.read(200).strip()) from error
@@ -361,7 +394,10 @@ def remove_lock(directory: Path) -> None:
     for path in listed(directory, ".*.tmp"):
         if TEMPORARY.fullmatch(path.name):
             remove(path)
-    (directory / LOCK).unlink()
+    if system.OPEN_FILES_STAY:
+        remove(directory / LOCK, later=True)
+    else:
+        (directory / LOCK).unlink()
     with suppress(OSError):
         directory.rmdir()
 
@@ -374,23 +410,19 @@ def claimed(path: Path) -> Iterator[None]:
         FileNotFoundError: it is gone.
         IndexBusy: the other process goes on.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # for writing, or a network file system has no lock to give
-    try:
+    handle = os.open(path, os.O_RDWR | system.BINARY)  # for writing, or a network file system has no lock to give
+    with _until_let_go(path, handle, partial(os.close, handle)):
         _wait_for(handle, path)
         if not os.path.samestat(os.fstat(handle), path.stat()):
             raise FileNotFoundError(path)
         yield
-    finally:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_UN)  # see `write_lock`
-        os.close(handle)
 
 
 def _wait_for(handle: int, path: Path) -> None:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(handle)
             return
         except BlockingIOError as error:
             if time.monotonic() > end:
@@ -404,24 +436,13 @@ def hold(path: Path) -> int:
     """Open a file for as long as what it stands for is in use: until the descriptor is closed, `retire` leaves it, in any process.
     Raises FileNotFoundError: it is gone.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = patiently(os.open, path, os.O_RDONLY | system.BINARY)
     try:
         with suppress(OSError):  # a file system without locks: there nothing can be held
-            fcntl.flock(handle, fcntl.LOCK_SH)
+            system.share(handle)
         if not os.path.samestat(os.fstat(handle), path.stat()):
             raise FileNotFoundError(path)
     except BaseException:
         os.close(handle)
         raise
     return handle
-
-
-def retire(path: Path) -> bool:
-    """Remove a file unless somebody holds it, see `hold`; says whether it is gone."""
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        path.unlink()  # while it is locked: who opened it meanwhile sees that it has gone
-    return True

@@ -331,7 +331,7 @@ class Build:
             return
         pending.clear()
         if not (self.directory / MANIFEST).exists():
-            remove(self.directory / SHARDS)
+            remove(self.directory / SHARDS, later=True)
             remove_lock(self.directory)
 
 

@@ -7,8 +7,6 @@ another one the first rows of up to 16 files are read, and all rows counted.
 from __future__ import annotations
 
 import math
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +20,7 @@ import pyarrow as pa
 
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
+from ..base.system import peak_memory
 from ..encoders import has_tokens, packing_of, reads_texts
 from ..files.schema import concat, integers
 from ..files.streams import size_of
@@ -195,7 +194,7 @@ def _estimated(sample: _Sample, settings: BuildSettings, components: BuildCompon
     shards = math.ceil(papers / shard)
     ann = resident_bytes(dense if dense in NAMED else "flat", shard, dim) if dim and dense != "flat" else 0
     growth = paper_bytes + MEMORY_OF_POSTINGS * sum(large.files.get(name, 0) for name in WORDS) / large.papers
-    memory = _peak_memory() + ID_MEMORY * papers + growth * (shard - large.papers) + MEMORY_OF_ANN * ann
+    memory = peak_memory() + ID_MEMORY * papers + growth * (shard - large.papers) + MEMORY_OF_ANN * ann
     if components.analyzer is not None and not reads_texts(encoder) and (processes := processes_for([shard] * shards)) > 1:
         memory += processes * (PROCESS_MEMORY + growth * shard)
         per_paper *= 2 / (1 + processes)  # what is read, and written at the end, is not divided
@@ -215,7 +214,7 @@ def _estimated(sample: _Sample, settings: BuildSettings, components: BuildCompon
 
 def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
     """The two largest shards that were made of papers of the sample, of rising size until it takes long enough to tell the speed."""
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+    with tempfile.TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as folder:
 
         def made(name: str, papers: int) -> _Trial:
             rows = np.unique(np.linspace(0, len(sample.papers) - 1, papers).astype(np.int64))
@@ -230,11 +229,3 @@ def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None,
         while large.seconds < LONG_ENOUGH and large.papers < len(sample.papers):
             small, large = large, made(str(large.papers), 4 * large.papers)
     return small, large
-
-
-def _peak_memory() -> int:
-    """The most bytes that this process has had in memory."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage also remembers the process that this one was forked from
-        return 1024 * next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..base.errors import SciretrieveError, Unavailable
+from ..base.system import INHERITS_DESCRIPTORS
 from ..encoders.runtimes import threads
 from ..protocols import Advance, Result, Task
 
@@ -26,10 +27,12 @@ LEAST_PAPERS = 10_000
 
 
 def processes_for(shards: Iterable[int]) -> int:
-    """How many processes fill shards of so many papers best; 1 where other processes would gain nothing."""
+    """How many processes fill shards of so many papers best; 1 where others would gain nothing, or cannot be given a connection."""
+    if not (sys.executable and INHERITS_DESCRIPTORS):
+        return 1
     sizes = list(shards)
     most = PAPERS_AT_ONCE // max(sizes, default=1)
-    return max(1, min(threads(), len(sizes), most, sum(sizes) // LEAST_PAPERS)) if sys.executable else 1
+    return max(1, min(threads(), len(sizes), most, sum(sizes) // LEAST_PAPERS))
 
 
 class LocalWorkers:
@@ -37,7 +40,7 @@ class LocalWorkers:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._processes: dict[Connection[Any, Any], subprocess.Popen[bytes]] = {}
+        self._processes: dict[Any, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +75,7 @@ class LocalWorkers:
                     numbers[connection] = following[0]
                     self._give(connection, following[1])
 
-    def _started(self) -> Connection[Any, Any]:
+    def _started(self) -> Any:
         ours, theirs = Pipe()
         with theirs:
             self._processes[ours] = subprocess.Popen(

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from ..base.errors import InvalidRequest
 from ..encoders import compared
-from ..files.writing import listed, remove, sync_file, write_lock
+from ..files.writing import listed, remove, rename, sync_file, write_lock
 from ..matching.late import write_packing
 from ..matching.sharding import Share
 from ..options import BuildSettings, changed
@@ -127,7 +127,7 @@ def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joine
             for part in parts:
                 for place in part.places:
                     if not pending.folder(place).is_dir():
-                        part.folder(place).rename(pending.folder(place))
+                        rename(part.folder(place), pending.folder(place))
             sync_file(pending.folder(0).parent)
             publish(pending, {name: plan[name] for name in PLAN}, first.state.get("metric"), None, listener)
             remove(directory / PARTS)

@@ -9,11 +9,11 @@ import hmac
 import logging
 import re
 import secrets
-import signal
 from pathlib import Path
 
 from starlette.datastructures import Headers
 
+from ..base import system
 from ..base.errors import InvalidRequest, NotFound, SciretrieveError
 from ..base.wording import counted
 from ..files.writing import replaced
@@ -53,7 +53,7 @@ class AccessTokens:
 
 def reread_at_hangup(tokens: AccessTokens | None) -> None:
     """From now on SIGHUP has the tokens read again, where there are any, and does not end the process."""
-    signal.signal(signal.SIGHUP, lambda *_: tokens.reload() if tokens is not None else None)
+    system.at_hangup(lambda: tokens.reload() if tokens is not None else None)
 
 
 def new_token(path: Path, name: str) -> str:

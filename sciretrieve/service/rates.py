@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 import struct
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+
+from ..base import system
 
 PLACES = 1 << 14
 """Clients that are counted, of which each has a place in the table, 24 bytes."""
@@ -27,7 +28,7 @@ class Rates:
     def __init__(self, rate: int, path: Path | None = None) -> None:
         """Count in a file that `make_table` made, together with other processes; without one, alone."""
         self._rate = rate
-        self._file = -1 if path is None else os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._file = -1 if path is None else os.open(path, os.O_RDWR | system.BINARY)
         self._table = mmap.mmap(self._file, PLACES * PLACE.size)
         if path is not None:
             weakref.finalize(self, os.close, self._file)
@@ -52,11 +53,11 @@ class Rates:
         if self._file < 0:
             yield
             return
-        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        system.lock(self._file, wait=True)
         try:
             yield
         finally:
-            fcntl.lockf(self._file, fcntl.LOCK_UN)
+            system.unlock(self._file)
 
 
 def make_table(path: Path) -> Path:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import resource
-import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -22,6 +19,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
+from ..base import system
 from ..base.errors import InvalidRequest, WordsAlone
 from ..query.ranking.reranking import open_reranker
 from .access import reread_at_hangup
@@ -108,12 +106,12 @@ def serve(
     listening = listen(host, port)
     if listens is not None:
         listens(listening.getsockname()[1])
-    _allow_files()
+    system.allow_files()
     if workers == 1:
         uvicorn.Server(config(app, proxies)).run([listening])
         return
     app.state.service.library.close()
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-") as counts:
+    with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-", ignore_cleanup_errors=True) as counts:
         os.environ[SHARED] = counts
         started = partial(make, make_table(Path(counts) / "rates"))
         _Processes(config(started, proxies, factory=True, workers=workers), [listening]).run()
@@ -126,7 +124,7 @@ class _Processes(Multiprocess):
         """SIGHUP has come."""
         for process in self.processes:
             if process.pid is not None:
-                os.kill(process.pid, signal.SIGHUP)
+                system.hang_up(process.pid)
 
 
 def trusted(proxies: Sequence[str]) -> list[str]:
@@ -167,10 +165,3 @@ def config(app: FastAPI | Callable[[], FastAPI], proxies: Sequence[str] = (), **
         timeout_worker_healthcheck=60,
         **others,
     )
-
-
-def _allow_files() -> None:
-    """Let the process have as many connections as the system allows it."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

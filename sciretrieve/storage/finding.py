@@ -17,6 +17,7 @@ from typing import Literal
 
 from ..base.choices import MODES, Mode
 from ..base.errors import CorruptData, InvalidRequest, NotFound
+from ..base.system import owner, user
 from ..config import home, setting
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest
 
@@ -180,7 +181,7 @@ def _above() -> Iterator[Path]:
     yield Path(FOLDER)
     here, top = Path.cwd(), home()
     for below, folder in pairwise([here, *here.parents]):
-        if below == top or owner(folder) != os.geteuid():
+        if below == top or owner(folder) != user():
             return
         yield folder / FOLDER
 
@@ -191,14 +192,7 @@ def _of_others() -> list[Path]:
 
 
 def _is_trusted(path: Path) -> bool:
-    return owner(path) in (os.geteuid(), ROOT)
-
-
-def owner(path: Path) -> int | None:
-    """The id of the user who owns a file or folder, of a link that of the link; None if there is none, or it may not be looked at."""
-    with suppress(OSError):
-        return path.lstat().st_uid
-    return None
+    return owner(path) in (user(), ROOT)
 
 
 def _own() -> Iterator[Path]:

@@ -271,7 +271,7 @@ class Pending:
     def clear(self) -> None:
         """Remove it with all its shards, which nobody misses."""
         for folder in self._folders:
-            remove(folder)
+            remove(folder, later=True)
         self.end()
         sync_file(self.directory)
 

@@ -5,9 +5,11 @@ It is apart from committing, and can be left out or repeated at any time. A gene
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..base import system
 from ..base.errors import CorruptData
 from ..files.writing import TEMPORARY, listed, remove, retire, sync_file
 from ..protocols import Progress
@@ -35,6 +37,8 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     The caller holds the write lock. What goes with the oldest generations: the manifests of commits that did not come to their end, and
     those that are damaged, since nothing can open them.
     """
+    if system.OPEN_FILES_STAY:
+        gc.collect()  # what this process has mapped and does not use any more
     current = read_manifest(directory) if (directory / MANIFEST).exists() else None
     works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
     kept = [] if current is None else [current, *_kept(directory, current, keep)]
@@ -53,18 +57,18 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
         if is_kept:
             _keep(directory, folder, names | {f"{SHARDS}/{folder.name}/shard.json"})
         elif not any(pending is not None and pending.has(name) for pending in works.values()):
-            remove(folder)
+            remove(folder, later=True)
     _keep(directory, directory / "encoder", names)
     for folder in listed(directory / "lexical"):
         if not any(file.startswith(f"lexical/{folder.name}/") for file in names):
-            remove(folder)
+            remove(folder, later=True)
     for folder in (directory, directory / GENERATIONS):
         for path in listed(folder, "*.tmp"):
             if TEMPORARY.fullmatch(path.name):
-                remove(path)
+                remove(path, later=True)
     for kind, pending in works.items():
         for path in listed(directory, f"{kind}.*") if pending is None else ():
-            remove(path)
+            remove(path, later=True)
 
 
 def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
@@ -80,11 +84,11 @@ def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
                 continue
             except CorruptData:
                 pass
-        remove(path)
+        remove(path, later=True)
 
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:
     """Remove everything from a folder except these names, which are paths within the index."""
     for path in listed(folder):
-        if str(path.relative_to(directory)) not in names:
-            remove(path)
+        if path.relative_to(directory).as_posix() not in names:
+            remove(path, later=True)

@@ -133,7 +133,7 @@ def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SI
             _check_type(dense, min(shard_size, count), dim, metric)
         if len(rows) < len(index):
             listener.note(f"taking {len(rows):,} of {len(index):,} papers, evenly from all")
-        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as folder:
             shards = _copied(papers, Path(folder), shard_size, metric)
             scope = Scope(count)
             queries = Gathered(snapshot.vectors, rows[is_query])[:]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..base.choices import check_choice, command_line
 from ..base.errors import InvalidRequest
 from ..encoders.resolving import is_path
-from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, work_lock, write_json
+from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, rename, sync_file, work_lock, write_json
 from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
@@ -245,7 +245,7 @@ def _trained(
         sync_file(path)
     if target.exists():
         remove(target)
-    folder.rename(target)
+    rename(folder, target)
     sync_file(target.parent)
     for name in (CHECKPOINT, BEST, PLAN, LIBRARY):
         remove(partial / name)

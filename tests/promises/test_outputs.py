@@ -25,7 +25,7 @@ APART = {
     "storage/shards/filling.py": "the same",
     "training/learning/students/whole.py": "into a folder that gets its name at the end",
     "encoders/conversion.py": "the same",
-    "matching/dense/unpacking.py": "to a descriptor",
+    "matching/dense/unpacking.py": "to its standard output",
     "service/assistants/running.py": "the same",
 }
 """Modules that write files by themselves, and what they write to."""

@@ -11,6 +11,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound
+from sciretrieve.base.system import owner
 from sciretrieve.storage import finding
 from sciretrieve.storage.finding import chosen, found, listing, several
 
@@ -85,7 +86,7 @@ def test_a_home_is_the_same_by_a_link_and_the_root_where_there_is_none(put, deep
 def given_to(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     """Gives a file or folder to another user, as root might."""
     owners: dict[Path, int] = {}
-    actual = finding.owner
+    actual = owner
     monkeypatch.setattr(finding, "owner", lambda path: owners.get(path.absolute()) if path.absolute() in owners else actual(path))
     return owners.__setitem__
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...base.errors import InvalidRequest
-from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, work_lock
+from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, rename, sync_file, work_lock
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def new_folder(target: Path) -> Iterator[Path]:
                 sync_file(folder)
             make_folder(target.parent)
             remove_lock(partial)
-            partial.rename(target)
+            rename(partial, target)
             sync_file(target.parent)
         except BaseException:
             remove(partial)

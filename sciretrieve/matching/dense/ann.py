@@ -115,7 +115,7 @@ def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
     faiss = load_faiss()
 
     vectors = np.random.default_rng(0).standard_normal((count, dim), np.float32)
-    with tempfile.TemporaryDirectory() as folder, _silenced():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _silenced():
         path = str(Path(folder) / "trial.faiss")
         faiss.write_index(_filled(vectors, factory, metric), path)
         index = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC)

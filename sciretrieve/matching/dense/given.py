@@ -60,18 +60,17 @@ def read_given(path: Path) -> GivenIndex:
     load_faiss()
     memory = MEMORY + MEMORY_SHARE * path.stat().st_size
     with tempfile.TemporaryFile() as file:
-        arguments = [str(Path(__file__).with_name("unpacking.py")), str(path.absolute()), str(memory), str(file.fileno())]
+        arguments = [str(Path(__file__).with_name("unpacking.py")), str(path.absolute()), str(memory), tempfile.gettempdir()]
         process = subprocess.run(
             [sys.executable, "-P", *arguments],
             env={**os.environ, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[file.fileno()],
+            stdout=file,
+            stderr=subprocess.PIPE,
             check=False,
         )
         try:
-            facts = json.loads(process.stdout.splitlines()[-1])
+            facts = json.loads(process.stderr.splitlines()[-1])
         except (IndexError, ValueError):
             code = process.returncode
             end = signal.Signals(-code).name if -code in set(signal.Signals) else f"exit code {code}"

@@ -3,10 +3,10 @@
 FAISS trusts what it reads: a damaged file can crash it, or make it ask for any amount of memory. Here that ends this process alone.
 It is run by its path, and so imports nothing of the package.
 
-    python -P unpacking.py FILE MEMORY DESCRIPTOR
+    python -P unpacking.py FILE MEMORY FOLDER
 
-MEMORY is in bytes. To the open file DESCRIPTOR go n numbers (int64), then n vectors (float32, of one dimension); to standard output
-a line of JSON, of these or of the reason why not.
+MEMORY is in bytes. Standard output is a file in FOLDER: to it go n numbers (int64), then n vectors (float32, of one dimension). The last
+line of standard error is JSON, of these or of the reason why not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -36,12 +36,17 @@ class RefusedIndex(Exception):
 
 def main() -> None:
     """Read, write, and say what was written."""
-    path, memory, descriptor = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
-        with suppress(OSError, ValueError):  # the system has a lower one, or knows none
-            resource.setrlimit(limit, (most, most))
+    path, memory, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    if sys.platform != "win32":  # which has no such limits
+        import resource
+
+        for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
+            with suppress(OSError, ValueError):  # the system has a lower one, or knows none
+                resource.setrlimit(limit, (most, most))
+    descriptor = os.dup(1)
+    os.dup2(2, 1)  # what FAISS prints is none of the file's
     try:
-        facts = _unpack(path, descriptor)
+        facts = _unpack(path, descriptor, folder)
     except RefusedIndex as refusal:
         facts = {"refused": str(refusal)}
     except MemoryError:
@@ -50,7 +55,7 @@ def main() -> None:
         facts = {"refused": f"has vectors that cannot be written to the folder for temporary files ({error.strerror}); set TMPDIR"}
     except Exception as error:  # all else that a damaged index leads to, in FAISS or in what NumPy makes of it
         facts = {"refused": f"gives no vectors ({_reason(error)}); write it again, or an index of another type"}
-    os.write(1, f"\n{json.dumps(facts)}\n".encode())  # who started this process reads it
+    os.write(2, f"\n{json.dumps(facts)}\n".encode())  # who started this process reads it
     os._exit(0)  # what a damaged index destroys when it is freed need not be known
 
 
@@ -60,7 +65,7 @@ def _reason(error: Exception) -> str:
     return re.split(r" at \S+:\d+: ", lines[-1])[-1].rsplit("' failed: ", 1)[-1].removeprefix("Error: ").strip()
 
 
-def _unpack(path: str, descriptor: int) -> dict[str, Any]:
+def _unpack(path: str, descriptor: int, folder: str) -> dict[str, Any]:
     import faiss
 
     whole = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
@@ -77,8 +82,7 @@ def _unpack(path: str, descriptor: int) -> dict[str, Any]:
         numbers = id_map[positions]
     else:
         numbers = positions
-    folder = os.fstatvfs(descriptor)
-    size, free = count * (8 + 4 * dim), folder.f_bavail * folder.f_frsize
+    size, free = count * (8 + 4 * dim), shutil.disk_usage(folder).free
     if size > free:
         sizes = f"{size / 1e9:,.1f} GB of vectors, and the folder for temporary files has {free / 1e9:,.1f} GB left"
         raise RefusedIndex(f"gives {sizes}; set TMPDIR to another folder")

@@ -55,7 +55,7 @@ class Rejections(Tally):
             if is_first:
                 self.path.unlink(missing_ok=True)  # which may be a link to another file
             # ids, reasons and paths may hold bytes that are not UTF-8 as lone surrogates, which such escapes stand for in JSON, too
-            with self.path.open("x" if is_first else "a", encoding="utf-8", errors="backslashreplace") as file:
+            with self.path.open("x" if is_first else "a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
 
 

@@ -59,7 +59,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
     Raises InvalidRequest: the file is no library of Zotero, or is damaged.
     """
     number = 0
-    with tempfile.TemporaryDirectory() as folder, as_file(path) as library_file:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, as_file(path) as library_file:
         copy = Path(folder) / NAME
         shutil.copyfile(library_file, copy)
         if (journal := journal_of(path)).is_file():

@@ -25,7 +25,7 @@ from ...base.types import Paper, Vectors
 from ...encoders import check_golden, encode_packed, late, reopen_encoder
 from ...encoders.ahead import make_ahead
 from ...files.schema import texts_of
-from ...files.writing import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
+from ...files.writing import HEADER, array_header, claimed, describe, read_sealed, rename, sync_file, write_sealed
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
@@ -171,7 +171,7 @@ def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int
     facts = ShardFacts(folder.name, papers, files, truncated, 0, sources)
     write_sealed(partial / SHARD_FACTS, asdict(facts))
     sync_file(partial)
-    partial.rename(folder)
+    rename(partial, folder)
     sync_file(folder.parent)
     return facts
 

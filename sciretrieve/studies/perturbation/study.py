@@ -232,7 +232,7 @@ def robustness(
         papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
         if len(papers) < FEWEST:
             raise InvalidRequest(f"{name} has {len(papers)} papers with a title and an abstract; at least {FEWEST} are needed")
-        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as folder:
             work = _Work(papers, seed, reader, settings, options, modes, Path(folder), listener)
             return Study(name, reader.name if reader else None, len(papers), available, seed, work.tasks(), work.classes(), work.space())
 
