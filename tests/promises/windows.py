@@ -180,7 +180,7 @@ def _refuse() -> None:
 
     real_flags = _flags(fcntl.fcntl)
     changed: dict[str, Any] = {name: changing(name) for name in ("remove", "truncate", "unlink")}
-    changed |= {"rename": changing("rename", 1), "replace": changing("replace", 1), "mkdir": mkdir, "open": open_, "fsync": fsync}
+    changed.update(rename=changing("rename", 1), replace=changing("replace", 1), mkdir=mkdir, open=open_, fsync=fsync)
     vars(os).update(changed)
     vars(io)["open"] = vars(builtins)["open"] = open_text
 
