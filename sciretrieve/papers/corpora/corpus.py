@@ -22,7 +22,7 @@ from ...files.streams import STDIN, blocks, is_compressed
 from ...options import ColumnMap
 from . import zotero_library
 from .dialects import plain
-from .formats import SUFFIXES, format_of, suffix_of
+from .formats import ANY_SUFFIXES, SUFFIXES, format_of, looks_like_papers, suffix_of
 from .jsonl import BEIR_NAMES
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
@@ -282,20 +282,34 @@ def _directory(path: Path) -> Sequence[Path]:
         if (path / name).is_file():
             return [path / name]
     files: list[Path] = []
+    others: list[str] = []
     for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))):
         if _is_of_several(file):
             files += _archive(file)
         elif _may_have_papers(file):
             files.append(file)
+        else:
+            others.append(str(file.relative_to(path)))
     if not files:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
+    _warn_of(path, others)
     return files
 
 
 def _may_have_papers(file: Path) -> bool:
-    """Whether a file of a directory is read: it has the suffix of a format, or is compressed and has none, as in OpenAlex's snapshot."""
+    """Whether a file of a directory or a .zip is read: it has the suffix of a format, or one that says nothing, and looks like papers."""
     suffix = suffix_of(file)
-    return suffix in SUFFIXES or (not suffix and is_compressed(file))
+    if suffix not in ANY_SUFFIXES:
+        return suffix in SUFFIXES
+    is_of_snapshot = not suffix and archives.place(file) is None and is_compressed(file)  # as in OpenAlex's
+    return is_of_snapshot or looks_like_papers(file)
+
+
+def _warn_of(path: Path, names: Sequence[str]) -> None:
+    """Name files that are left out."""
+    if names:
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        LOG.warning("of %s these files are not read: %s%s", path, ", ".join(names[:3]), more)
 
 
 def _is_of_several(path: Path) -> bool:
@@ -311,13 +325,10 @@ def _archive(path: Path) -> Sequence[Path]:
     files = archives.names(path)
     names = sorted(files)
     corpora = [name for name in names if Path(name).name in BEIR_NAMES and str(Path(name).with_name("queries.jsonl")) in files]
-    read = corpora or [name for name in names if suffix_of(path / name) in SUFFIXES and not Path(name).name.startswith((".", "_"))]
+    read = corpora or [name for name in names if not Path(name).name.startswith((".", "_")) and _may_have_papers(path / name)]
     if not read:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
-    others = sorted(files.keys() - set(read))
-    if others:
-        more = f" and {len(others) - 3:,} more" if len(others) > 3 else ""
-        LOG.warning("of %s these files are not read: %s%s", path, ", ".join(others[:3]), more)
+    _warn_of(path, sorted(files.keys() - set(read)))
     return [path / name for name in read]
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import io
 import itertools
 import logging
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from ...files.streams import read_bytes
+from ...base.errors import InvalidRequest
+from ...files.streams import LONGEST_LINE, blocks, open_binary, read_bytes
 
 LOG = logging.getLogger(__name__)
 UNICODE = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
@@ -37,11 +41,54 @@ def read_text(path: Path) -> str:
     Raises InvalidRequest: the source cannot be decompressed, or is too large.
     """
     data = read_bytes(path)
-    if data.isascii():
+    if data.isascii() and not _unicode_of(data):
         return data.decode()
-    has_mark = any(data.startswith(mark) for mark in UNICODE.values())
-    telling = data if has_mark else b"\n".join(line for line in data.split(b"\n") if not line.isascii())
+    telling = data if _unicode_of(data) else b"\n".join(line for line in data.split(b"\n") if not line.isascii())
     return data.decode(encoding_of(path, telling[:SAMPLE]), errors=ESCAPED)
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a source as texts without their ends, which may be those of any system, and without marks of byte order. Broken bytes
+    become lone surrogates. Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
+    """
+    encoding = encoding_of(path, _telling(path))
+    number = 0
+    try:
+        with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED) as text:
+            for line in iter(partial(text.readline, LONGEST_LINE), ""):
+                number += 1
+                if len(line) >= LONGEST_LINE:
+                    raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
+                yield line.lstrip("\ufeff").removesuffix("\n")
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read after line {number}: {error}") from error
+
+
+def _telling(path: Path) -> bytes:
+    """The bytes of a source that tell its encoding: its beginning if that has a mark, else some lines that are not ASCII."""
+    telling = b""
+    for number, block in enumerate(blocks(path)):
+        if number == 0 and _unicode_of(block):
+            return block[:SAMPLE]
+        if not block.isascii():
+            telling += b"\n".join(line for line in block.split(b"\n") if not line.isascii())[: SAMPLE - len(telling)]
+        if len(telling) >= SAMPLE:
+            break
+    return telling
+
+
+def _unicode_of(head: bytes) -> str | None:
+    """The encoding that a beginning says itself: by a mark, or by the zeros that plain letters have in two bytes."""
+    marked = next((encoding for encoding, mark in UNICODE.items() if head.startswith(mark)), None)
+    if marked is None and len(head) > 3 and head[1] == head[3] == 0 != head[0]:
+        return "utf-16-le"
+    return "utf-16" if marked == "utf-16-be" else marked
+
+
+def in_utf8(head: bytes) -> bytes:
+    """The beginning of a source in UTF-8 and without a mark, if it says itself that it is Unicode; else as it is."""
+    encoding = _unicode_of(head)
+    return head.decode(encoding, errors="ignore").encode() if encoding else head
 
 
 def encoding_of(path: Path, head: bytes) -> str:
@@ -54,9 +101,8 @@ def encoding_of(path: Path, head: bytes) -> str:
 
 def _likeliest(head: bytes) -> str:
     """The encoding of a text that begins so: UTF-8 unless it has more broken bytes than letters beyond ASCII, else the likeliest one."""
-    for encoding, mark in UNICODE.items():
-        if head.startswith(mark):
-            return "utf-16" if encoding == "utf-16-be" else encoding
+    if encoding := _unicode_of(head):
+        return encoding
     text = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape").decode(head)
     broken_count = sum("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else 0
     if broken_count <= sum(char > "\x7f" for char in text) - broken_count:

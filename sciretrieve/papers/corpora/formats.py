@@ -17,9 +17,26 @@ from pathlib import Path
 from ...base.errors import InvalidRequest
 from ...files.schema import letters
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
-from . import anthology, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris, spreadsheet, zotero_library
+from . import (
+    anthology,
+    bibtex,
+    delimited,
+    endnote,
+    json_document,
+    jsonl,
+    nbib,
+    parquet,
+    pubmed,
+    refer,
+    refworks,
+    ris,
+    spreadsheet,
+    web_of_science,
+    zotero_library,
+)
 from .bibtex import HEAD
 from .columns import ALIASES
+from .encodings import in_utf8
 from .jsonl import BEIR_NAMES
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 from .xml import root_of
@@ -84,6 +101,11 @@ def _is_table(head: bytes) -> bool:
     return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
 
 
+def _has_lines(look: re.Pattern[bytes]) -> Callable[[bytes], bool]:
+    """Whether a text has such lines, whatever its system ends them with."""
+    return lambda head: look.search(head.replace(b"\r\n", b"\n").replace(b"\r", b"\n")) is not None
+
+
 def _lines(path: Path, header: int = 0) -> int | None:
     return None if is_compressed(path) else sum(block.count(b"\n") for block in blocks(path)) - header
 
@@ -101,7 +123,7 @@ BEIR = Format("BEIR", (".jsonl",), _is_json_lines, _by_rows(jsonl.beir_rows), _l
 EXCEL = Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), _by_rows(spreadsheet.rows))
 JSON = Format("JSON", (".json",), _is_document, _by_rows(json_document.rows))
 BIBTEX = Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, _by_rows(bibtex.rows, has_weak_ids=True))
-RIS = Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), _by_rows(ris.rows, has_weak_ids=True))
+RIS = Format("RIS", (".ris",), _has_lines(ris.LOOK), _by_rows(ris.rows, has_weak_ids=True))
 CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, _by_rows(delimited.rows, untyped=True), partial(_lines, header=1))
 FORMATS = (
     PARQUET,
@@ -111,21 +133,30 @@ FORMATS = (
     JSON,
     BIBTEX,
     RIS,
+    Format("Web of Science", (".ciw", ".isi"), _has_lines(web_of_science.LOOK), _by_rows(web_of_science.rows)),
+    Format("EndNote .enw", (".enw",), _has_lines(refer.LOOK), _by_rows(refer.rows, has_weak_ids=True)),
+    Format("RefWorks", (".refworks",), _has_lines(refworks.LOOK), _by_rows(refworks.rows, has_weak_ids=True)),
     Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, _by_rows(pubmed.rows)),
-    Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, _by_rows(nbib.rows)),
+    Format("PubMed .nbib", (".nbib",), _has_lines(nbib.LOOK), _by_rows(nbib.rows)),
     Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, _by_rows(anthology.rows)),
     Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, _by_rows(endnote.rows, has_weak_ids=True)),
     CSV,
 )
 """In the order in which a file's look is compared with theirs."""
 SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffixes}))
+ANY_SUFFIXES = ("", ".txt")
+"""Suffixes of any format, or of none: such files are read if they look like one."""
+TITLE = re.compile(rb'"(?:\w+_)?(?:title|display_name)"\s*:', re.IGNORECASE)
+PRINTED = re.compile(rb"\A\s*1[.:] .*(?:\r?\n.+)?\b(?:1[89]|20)\d\d\b")
+"""How PubMed's lists begin that are printed for reading, with the journal and the year, and what else is in them."""
+PRINTED_ID = re.compile(rb"^(?:PMID|PMCID|DOI): |\bPMID: \d|\bdoi: 10\.", re.MULTILINE)
 
 
 def format_of(file: Path) -> Format:
     """A file's format. Raises InvalidRequest: it has none that is read here."""
     if file.name in BEIR_NAMES:
         return BEIR
-    head = beginning(file).removeprefix(b"\xef\xbb\xbf")
+    head = in_utf8(beginning(file))
     suffix = suffix_of(file)
     of_suffix = [format for format in FORMATS if suffix in format.suffixes]
     format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), None)
@@ -135,9 +166,20 @@ def format_of(file: Path) -> Format:
     format = format or next(iter(of_suffix), None) or (CSV if _is_table(head) else None)
     if format is None and file == STDIN:
         return JSON_LINES
+    if format is None and PRINTED.match(head) and PRINTED_ID.search(head):
+        raise InvalidRequest(f"{file} is a list as PubMed prints it, without names of fields; save it there as PubMed (.nbib)")
     if format is None:
         raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)})")
     return format
+
+
+def looks_like_papers(file: Path) -> bool:
+    """Whether a file whose suffix says nothing has a format, and if it is JSON, which is anything, a title."""
+    try:
+        format = format_of(file)
+    except InvalidRequest:
+        return False
+    return format not in (JSON, JSON_LINES) or TITLE.search(in_utf8(beginning(file))) is not None
 
 
 def suffix_of(path: Path) -> str:

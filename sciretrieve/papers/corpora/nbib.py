@@ -1,81 +1,99 @@
-"""PubMed's .nbib, which is MEDLINE's format of tagged lines: four letters, a hyphen, and a text that indented lines go on."""
+"""MEDLINE's format, which PubMed calls .nbib and ERIC has a dialect of: four letters, a hyphen, and a text that indented lines go on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 
-from ...files.streams import LONGEST_LINE, lines
-from ..bibliographies.author_names import in_order
-from .raw import Rejected, Row, filled
+from . import tagged
+from .dates import publication
+from .raw import Rejected, Row
+from .tagged import Record, Syntax
+from .tagged_values import addresses, group, medline_name, serials
 
-TAG = re.compile(rb"([A-Z]{2,4}) *- ?(.*)")
-START = re.compile(rb"\s*PMID- ?\d")
-COLUMNS = {
-    "id": "PMID",
-    "title": "TI",
-    "abstract": "AB",
-    "year": "DP",
+SYNTAX = Syntax(
+    "MEDLINE's format",
+    tag=re.compile(r"([A-Z]{2,4}) *- ?(.*)"),
+    first=frozenset({"PMID"}),
+    titles=frozenset({"TI", "BTI"}),
+    between=re.compile(r"\s*</?pre\b[^>]*>\s*$"),
+    is_parted=True,
+    is_indented=True,
+)
+LOOK = re.compile(rb"^(?:PMID- ?\d|OWN ?- [A-Z]|OID ?- E[DJ]\d)", re.MULTILINE)
+DOI = re.compile(r"(10\.\S+) \[doi\]")
+LAST_STOP = re.compile(r"(?<!\.)(?<!\b[A-Z]\.[A-Z])\.(?=\]?$)")
+"""The full stop that PubMed ends each title with; not that of U.S."""
+DETAILS = {
     "venue": "JT",
-    "pmid": "PMID",
     "pmcid": "PMC",
     "volume": "VI",
     "number": "IP",
     "pages": "PG",
     "journal_abbreviation": "TA",
+    "publisher": "PB",
+    "edition": "EN",
+    "series": "CTI",
+    "accession_number": "OID",
 }
-"""Columns with one text, and their tags; all other tags are columns by their own names, `nbib_au` and so on."""
-LISTS = {"type": "PT", "keywords": "OT", "mesh": "MH", "language": "LA", "issn": "IS"}
-DOI = re.compile(r"(10\.\S+) \[doi\]")
+"""Columns with one text, and their tags."""
+LISTS = {"type": "PT", "keywords": "OT", "mesh": "MH"}
+USED = (
+    *(*DETAILS.values(), *LISTS.values(), "PMID", "TI", "TT", "BTI", "AB", "OAB", "FAU", "AU", "CN", "FED", "ED", "DP", "LA"),
+    *("IS", "ISBN", "ISSN"),
+)
+"""All other tags are columns by their own names, `nbib_ad` and so on."""
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
-    """Yield the records. Raises InvalidRequest: the file cannot be decompressed."""
-    for number, (record, size) in enumerate(_records(path), 1):
-        tags = _tags(record) if size <= LONGEST_LINE else f"more than {LONGEST_LINE >> 20} MB in one record"
-        yield number, Rejected(str(path), number, tags) if isinstance(tags, str) else _row(tags)
+    """Yield the records. Raises as `tagged.rows`."""
+    return tagged.rows(path, SYNTAX, _row)
 
 
-def _records(path: Path) -> Iterator[tuple[list[bytes], int]]:
-    """The lines of each record, which begins with its PMID or after an empty line, and their bytes; of too many bytes, a few lines."""
-    record, size, has_id = list[bytes](), 0, False
-    for line in chain(lines(path), [b""]):
-        is_id = (tag := TAG.match(line)) is not None and tag[1] == b"PMID"
-        if record and (not line.strip() or (is_id and has_id)):
-            yield record, size
-            record, size, has_id = [], 0, False
-        if line.strip():
-            size, has_id = size + len(line), has_id or is_id
-            if size <= LONGEST_LINE:
-                record.append(line)
-            else:
-                del record[1:]
+def bare_title(title: str) -> str:
+    """A title without the full stop that PubMed puts behind it."""
+    return LAST_STOP.sub("", title)
 
 
-def _tags(record: Sequence[bytes]) -> dict[str, list[str]] | str:
-    """A record's texts by tag, or what is wrong with it."""
-    texts: dict[str, list[list[bytes]]] = {}
-    parts: list[bytes] = []
-    for line in record:
-        if tag := TAG.match(line):
-            parts = [tag[2].strip()]
-            texts.setdefault(tag[1].decode(), []).append(parts)
-        elif line[:1] == b" " and texts:
-            parts.append(line.strip())
-        else:
-            return f"not a line of MEDLINE's format: {line[:60].decode(errors='replace')!r}"
-    return {tag: [b" ".join(parts).decode(errors="surrogateescape") for parts in of_tag] for tag, of_tag in texts.items()}
+def _row(record: Record) -> dict[str, object]:
+    first, texts = record.first, record.texts
+    year, date = publication([first("DP")])
+    book = bare_title(first("BTI"))
+    title = bare_title(first("TI")) or book or bare_title(first("TT"))
+    original = bare_title(first("TT"))
+    ids = texts("LID", "AID")
+    return {
+        "id": first("PMID", "OID"),
+        "title": title,
+        "abstract": record.paragraphs("AB") or record.paragraphs("OAB"),
+        "year": year,
+        "date": date,
+        "authors": _people(record, "FAU", "AU"),
+        "editors": _people(record, "FED", "ED"),
+        "doi": next((match[1] for match in map(DOI.match, ids) if match), ""),
+        **addresses(text for text in ids if "://" in text),
+        "pmid": first("PMID"),
+        "language": ", ".join(texts("LA")),
+        "original_title": original if original != title else "",
+        **serials(texts("IS", "ISSN", "ISBN"), is_book=False),
+        **{column: first(tag) for column, tag in DETAILS.items()},
+        **{column: texts(tag) for column, tag in LISTS.items()},
+        **({"venue": book} if book and book != title and not first("JT") else {}),
+        **record.others("nbib", *USED),
+    }
 
 
-def _row(tags: Mapping[str, list[str]]) -> Row:
-    row: dict[str, object] = {name: " ".join(tags.get(tag, ())) for name, tag in COLUMNS.items()}
-    row["title"] = row["title"] or " ".join(tags.get("TT", tags.get("BTI", ())))
-    row["authors"] = [in_order(name) for name in tags.get("FAU", tags.get("AU", ()))] + list(tags.get("CN", ()))
-    dois = (DOI.match(text) for tag in ("LID", "AID") for text in tags.get(tag, ()))
-    row["doi"] = next((match[1] for match in dois if match), "")
-    row |= {name: list(tags.get(tag, ())) for name, tag in LISTS.items()}
-    used_tags = {*COLUMNS.values(), *LISTS.values(), "FAU", "CN"}
-    row |= {f"nbib_{tag.lower()}": texts for tag, texts in tags.items() if tag not in used_tags}
-    return filled(row)
+def _people(record: Record, full: str, short: str) -> list[str]:
+    """Names in their order: the full ones, the short ones that have none before them, and those of groups among authors."""
+    tags = (full, short, "CN") if full == "FAU" else (full, short)
+    parts = sorted((place, tag, " ".join(" ".join(lines).split())) for tag in tags for place, lines in record.values.get(tag, ()))
+    names = []
+    before = ""
+    for _, tag, text in parts:
+        if tag == "CN":
+            names.append(group(text))
+        elif tag == full or before != full:
+            names.append(medline_name(text))
+        before = tag
+    return names

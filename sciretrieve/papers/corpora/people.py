@@ -167,6 +167,8 @@ def _turned(text: str) -> str | Name:
     text = " ".join(text.split())
     if "," not in text:
         return text
+    if text.endswith(",") and "," not in text[:-1]:  # an institution, as EndNote has it
+        return Name(literal=text[:-1])
     name = parsed(text.rstrip(", "))
     return name.text if name.literal else name
 

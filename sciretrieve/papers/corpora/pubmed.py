@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from ..bibliographies.author_names import MORE_AUTHORS
+from .dates import publication
+from .nbib import bare_title
 from .raw import Row, Withdrawn, filled
-from .xml import first_text, records, rest_of, text_of
+from .tagged_values import group, medline_name, pages
+from .xml import first_text, plain_of, records, rest_of, text_of
 
 ROOTS = {"PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "MedlineCitationSet", "MedlineCitation"}
 TAGS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation", "DeleteCitation", "DeleteDocument"})
-YEARS = (".//JournalIssue/PubDate/Year", ".//JournalIssue/PubDate/MedlineDate", ".//Book/PubDate/Year", ".//ArticleDate/Year")
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
@@ -29,21 +32,35 @@ def _row(path: Path, number: int, record: Element) -> Row | Withdrawn:
     article = record.find(".//Article")
     body = record if article is None else article
     id = text_of(record.find(".//PMID"))
+    titles = [bare_title(plain_of(body.find(path))) for path in (".//ArticleTitle", ".//BookTitle", ".//VernacularTitle")]
+    title = next(filter(None, titles), "")
+    year, date = publication(_dates(record))
+    abstracts = (body.find("Abstract") if article is not None else record.find(".//Abstract"), record.find(".//OtherAbstract"))
+    authors = [author for authors in body.iterfind(".//AuthorList") if authors.get("Type") != "editors" for author in authors]
     row = {
         "id": id,
-        "title": first_text(body, ".//ArticleTitle", ".//VernacularTitle", ".//BookTitle"),
-        "abstract": _abstract(body.find("Abstract") if article is not None else record.find(".//Abstract")),
-        "year": first_text(record, *YEARS),
+        "title": title,
+        "abstract": next(filter(None, map(_abstract, abstracts)), ""),
+        "year": year,
+        "date": date,
         "venue": first_text(record, ".//Journal/Title", ".//MedlineJournalInfo/MedlineTA", ".//Book/BookTitle"),
-        "authors": [name for author in record.iterfind(".//AuthorList/Author") if (name := _name(author))],
+        "authors": [name for author in authors if (name := _name(author))],
+        MORE_AUTHORS: any(authors.get("CompleteYN") == "N" for authors in body.iterfind(".//AuthorList")),
+        "editors": [name for author in record.iterfind(".//AuthorList[@Type='editors']/Author") if (name := _name(author))],
         "doi": next(filter(None, map(text_of, record.iterfind(".//ELocationID[@EIdType='doi']"))), None) or _id_of_kind(record, "doi"),
         "pmid": id,
         "type": [text_of(kind) for kind in record.iterfind(".//PublicationType")],
         "volume": first_text(record, ".//JournalIssue/Volume"),
         "number": first_text(record, ".//JournalIssue/Issue"),
-        "pages": first_text(record, ".//Pagination/MedlinePgn", ".//Pagination/StartPage"),
-        "issn": first_text(record, ".//Journal/ISSN"),
-        "language": first_text(record, ".//Language"),
+        "pages": first_text(record, ".//Pagination/MedlinePgn") or _pages(record.find(".//Pagination")),
+        "publisher": first_text(record, ".//Book/Publisher/PublisherName"),
+        "address": first_text(record, ".//Book/Publisher/PublisherLocation"),
+        "edition": first_text(record, ".//Book/Edition"),
+        "isbn": first_text(record, ".//Book/Isbn"),
+        "issn": ", ".join(dict.fromkeys(filter(None, map(text_of, record.iterfind(".//Journal/ISSN"))))),
+        "journal_abbreviation": first_text(record, ".//Journal/ISOAbbreviation"),
+        "language": ", ".join(map(text_of, body.iterfind("Language"))),
+        "original_title": titles[2] if titles[2] != title else "",
         "keywords": [text_of(word) for word in record.iterfind(".//KeywordList/Keyword")],
         "mesh": [text_of(heading) for heading in record.iterfind(".//MeshHeading/DescriptorName")],
         "pmcid": _id_of_kind(record, "pmc"),
@@ -53,21 +70,35 @@ def _row(path: Path, number: int, record: Element) -> Row | Withdrawn:
     return {**filled(row), "pubmed": rest_of(record, ".//ArticleTitle", ".//AbstractText")}
 
 
+def _dates(record: Element) -> Iterator[str]:
+    """When a citation was published: in print, else in the web."""
+    for path in (".//JournalIssue/PubDate", ".//Book/PubDate", ".//ArticleDate"):
+        if (date := record.find(path)) is not None:
+            parts = [text_of(date.find(part)) for part in ("Year", "Month", "Day")]
+            is_of_numbers = parts[1].isdecimal()
+            yield text_of(date.find("MedlineDate")) or ("-" if is_of_numbers else " ").join(filter(None, parts))
+
+
+def _pages(pagination: Element | None) -> str:
+    return pages(text_of(pagination.find("StartPage")), text_of(pagination.find("EndPage"))) if pagination is not None else ""
+
+
 def _abstract(abstract: Element | None) -> str:
     """Its parts in paragraphs, each after its label."""
     parts = []
     for part in abstract.iterfind("AbstractText") if abstract is not None else ():
-        label, text = part.get("Label"), text_of(part)
+        label, text = part.get("Label"), plain_of(part)
         parts.append(f"{label}: {text}" if label and text else text)
     return "\n\n".join(filter(None, parts))
 
 
 def _name(author: Element) -> str:
-    """A name in its natural order; a group's as it is."""
-    parts = (author.find("ForeName"), author.find("LastName"), author.find("Suffix"))
-    if parts[0] is None:
-        parts = (author.find("Initials"), *parts[1:])
-    return " ".join(filter(None, map(text_of, parts))) if parts[1] is not None else text_of(author.find("CollectiveName"))
+    """A name with commas between family name, given names and suffix; that of a group, or a single one, with a comma at its end."""
+    family, suffix = text_of(author.find("LastName")), text_of(author.find("Suffix"))
+    given = first_text(author, "ForeName", "Initials")
+    if not family or not given:
+        return group(name) if (name := family or text_of(author.find("CollectiveName"))) else ""
+    return medline_name(f"{family}, {given} {suffix}" if suffix else f"{family}, {given}")
 
 
 def _id_of_kind(record: Element, kind: str) -> str | None:

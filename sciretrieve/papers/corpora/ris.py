@@ -1,68 +1,148 @@
-"""RIS, parsed by rispy: the export format of Zotero, EndNote, Web of Science and many library databases."""
+"""RIS as it is found: of Zotero, EndNote, Web of Science, Scopus, Embase, Ovid, EBSCO, ProQuest, JSTOR, Cochrane and many more."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
-from ...base.errors import InvalidRequest
+from .. import identifiers
 from ..bibliographies.ris_records import RECORD
-from .encodings import read_text
+from . import tagged
+from .dates import publication
 from .raw import Rejected, Row
+from .tagged import Record, Syntax
+from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, pages, people, serials
 
-START = re.compile(r"^(?=TY  - )", re.MULTILINE)
-END = re.compile(r"^ER  -", re.MULTILINE)
+KNOWN = (
+    "TY|A[1-6BDNUV]|B[PT]|C[1-8ANPTY]|D[ABOP]|E[DPT]|I[DS]|J[12AFO]|K[WY]|L[1-4ABK]|M[1-3]|N[12OTV]|OP|P[BGMPTUY]|R[INP]|S[EN-PT]|T[1-3AIT]"
+    "|U[1-5RST]|V[LO]|Y[12R]|DOI|PMID|PMCID|ISSN|ISBN|URL"
+)
+SYNTAX = Syntax(
+    "RIS",
+    # what is no tag of RIS needs the two blanks that a tag of RIS has, as in a text a line may begin with "CI - "
+    tag=re.compile(rf"\s*(?=(?:{KNOWN})\s|[A-Z][A-Z0-9]\s\s)([A-Z][A-Z0-9]{{1,4}})\s+[-–](?:\s|$|(?<=\s\s.))\s*(.*)"),
+    first=frozenset({"TY"}),
+    titles=frozenset({"TI", "T1"}),
+    # not a line of a text that begins with "ER-positive"
+    end=re.compile(r"\s*ER(?:\s*[-–]?\s*$|\s\s+[-–]\s*|\s+[-–]\s*(?=\ufeff?TY\s))(.*)"),
+    between=re.compile(r"\s*(?:Record #?\d+ of \d+|<\d+\.\s*>)\s*$"),
+)
+LOOK = re.compile(rb"^[ \t]*TY[ \t]{1,4}-[ \t]*(?:[A-Z]{3}|\n)|\A\s*<\d+\. ?>\s*VN[ \t]+-", re.MULTILINE)
+"""A record's first line, below whatever stands above it; or that of Ovid's format for EndNote, which has none."""
+BOOKS = {"BOOK", "EBOOK", "EDBOOK", "RPRT"}
+"""The kinds whose second title is that of a series."""
+PARTS = {"CHAP", "ECHAP", "CONF", "CPAPER", "ENCYC", "DICT"}
+"""The kinds whose second title is that of what they are in."""
+THESIS, REPORT, EDITED_BOOK = "THES", "RPRT", "EDBOOK"
+SOURCE = re.compile(r"\s*(?:[.,;]\s*(?:Vol(?:ume)?\.?\s*)?|\s)\(?\d.*")
+"""What Ovid has behind a journal's name: its volume, pages and date."""
+PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.IGNORECASE)
+EMBASE = re.compile(r"embase", re.IGNORECASE)
+PMID = re.compile(r"(?:PMID|PUBMED)\W*(\d{1,8})(?!\d)|(?<!\d)(\d{1,8})\s*\[pmid\]", re.IGNORECASE)
+OWN_TAGS = {"DOI": "DO", "YR": "PY", "SO": "JO", "NO": "IS", "US": "UR", "URL": "UR", "KY": "KW", "ISSN": "SN", "ISBN": "SN"}
+"""Cochrane's and others' own tags, and those of RIS with the same meaning."""
+SIGNS = {"DOI", "YR", "KY", "URL", "ISSN", "ISBN"}
+"""Tags that only their records have."""
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
-    """Yield the records. Raises InvalidRequest: the file is not RIS."""
-    preamble, *records = START.split(read_text(path))
-    if preamble.strip() and not records:
-        raise InvalidRequest(f"{path} cannot be read as RIS: no record begins with a line like `TY  - JOUR`")
-    return ((number, _parsed(path, number, text)) for number, text in enumerate(records, 1))
+    """Yield the records. Raises as `tagged.rows`."""
+    return tagged.rows(path, SYNTAX, _row)
 
 
-def _parsed(path: Path, number: int, text: str) -> Row | Rejected:
-    import rispy
-
-    tags = END.split(text)[0].strip()
-    try:
-        # a record without its end would absorb the next one; so each is parsed separately, with an end
-        (record,) = rispy.loads(f"{tags}\nER  - \n")
-    except (OSError, ValueError, KeyError) as error:
-        return Rejected(str(path), number, f"not a RIS record: {error}")
-    return _row(record) | {RECORD: "\n".join(line.rstrip() for line in tags.splitlines())}
-
-
-def _row(record: dict[str, Any]) -> dict[str, Any]:
-    unknown_tags = record.get("unknown_tag", {})
-
-    def first(*names: str) -> str:
-        values = (record.get(name) or unknown_tags.get(name) for name in names)
-        value = next((value for value in values if value), "")
-        return str(value[0] if isinstance(value, list) else value)
-
-    title = first("title", "primary_title", "translated_title", "BT")
-    year = first("year", "publication_year", "date")
-    # many exporters write no ID tag: a digest of title and year gives the same id on every export
-    digest = blake2b(f"{title}\n{year}".encode(errors="replace"), digest_size=6).hexdigest()
+def _row(record: Record) -> dict[str, object]:
+    first, texts = record.first, record.texts
+    kind = first("TY").upper()
+    title, venue = _title(record, kind), _venue(record, kind)
+    year, date = publication(texts("PY") + texts("YR") + texts("DA") + texts("Y1"))
+    authors, editors = people(texts("A1", "AU")), people(texts("ED", *(() if kind == THESIS else ("A2",))))
+    if kind == EDITED_BOOK and not editors:
+        authors, editors = [], authors
+    doi = doi_in(first("DO", "DOI"), texts("M3", "M1", "N1", "AN", "ID", "C3"), texts("UR", "US", "LK", "L2", "L3", "L1"))
+    start, accession, pmid = first("SP", "BP", "PG"), first("AN", "UT"), _pmid(record)
+    own_ids = (first("ID"), bare_doi(doi), accession, pmid)
+    abstracts = (record.paragraphs("AB"), record.paragraphs("N2"))
+    links = addresses(record.lines("UR", "US", "URL") + record.lines("LK", "L2", "L1", "L3"))
+    publisher = {THESIS: "school", REPORT: "institution"}.get(kind, "publisher")
+    article = first("C7", "AR")
     return {
-        "id": first("id", "doi", "accession_number") or (f"ris:{digest}" if title else ""),
+        "id": id_of(own_ids, digest("ris", title, year, *texts("A1", "AU")[:1], venue, start)),
         "title": title,
-        "abstract": first("abstract", "notes_abstract"),
+        "abstract": max(abstracts, key=len),
         "year": year,
-        "venue": first("journal_name", "secondary_title", "BT", *(f"alternate_title{number}" for number in (3, 2, 1))),
-        "authors": record.get("authors") or record.get("first_authors") or [],
-        "doi": first("doi"),
-        "url": first("urls", "url"),
-        "keywords": record.get("keywords") or [],
-        "type": first("type_of_reference"),
-        "editors": record.get("secondary_authors") or [],
-        "volume": first("volume"),
-        "number": first("number"),
-        "pages": "-".join(page for page in (first("start_page"), first("end_page")) if page),
-        "publisher": first("publisher"),
+        "date": date,
+        "venue": venue,
+        "authors": authors,
+        "editors": editors,
+        "series_editors": texts("A3") if kind != THESIS else [],
+        "translators": texts("A4") if kind in (BOOKS | PARTS) else [],
+        "advisors": texts("A2", "A3") if kind == THESIS else [],
+        "doi": doi,
+        **links,
+        "pmid": pmid,
+        "pmcid": next((text for text in texts("C2", "PMCID") if text.upper().startswith("PMC")), ""),
+        "accession_number": accession,
+        "keywords": keywords(record.lines("KW", "KY", "DE")),
+        "type": kind,
+        "publication_type": [text for text in texts("M3", "PT", "XT") if not identifiers.doi(text)],
+        "volume": first("VL", "VO"),
+        "number": next((text for text in map(first, ("IS", "CP", "NO", "M1")) if text and not identifiers.doi(text)), ""),
+        "pages": pages(start, first("EP")) or article,
+        "article_number": article,
+        publisher: first("PB", "PU"),
+        "address": first("CY", "PP") if first("CY", "PP") != year else "",
+        "edition": first("ET"),
+        "series": first("T3", "T2") if kind in BOOKS else first("T3"),
+        **serials(record.lines("SN", "ISSN", "ISBN"), is_book=kind in (BOOKS | PARTS) - {REPORT}),
+        "language": first("LA", "LG"),
+        "note": "; ".join(texts("N1")),
+        "database": first("DB"),
+        "journal_abbreviation": next((name for name in map(first, ("JA", "J2", "JO", "J1")) if name and name != venue), ""),
+        "translated_title": first("TT") if first("TT") != title else "",
+        RECORD: _original(record, kind),
     }
+
+
+def _title(record: Record, kind: str) -> str:
+    """The title; the longer one of two of which one begins with the other."""
+    title, other = record.first("TI"), record.first("T1")
+    if other.lower().startswith(title.lower()):
+        title = other
+    return title or record.first("CT", *(("BT",) if kind in BOOKS else ()), "TT", "ST")
+
+
+def _venue(record: Record, kind: str) -> str:
+    """The full name of what a paper is in. Databases of journals have other things than the journal in T2."""
+    if kind in BOOKS or kind == THESIS:
+        return record.first("JF", "JO")
+    order = ("T2", "BT", "C3", "JF", "JO", "JA") if kind in PARTS else ("JF", "T2", "JO", "JT", "BT", "JA", "J2", "J1", "NJ", "JN")
+    return record.first(*order) or SOURCE.sub("", record.first("SO")) or (record.first("T3") if kind in PARTS else "")
+
+
+def _pmid(record: Record) -> str:
+    """The PubMed id: of its own tag, or of one that says that it is one, or of PubMed's records."""
+    database = record.first("DB", "DP") + record.first("DP")
+    numbers = record.texts("PM", "PMID") + (record.texts("AN", "ID", "UI") if PUBMED.search(database) else [])
+    numbers += record.texts("C5") if EMBASE.search(database + record.first("UR")) else []
+    bare = next((text for text in numbers if text.isdecimal() and len(text) <= 8), "")
+    said = filter(None, map(PMID.search, record.texts("PM", "PMID", "AN", "U1", "N1", "ID", "C1")))
+    return bare or next((match[1] or match[2] for match in said), "")
+
+
+def _original(record: Record, kind: str) -> str:
+    """The record's lines in the one form of RIS: the type first, two blanks before the hyphen, no tags but RIS's where it has such."""
+    parts = sorted((place, tag, lines) for tag, values in record.values.items() for place, lines in values if tag != "TY")
+    is_other = not SIGNS.isdisjoint(record.values)
+    out = [f"TY  - {kind or 'GEN'}"]
+    for _, tag, (text, *more) in parts:
+        name = OWN_TAGS.get(tag, tag) if is_other else tag
+        if name != tag and name in record.values:
+            name = tag
+        if name == "KW" != tag:
+            out += [f"KW  - {word}" for word in keywords([text, *more])]
+        elif is_other and tag == "PG" and "SP" not in record.values:
+            out += [f"{name}  - {page}" for name, page in zip(("SP", "EP"), re.split(r"\s*[-–]+\s*", text), strict=False)]
+        else:
+            out += [f"{name[:2]}  - {text}".rstrip(), *more]
+    return "\n".join(out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -12,6 +13,7 @@ from xml.parsers import expat
 
 from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, blocks
+from .markup import plain_text
 
 DEEPEST = 200
 """Levels of elements; records have some ten."""
@@ -51,6 +53,16 @@ def records(path: Path, tags: frozenset[str]) -> Iterator[tuple[Element, list[Ma
 def text_of(element: Element | None) -> str:
     """All text within an element, markup left out, with single blanks; "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
+
+
+def plain_of(element: Element | None) -> str:
+    """The text within an element, of which markup is made plain, as `markup.plain_text` does: H₂O; "" for None."""
+    return plain_text(" ".join(_marked(element).split())) if element is not None else ""
+
+
+def _marked(element: Element) -> str:
+    children = (f"<{child.tag}>{_marked(child)}</{child.tag}>{escape(child.tail or '', quote=False)}" for child in element)
+    return escape(element.text or "", quote=False) + "".join(children)
 
 
 def first_text(record: Element, *paths: str) -> str:

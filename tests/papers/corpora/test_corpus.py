@@ -259,7 +259,7 @@ OUTSIDE = '<!DOCTYPE PubmedArticleSet [<!ENTITY a SYSTEM "file:///etc/passwd">]>
 ARTICLES = HEAD + CITATION.format(number=1)
 REFUSED: list[tuple[str, str, str]] = [
     ("p.ris", "no tags at all\n", "cannot be read as RIS"),
-    ("p.ris", "T1  - before any type\nER  - \n", "cannot be read as RIS"),
+    ("p.enw", "\\section{no tags}", "cannot be read as EndNote's .enw"),
     ("p.csv", 'id,"title\na,b\n', "cannot be read: a quotation mark in line 1 is not closed"),
     ("p.csv", "PK\x03\x04id,title\na,b\n", "p.csv cannot be read"),
     ("p.csv", "\udcfd7zXZ\0id,title\na,b\n", "p.csv cannot be read"),

@@ -58,7 +58,7 @@ def test_an_empty_record_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text("TY  - JOUR\nER  - \nTY  - JOUR\nT1  - fine\nER  - \n")
     papers, rejected = read_corpus(tmp_path / "p.ris")
     assert papers["title"].to_pylist() == ["fine"]
-    assert [item.reason for item in rejected] == ["no title and no abstract"]
+    assert [item.reason for item in rejected] == ["no title and no abstract (the record of line 1)"]
 
 
 def test_a_record_without_an_end_is_kept(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_pubmed(tmp_path: Path, name: str) -> None:
     paper, book = table.to_pylist()
     expected = {
         "id": "31452104",
-        "title": "Effects of made H2O & more.",
+        "title": "Effects of made H₂O & more",
         "abstract": "BACKGROUND: It is known.\n\nRESULTS: We saw more.",
         "year": 2019,
         "venue": "Journal of made papers",
@@ -137,7 +137,7 @@ def test_nbib(tmp_path: Path) -> None:
     expected = {
         "id": "31452104",
         "pmid": "31452104",
-        "title": "Effects of making things.",
+        "title": "Effects of making things",
         "abstract": "BACKGROUND: It is known.",
         "year": 2019,
         "venue": "Journal of made papers",
@@ -151,18 +151,20 @@ def test_nbib(tmp_path: Path) -> None:
     }
     assert {column: first[column] for column in expected} == expected
     assert third["id"] == "3"
-    assert [(item.row, item.reason) for item in rejected] == [(2, "not a line of MEDLINE's format: 'a line of nothing'")]
+    assert [(item.row, item.reason) for item in rejected] == [
+        (2, "not a line of MEDLINE's format: 'a line of nothing' (the record of line 25)")
+    ]
 
 
 def test_an_nbib_record_that_is_too_large_is_rejected_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciretrieve.papers.corpora.nbib.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("sciretrieve.papers.corpora.tagged.LONGEST_LINE", 1 << 20)
     more = {1: 200_000}
     (tmp_path / "p.nbib").write_text(
         "".join(f"PMID- {number}\nTI  - A title\n" + "      more\n" * more.get(number, 1) for number in range(3))
     )
     table, rejected = read_corpus(tmp_path / "p.nbib")
     assert table.select(["id", "title"]).to_pylist() == [{"id": number, "title": "A title more"} for number in ("0", "2")]
-    assert [(item.row, item.reason) for item in rejected] == [(2, "more than 1 MB in one record")]
+    assert [(item.row, item.reason) for item in rejected] == [(2, "more than 1 MB in one record (the record of line 4)")]
 
 
 ANTHOLOGY = """<?xml version='1.0' encoding='UTF-8'?>

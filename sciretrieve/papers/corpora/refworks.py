@@ -1,0 +1,88 @@
+"""RefWorks' tagged format: two letters and a blank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import tagged
+from .dates import publication
+from .raw import Rejected, Row
+from .tagged import Record, Syntax
+from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, pages, people, serials
+
+TAGS = (
+    "RT|SR|ID|A[1-6]|T[1-3]|JF|JO|YR|FD|VO|IS|SP|OP|K1|AB|NO|ED|PB|PP|SN|AV|AD|AN|LA|CL|SF|OT|OL|L[LK]|UL|DO|PMID|PM|DB|DS|IP|R[DP]|ST"
+    "|U[1-9]|U1[0-5]|W[PTV]|CN|CT|CR|SL|FR|C1|C2|GR"
+)
+SYNTAX = Syntax(
+    "RefWorks' tagged format",
+    tag=re.compile(rf"({TAGS})(?: (.*)|$)"),
+    first=frozenset({"RT"}),
+    titles=frozenset({"T1"}),
+    end=re.compile(r"ER\s*$()"),
+)
+LOOK = re.compile(rb"^RT [A-Z].*\n(?:[A-Z][A-Z0-9]{1,3} .*\n)*?(?:T1|A1|JF|YR|SR|ID) ", re.MULTILINE)
+DETAILS = {
+    "volume": "VO",
+    "number": "IS",
+    "address": "PP",
+    "edition": "ED",
+    "language": "LA",
+    "accession_number": "AN",
+    "database": "DB",
+    "call_number": "CN",
+    "short_title": "ST",
+    "journal_abbreviation": "JO",
+    "author_address": "AD",
+}
+"""Columns and their tags."""
+USED = (
+    *DETAILS.values(),
+    *("RT", "SR", "ID", "A1", "A2", "A3", "A4", "T1", "T2", "T3", "OT", "JF", "YR", "FD", "SP", "OP", "K1", "AB", "NO", "PB", "SN", "DO"),
+    *("PMID", "PM", "UL", "LK", "LL"),
+)
+WHOLE = re.compile(r"^Book, (?:Whole|Edited)|^Dissertation|^Thesis|^Report|^Monograph")
+
+
+def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield the records. Raises as `tagged.rows`."""
+    return tagged.rows(path, SYNTAX, _row)
+
+
+def _row(record: Record) -> dict[str, object]:
+    first, texts = record.first, record.texts
+    kind = first("RT")
+    year, date = publication([first("YR"), first("FD")])
+    is_whole, is_thesis = WHOLE.match(kind) is not None, kind.startswith(("Dissertation", "Thesis"))
+    title, venue = first("T1", "OT"), first("JF", "JO") if is_whole else first("JF", "T2", "JO")
+    doi = doi_in(first("DO"), texts("ID", "AN", "NO"), texts("UL", "LK"))
+    pmid = first("PMID", "PM")
+    own_ids = (first("ID"), bare_doi(doi), first("AN"), pmid)
+    return {
+        "id": id_of(own_ids, digest("refworks", title, year, *texts("A1")[:1], venue, first("SP"))),
+        "title": title,
+        "abstract": record.paragraphs("AB"),
+        "year": year,
+        "date": date,
+        "venue": venue,
+        "authors": people(texts("A1")),
+        "editors": people(texts("A2")) if not is_thesis else [],
+        "advisors": texts("A2") if is_thesis else [],
+        "series_editors": texts("A3"),
+        "translators": texts("A4"),
+        "doi": doi,
+        **addresses(record.lines("UL", "LK", "LL")),
+        "pmid": pmid,
+        "keywords": keywords(record.lines("K1")),
+        "type": kind,
+        "pages": pages(first("SP"), first("OP")),
+        "school" if is_thesis else "publisher": first("PB"),
+        "series": first("T3", "T2") if is_whole else first("T3"),
+        **serials(record.lines("SN"), is_book=kind.startswith("Book")),
+        "note": "; ".join(texts("NO")),
+        "original_title": first("OT") if first("OT") != title else "",
+        **{column: first(tag) for column, tag in DETAILS.items()},
+        **record.others("refworks", *USED),
+    }

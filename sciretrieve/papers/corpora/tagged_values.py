@@ -1,0 +1,100 @@
+"""What the texts of tagged records mean: people, keywords, pages, numbers of books and journals, addresses, and an id made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from .. import identifiers
+
+SEVERAL = re.compile(r"\s*[;；]\s*")
+NOBODY = {"[anonymous]", "anonymous", "[no authors listed]"}
+LATIN_SUFFIXES = {"2nd": "II", "3rd": "III", "4th": "IV"}
+MEDLINE_SUFFIX = re.compile(r"(.*\S)\s+((?:Jr|Sr|II|III|IV|2nd|3rd|4th)\.?)", re.IGNORECASE)
+RECORD_NUMBER = re.compile(r"\d{1,6}")
+"""Numbers that programs give the records of a file or of a library, and that say nothing elsewhere."""
+ISSN = re.compile(r"(?<![\dXx-])\d{4}[-‐‑–]?\d{3}[\dXx](?![\dXx-])")
+SERIAL = re.compile(r"[\dXx][\dXx–‐‑-]*")
+ADDRESSES = re.compile(r"[\s;,]+(?=(?:https?|ftp)://)")
+WEB = re.compile(r"https?://", re.IGNORECASE)
+LONGEST_OF_COMMAS = 3
+"""Parts that a line of keywords has at least if commas are between them, and not within one, as in "Sleep, REM"."""
+
+
+def people(texts: Iterable[str]) -> list[str]:
+    """Names, several in one text apart, which stand between semicolons."""
+    names = (name.strip() for text in texts for name in SEVERAL.split(text))
+    return list(dict.fromkeys(name for name in names if name.strip(", ") and name.lower() not in NOBODY))
+
+
+def group(text: str) -> str:
+    """An institution's name, as EndNote writes it: with a comma at its end, it is not taken for a person's."""
+    return f"{text.rstrip(', ')},"
+
+
+def medline_name(text: str) -> str:
+    """A name with its suffix after a comma, which in MEDLINE stands after the given names: "King, Martin Luther Jr"."""
+    family, _, given = text.partition(", ")
+    match = MEDLINE_SUFFIX.fullmatch(given)
+    return f"{family}, {match[1]}, {LATIN_SUFFIXES.get(match[2].lower(), match[2])}" if match else text
+
+
+def keywords(lines: Sequence[str]) -> list[str]:
+    """Keywords, one a line, or several between semicolons; between commas if there is one line of many."""
+    words = [word for line in lines for word in SEVERAL.split(line)]
+    if len(words) == 1 and words[0].count(",") >= LONGEST_OF_COMMAS - 1:
+        words = words[0].split(",")
+    return list(dict.fromkeys(bare for word in words if (bare := word.strip())))
+
+
+def pages(first: str, last: str) -> str:
+    """The pages between two, of which the first may say both already."""
+    if not first or not last or first == last or re.search(r"[-–]", first):
+        return first or last
+    return f"{first}-{last}"
+
+
+def serials(texts: Iterable[str], *, is_book: bool) -> dict[str, str]:
+    """Numbers of books and of journals by their form, or by what they should be."""
+    found: dict[str, dict[str, None]] = {"isbn": {}, "issn": {}}
+    for number in (number for text in texts for number in SERIAL.findall(text)):
+        digits = re.sub(r"[^\dXx]", "", number)
+        if len(digits) > 3:
+            is_issn = len(digits) == 8 if len(digits) in (8, 10, 13) else not is_book
+            found["issn" if is_issn else "isbn"][number] = None
+    return {name: ", ".join(numbers) for name, numbers in found.items()}
+
+
+def addresses(lines: Iterable[str]) -> dict[str, object]:
+    """The first address on the web, and all if there are several."""
+    found = list(dict.fromkeys(part for line in lines for part in ADDRESSES.split(line) if part))
+    url = next((address for address in found if WEB.match(address)), "")
+    return {"url": url, "urls": found if found != [url] else []}
+
+
+def doi_in(own: str, texts: Iterable[str], links: Iterable[str] = ()) -> str:
+    """A record's own DOI; else a text that is one; else one in a link."""
+    if own:
+        return own
+    found = next(filter(None, map(identifiers.doi, texts)), None)
+    return found or next((value for link in links for kind, value in identifiers.mentioned(link) if kind == "doi"), "")
+
+
+def id_of(own: Iterable[str], made: str) -> str:
+    """The first id that is more than the record's number; else that number, else `made`."""
+    ids = [id for id in own if id]
+    return next((id for id in ids if not RECORD_NUMBER.fullmatch(id)), next(iter(ids), made))
+
+
+def digest(prefix: str, title: str, *facts: object) -> str:
+    """An id made of what tells a record from others of the same title, the same on every export; "" without a title."""
+    texts = "\n".join([title, *map(str, facts)])
+    return f"{prefix}:{blake2b(texts.encode(errors='replace'), digest_size=6).hexdigest()}" if title else ""
+
+
+def bare_doi(text: str) -> str:
+    """A DOI without what stands around it, in its own letters; any other text as it is."""
+    doi = identifiers.doi(text)
+    place = text.lower().find(doi) if doi else -1
+    return text[place : place + len(doi or "")] if place >= 0 else text
