@@ -85,7 +85,7 @@ def encoders(format: PlainFormatOption = "table") -> None:
 
 
 def show(
-    name: Annotated[str, argument("NAME", "A listed encoder, a folder or hub id with a model, or several encoders.", "encoders")],
+    name: Annotated[str, argument("NAME", "A listed encoder, a model's folder or hub id, or several encoders.", "encoders")],
     reading: ReadingOptions = AS_TRAINED,
     format: PlainFormatOption = "table",
 ) -> None:

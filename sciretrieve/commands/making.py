@@ -85,7 +85,7 @@ def build_set(
     recipe: Annotated[str | None, Help("How the set is drawn; the help of the command lists recipes.", "NAME")] = None,
     settings: Annotated[CiteSettings, Without("cocited", "indexes")] = CITED,
     column: Annotated[
-        str | None, Help("The column with keywords, labels or a number to train on; default: recognised by name.", "COLUMN", setting=True)
+        str | None, Help("The column with keywords, labels or a number; default: recognised by name.", "COLUMN", setting=True)
     ] = None,
     shares: Annotated[
         str | None,

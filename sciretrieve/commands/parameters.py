@@ -43,12 +43,8 @@ Corpus: TypeAlias = Annotated[
         "Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
     ),
 ]
-QueryEncoder: TypeAlias = Annotated[
-    str | None, Help("The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.", setting=True)
-]
-SameEncoder: TypeAlias = Annotated[
-    str | None, Help("The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.", setting=True)
-]
+QueryEncoder: TypeAlias = Annotated[str | None, Help("The queries' encoder, if the index's own has moved; or vectors:FILE.", setting=True)]
+SameEncoder: TypeAlias = Annotated[str | None, Help("The index's encoder, if it has moved; or vectors:FILE.", setting=True)]
 IndexPath: TypeAlias = Annotated[
     Path | None,
     Help(
@@ -84,11 +80,9 @@ Fields: TypeAlias = Annotated[list[str] | None, Help("Columns to print of each p
 Data: TypeAlias = Annotated[Path | None, Help("The folder with the benchmark's files.", "DIR")]
 Append: TypeAlias = Annotated[Path | None, Help("Add the papers to this .bib, .ris or CSL .json file, unless it has them.", "FILE")]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, Help("How to print it.", short="-f")]
-Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, instead of listing it in rejected.jsonl.", setting=True)]
-Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run of the same.", setting=True)]
-Generation: TypeAlias = Annotated[
-    int | None, Help("An older generation, of those that `sciretrieve info log` shows.", least=1, setting=True)
-]
+Strict: TypeAlias = Annotated[bool, Help("Stop at the first bad row, not listing it in rejected.jsonl.", setting=True)]
+Resume: TypeAlias = Annotated[bool, Help("Continue an interrupted run.", setting=True)]
+Generation: TypeAlias = Annotated[int | None, Help("An older generation that `sciretrieve info log` shows.", least=1, setting=True)]
 Columns: TypeAlias = Annotated[
     ColumnMap,
     Help(

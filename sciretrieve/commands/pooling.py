@@ -35,7 +35,7 @@ def pool(
     corpus: Annotated[list[str] | None, Help("The papers' files, as for `index`, in place of an index.", "CORPUS")] = None,
     table: Annotated[Path | None, Help("Write what is not judged yet to a .csv; fill in its column grade.", "FILE", name="to")] = None,
     source: Annotated[Path | None, Help("Take over judgements: that .csv with grades, or qrels.", "FILE", name="from")] = None,
-    output: Annotated[Path | None, Help("Write the judgements: .tsv as BEIR has them, else as TREC does.", "FILE", short="-o")] = None,
+    output: Annotated[Path | None, Help("Write the judgements: .tsv as BEIR's, else as TREC's.", "FILE", short="-o")] = None,
 ) -> None:
     """Judge the first papers of several runs, and write qrels.
 

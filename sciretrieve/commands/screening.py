@@ -49,16 +49,15 @@ class SessionPlace:
 
 
 Reviewer: TypeAlias = Annotated[str | None, Help("Who decides from here on.", "NAME")]
-Reasons: TypeAlias = Annotated[list[str] | None, Help("Reasons for exclusion, with commas between; later ones add to them.", "TEXTS")]
-Criteria: TypeAlias = Annotated[Path | None, Help("A text that is shown with every paper: what is to be included.", "FILE", setting=True)]
+Reasons: TypeAlias = Annotated[list[str] | None, Help("Reasons for exclusion, with commas between, beside earlier ones.", "TEXTS")]
+Criteria: TypeAlias = Annotated[Path | None, Help("What is to be included: a text shown with every paper.", "FILE", setting=True)]
 Relevant: TypeAlias = Annotated[
     list[str] | None, Help("This paper is relevant; - reads ids from stdin, one per line.", "ID", completes="ids")
 ]
 TakeOver: TypeAlias = Annotated[
     Path | None,
     Help(
-        "Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
-        "an export of ASReview or Rayyan.",
+        "Take over decisions: a session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); ASReview's or Rayyan's.",
         "FILE",
         name="import",
     ),
@@ -79,7 +78,7 @@ def begin(
     include: Relevant = None,
     take_over: TakeOver = None,
     filter: Passing = None,
-    first: Annotated[int | None, Help("Screen only the first N papers of a search for the query.", "N", least=1, setting=True)] = None,
+    first: Annotated[int | None, Help("Screen only the first N papers found for the query.", "N", least=1, setting=True)] = None,
     group: Annotated[bool | None, Help("Decide on near-identical papers as one (default), or on each.", setting=True)] = None,
     target: Annotated[float | None, Help("Share of the relevant papers to find; default: 0.95.", "SHARE")] = None,
     confidence: Annotated[float | None, Help("How sure to be of the target; default: 0.95.", "P", setting=True)] = None,
@@ -128,7 +127,7 @@ def next_papers(
     at: SessionPlace,
     k: Annotated[int | None, Help("Print the next N; default: ask on a terminal, else 10.", "N", least=1, short="-n")] = None,
     unresolved: Annotated[bool, Help("Maybes and disagreements, instead of the next ones.")] = False,
-    included: Annotated[bool, Help("The papers found relevant, instead of the next ones.")] = False,
+    included: Annotated[bool, Help("The relevant papers, instead of the next ones.")] = False,
     reasons: Reasons = None,
     criteria: Criteria = None,
     reviewer: Reviewer = None,

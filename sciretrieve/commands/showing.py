@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def show(
     ids: PaperIds,
     index: IndexPaths = None,
-    in_browser: Annotated[bool, Help("Open the papers in the browser; without one, print their addresses.", name="open")] = False,
+    in_browser: Annotated[bool, Help("Open the papers in the browser, or print their addresses.", name="open")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
     """Show all of a paper, and the papers nearest to it.

@@ -32,7 +32,7 @@ def run(
     file: File,
     index: IndexPaths = None,
     output: Annotated[Path | None, Help("For the log and the lists of papers and duplicates.", "DIR", short="-o")] = None,
-    overwrite: Annotated[bool, Help("Replace the log and lists of another strategy in DIR.")] = False,
+    overwrite: Annotated[bool, Help("Replace another strategy's log and lists in DIR.")] = False,
     from_: Annotated[Syntax | None, Help("Read FILE in PubMed's or Ovid's syntax; report what has no counterpart.")] = None,
     format: PlainFormatOption = "table",
 ) -> None:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def train(
     data: Annotated[
         list[Path] | None,
-        argument(
-            "DATA", "Training sets, each a task: folders of `train build`, SciRepEval's files; or a .toml file of a training or a study."
-        ),
+        argument("DATA", "Training sets: folders of `train build`, SciRepEval's files; or a .toml file of a training or study."),
     ] = None,
     output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
     from_index: Annotated[
@@ -31,9 +29,7 @@ def train(
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, Help("Begin anew, and replace the folder if it exists.")] = False,
-    tensorboard: Annotated[
-        bool, Help("Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.", setting=True)
-    ] = False,
+    tensorboard: Annotated[bool, Help("Also write curves for TensorBoard, in DIR.partial/tensorboard.", setting=True)] = False,
 ) -> None:
     """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers. A set in a folder `build` is written ./build.
 

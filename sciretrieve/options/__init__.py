@@ -51,13 +51,12 @@ MOST_STEPS = (1 << 31) - 1
 # options of several classes or commands
 
 ENCODER = Help(
-    "A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE or "
-    "faiss:FILE.",
+    "A name of `sciretrieve encoders`, a model's folder or hub id, mean:A+B or concat:A+B for several, vectors:FILE or faiss:FILE.",
     "NAME",
     completes="encoders",
 )
 EncoderName: TypeAlias = Annotated[str, ENCODER]
-RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.", setting=True)]
+RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on GPUs, if there are any.", setting=True)]
 EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.", setting=True)]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
@@ -66,19 +65,18 @@ Passing: TypeAlias = Annotated[
 Since: TypeAlias = Annotated[int | None, Help("Only papers of that year or later.", "YEAR")]
 Until: TypeAlias = Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")]
 Expansion: TypeAlias = Annotated[bool, Help("Expand queries by RM3, with words of the papers that BM25 finds first.", setting=True)]
-FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1, setting=True)]
-FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1, setting=True)]
+FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: papers that give words.", "N", least=1, setting=True)]
+FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: words that are added.", "N", least=1, setting=True)]
 OriginalWeight: TypeAlias = Annotated[
     float, Help("RM3: share of the query's own words, above 0 and up to 1.", "W", least=0, most=1, setting=True)
 ]
 Fusion: TypeAlias = Annotated[
-    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.", setting=True)
+    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as tuned, else convex.", setting=True)
 ]
 Rerank: TypeAlias = Annotated[
     str | None,
     Help(
-        "Reorder the first papers by an encoder, a cross-encoder's folder or hub id, or tokens: late interaction for an index "
-        "without token vectors.",
+        "Reorder the first papers by an encoder, a cross-encoder's folder or hub id, or by tokens (late interaction).",
         "NAME",
         completes="rerankers",
     ),
@@ -89,9 +87,9 @@ LIKE = Help("Find more like this paper. Repeatable.", "ID", completes="ids")
 UNLIKE = Help("Find fewer like this paper. Repeatable.", "ID", completes="ids")
 PAPER_TEXT = Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")
 FACETS = Help("Count the values of columns among the papers that match, e.g. year:50 for 50 years.", "COLUMNS", completes="columns")
-Clustered: TypeAlias = Annotated[bool, Help("Put the first 200 papers into groups, with their words.")]
+Clustered: TypeAlias = Annotated[bool, Help("Group the first 200 papers, with their words.")]
 Explained: TypeAlias = Annotated[bool, Help("Show why each paper is where it is.")]
-Sorted: TypeAlias = Annotated[Order | None, Help("Show the answer's papers with the newest first.")]
+Sorted: TypeAlias = Annotated[Order | None, Help("Show the newest papers first.")]
 SimilarByWhat: TypeAlias = Annotated[
     SimilarBy | None, Help("By what papers are similar; default: both if the index has references, else text.")
 ]
@@ -129,17 +127,11 @@ class WeighingOptions:
     alpha: Annotated[
         float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1, setting=True)
     ] = None
-    depth: Annotated[
-        int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1, setting=True)
-    ] = None
+    depth: Annotated[int | None, Help("Papers that each half of hybrid proposes; default: as tuned.", "N", least=1, setting=True)] = None
     k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0, setting=True)] = None
     b: Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1, setting=True)] = None
-    ef: Annotated[
-        int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1, setting=True)
-    ] = None
-    nprobe: Annotated[
-        int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1, setting=True)
-    ] = None
+    ef: Annotated[int | None, Help("Candidates that an HNSW index keeps; default: for the recall.", "N", least=1, setting=True)] = None
+    nprobe: Annotated[int | None, Help("Lists of an IVF index to search; default: for the recall.", "N", least=1, setting=True)] = None
     recall: Annotated[
         float | None, Help("An approximate index's recall of the true best 10; 1 scores every vector.", "SHARE", setting=True)
     ] = None
@@ -245,10 +237,8 @@ class SearchOptions(WeighingOptions):
     until: Until = None
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
-    group: Annotated[
-        bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).", setting=True)
-    ] = True
-    diversify: Annotated[bool, Help("Rank papers lower that are like those before them.")] = False
+    group: Annotated[bool, Help("Group papers with one DOI, or one title and first author.", setting=True)] = True
+    diversify: Annotated[bool, Help("Rank papers lower that are like earlier ones.")] = False
     late: Annotated[
         bool | None,
         Help(
@@ -415,24 +405,22 @@ class TrainingOptions:
 
     like: Annotated[
         str,
-        Help(
-            "Train as a paper does, such as specter2, scirepeval-codes, scimult or multi2spe (docs/training.md has all); own: ours.", "NAME"
-        ),
+        Help("Train as a paper does: specter2, scirepeval-codes, scimult, multi2spe and more (docs/training.md); own: ours.", "NAME"),
     ] = "own"
     base: Annotated[str | None, Help(f"The encoder to begin with: a name, a folder or a hub id; own: {DEFAULT_ENCODER}.", "NAME")] = None
-    method: Annotated[Method | None, Help("What is trained, see docs/training.md.")] = None
+    method: Annotated[Method | None, Help("What is trained.")] = None
     reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1, setting=True)] = None
-    loss: Annotated[Loss | None, Help("What a training makes small, see docs/training.md.")] = None
+    loss: Annotated[Loss | None, Help("What a training makes small.")] = None
     teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
     augment: Annotated[
-        float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE", setting=True)
+        float | None, Help("Share of papers that are read reordered, cut or in part; default: 0.", "SHARE", setting=True)
     ] = None
     margin: Annotated[float | None, Help("How much nearer the right paper must be than the wrong one.", least=0, setting=True)] = None
     temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.", setting=True)] = None
     facets: Annotated[int | None, Help("Vectors of a text in training, K in Multi2SPE.", "K", least=1, setting=True)] = None
     facet_share: Annotated[
         float | None,
-        Help("What the most similar facets count for beside the facets' sums, lambda in Multi2SPE.", least=0, most=1, setting=True),
+        Help("Weight of the most similar facets beside the sums, lambda in Multi2SPE.", least=0, most=1, setting=True),
     ] = None
     keep: Annotated[
         float | None, Help("How strongly vectors stay near those of the encoder as it was; 0: not at all.", least=0, setting=True)
@@ -455,9 +443,7 @@ class TrainingOptions:
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1, setting=True)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1, setting=True)] = None
     seed: Annotated[int, Help("Random seed.", least=0, setting=True)] = 42
-    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.", setting=True)] = (
-        "auto"
-    )
+    precision: Annotated[Precision, Help("Arithmetic of matrix products; auto: bf16 where it is quicker.", setting=True)] = "auto"
     device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.", setting=True)] = "auto"
 
     def __post_init__(self) -> None:
