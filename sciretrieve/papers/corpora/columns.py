@@ -17,17 +17,22 @@ LONGEST_ABSTRACT = 1_000_000
 """Words that an abstract may have, and 16 times as many characters: a few bytes can say that a long word is everywhere."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "_id", "paper_id", "corpus_id", "doc_id", "docno", "document_id")
+    "id": ("id", "_id", "paper_id", "corpus_id", "doc_id", "docno", "document_id", "ut (unique wos id)", "eid", "lens id", "publication id")
     + ("pmid", "arxiv_id", "cord_uid", "citekey", "key", "doi"),
-    "title": ("title", "paper_title", "display_name", "article_title", "document_title"),
-    "abstract": ("abstract", "text", "summary", "paper_abstract", "abstract_text", "abstract_note", "description", INVERTED),
+    "title": ("title", "paper_title", "display_name", "article_title", "document_title")
+    + ("item_title", "titel", "titre", "título", "titolo"),
+    "abstract": ("abstract", "text", "summary", "paper_abstract", "abstract_text", "abstract_note", "description", INVERTED)
+    + ("zusammenfassung", "résumé", "resumen", "resumo", "riassunto"),
     "year": ("year", "publication_year", "pub_year", "published_year", "publication_date")
-    + ("publish_time", "published", "pub_date", "date", "update_date"),
+    + ("publish_time", "published", "pub_date", "date", "update_date")
+    + ("date_published", "jahr", "année", "año", "ano", "anno"),
     "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "journal_ref", "conference", "source_title")
-    + ("publication_title", "conference_name", "publication_venue", "primary_location.source.display_name", "host_venue"),
-    "authors": ("authors", "author", "author_names", "authorships", "creators"),
-    "doi": ("doi", "ids.doi", "external_ids.doi"),
-    "url": ("url", "link", "paper_url"),
+    + ("publication_title", "conference_name", "publication_venue", "primary_location.source.display_name", "host_venue")
+    + ("journal/book", "zeitschrift", "revue", "revista", "rivista"),
+    "authors": ("author full names", "authors", "author", "author_names", "authorships", "creators")
+    + ("autoren", "autor", "auteurs", "auteur", "autores", "autori", "autore"),
+    "doi": ("doi", "ids.doi", "external_ids.doi", "item_doi"),
+    "url": ("url", "link", "paper_url", "article_url", "dimensions_url", "source_url"),
     "arxiv": ("arxiv", "arxiv_id", "eprint", "external_ids.arxiv"),
     "pmid": ("pmid", "pubmed_id", "pubmed", "ids.pmid", "external_ids.pubmed"),
     "pmcid": ("pmcid", "pmc_id", "pmc", "ids.pmcid", "external_ids.pubmedcentral"),

@@ -1,22 +1,28 @@
-"""CSV and TSV with a header row, in any encoding."""
+"""CSV and TSV with a header row, in any encoding, below whatever a database puts above it."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice, product
 from pathlib import Path
 from typing import TextIO
 
 from ...base.errors import InvalidRequest
 from ...files.streams import LONGEST_LINE, beginning, open_binary
-from .dialects import zotero
+from . import embase
+from .dialects.databases import is_web_of_science
 from .encodings import ESCAPED, encoding_of
-from .raw import MOST_COLUMNS, Rejected, Row, free_name, too_many_columns
+from .raw import Rejected, Row
+from .tables import MOST_ABOVE, header_of, is_header, papers_of_rows
 
 DELIMITERS = ",;\t|"
+SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*$", re.IGNORECASE)
+"""Excel's own first line, which names the delimiter."""
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
@@ -28,25 +34,48 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     try:
         with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED, newline="") as text:
             lines = _Lines(text, path)
-            first = next((line for line in lines if line.strip()), "")
-            delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
-            lines.put_back([first])
+            delimiter, above = _layout(path, lines)
+            for _ in range(above):
+                next(lines)
+            if embase.fits(lines.following):
+                yield from embase.rows(path, _records(lines, delimiter))
+                return
             records = _records(lines, delimiter)
             names = next(records, [])
             if isinstance(names, str):
                 raise InvalidRequest(f"{path} cannot be read: {names}, and it is that of the columns' names")
             header = header_of(names)
-            is_zotero = zotero.fits(dict.fromkeys(header))
-            for number, fields in enumerate(records, start=1):
-                if isinstance(fields, str):
-                    yield number, Rejected(str(path), number, fields)
-                elif len(fields) == len(header):
-                    row = {name: field or None for name, field in zip(header, fields, strict=True)}
-                    yield number, zotero.paper(row) if is_zotero else row
-                elif fields:
-                    yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
+            if is_web_of_science(header):  # its quotation marks are text
+                records = (line.rstrip("\r\n").split("\t") for line in lines)
+            for number, row in papers_of_rows(str(path), header, records, "fields"):
+                yield number, row
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
+
+
+def _layout(path: Path, lines: _Lines) -> tuple[str, int]:
+    """The delimiter of a table, and how many lines are above its header, which is the first line with the names of a table of papers, else
+    the first that is not blank."""
+    head = list(islice(lines, MOST_ABOVE))
+    lines.put_back(head)
+    match = SEPARATOR.match(head[0]) if head else None
+    delimiters, places = match[1] if match else DELIMITERS, [place for place, line in enumerate(head) if line.strip()][bool(match) :]
+    for place, delimiter in product(places, delimiters):
+        if is_header(_fields(head[place], delimiter), is_first=place == places[0]):
+            return delimiter, place
+    first = places[0] if places else len(head)
+    line = head[first] if first < len(head) else ""
+    counts = {delimiter: (len(_fields(line, delimiter)), line.count(delimiter)) for delimiter in delimiters}
+    likeliest = max(delimiters, key=lambda delimiter: (max(counts[delimiter][0], 1), counts[delimiter][1]))
+    return "\t" if ".tsv" in path.suffixes else likeliest, first
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """The fields of a line; none if its quotation marks do not fit the delimiter."""
+    try:
+        return next(csv.reader([line.removeprefix("\ufeff")], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
 
 
 def _records(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:
@@ -63,23 +92,14 @@ def _records(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:
         except StopIteration:
             return
         except csv.Error:
-            if len(lines.of_row) > 1 or lines.is_at_end:
+            if delimiter == "\t":  # where a quotation mark that nothing closes is text
+                lines.put_back(lines.of_row[1:])
+                yield lines.of_row[0].rstrip("\r\n").split(delimiter)
+            elif len(lines.of_row) > 1 or lines.is_at_end:
                 yield f"a quotation mark in line {line} is not closed"
                 lines.put_back(lines.of_row[1:])
             else:  # a quotation mark within a field, or what follows one
                 yield next(csv.reader(lines.of_row, delimiter=delimiter))
-
-
-def header_of(names: list[str]) -> list[str]:
-    """The columns' names, each once. Raises InvalidRequest."""
-    if len(names) > MOST_COLUMNS:
-        raise too_many_columns(len(names))
-    header: dict[str, None] = {}
-    last: dict[str, str] = {}  # what a name that is repeated became
-    for name in names:
-        last[name] = free_name(last[name] + "_" if name in last else name, header)
-        header[last[name]] = None
-    return list(header)
 
 
 class _Lines:
@@ -102,6 +122,11 @@ class _Lines:
         self.is_at_end = False
         self._size = 0
         return self._number + 1
+
+    @property
+    def following(self) -> Sequence[str]:
+        """Lines that were put back and are to be read."""
+        return self._next
 
     def put_back(self, lines: Sequence[str]) -> None:
         """Lines that are read again."""

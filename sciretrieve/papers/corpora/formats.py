@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 from ...base.errors import InvalidRequest
-from ...files.schema import letters
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
 from . import (
     anthology,
@@ -35,16 +34,15 @@ from . import (
     zotero_library,
 )
 from .bibtex import HEAD
-from .columns import ALIASES
 from .encodings import in_utf8
 from .jsonl import BEIR_NAMES
 from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .tables import is_header
 from .xml import root_of
 
 ENTRY = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
 ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
 XML = ".xml"
-TEXT_NAMES = {letters(name) for field in ("title", "abstract") for name in ALIASES[field]}
 OPEN_LINE = re.compile(rb"[\[{,]\s*$")
 
 
@@ -97,8 +95,7 @@ def _is_bibliography(head: bytes) -> bool:
 def _is_table(head: bytes) -> bool:
     """Whether the first line has several names, one of them that of a title or an abstract: what else has no format may be a table."""
     line = head.lstrip().partition(b"\n")[0].decode(errors="replace")
-    names = [letters(name) for name in re.split(r"[,;\t|]", line)]
-    return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
+    return is_header([name.strip(' "\r\ufeff') for name in re.split(r"[,;\t|]", line)])
 
 
 def _has_lines(look: re.Pattern[bytes]) -> Callable[[bytes], bool]:

@@ -1,4 +1,4 @@
-"""Spreadsheets of Excel (.xlsx), read row by row by openpyxl, which is an extra."""
+"""Spreadsheets of Excel (.xlsx), read row by row by openpyxl."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import logging
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import time, timedelta
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import InvalidRequest
 from ...files.streams import LARGEST_TEXT, as_file
-from .delimited import header_of
-from .dialects import zotero
 from .raw import Rejected, Row
+from .tables import MOST_ABOVE, header_of, is_header, papers_of_rows
 
 LOG = logging.getLogger(__name__)
 BEGINNING = b"PK\x03\x04"
@@ -43,20 +44,16 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
             for sheet in book.worksheets:
                 sheet.reset_dimensions()  # what a file says of its size is often wrong
                 cells_of_rows = ([_value(cell) for cell in row] for row in sheet.iter_rows(values_only=True))
-                names = _trimmed(next((row for row in cells_of_rows if _trimmed(row)), []))
+                names, papers = _header(cells_of_rows)
                 if not header:
-                    header = header_of([str(name or "") for name in names])
-                    is_zotero = zotero.fits(dict.fromkeys(header))
-                elif names and header_of([str(name or "") for name in names]) != header:
+                    header = names
+                elif names and names != header:
                     LOG.warning("%s: the sheet %r is not read, because its header is not that of the first", path, sheet.title)
                     continue
-                for number, row in enumerate(cells_of_rows, start=number + 1):  # noqa: B020 (counts on over all sheets)
-                    cells = _trimmed(row)
-                    if len(cells) > len(header):
-                        yield number, Rejected(str(path), number, f"{len(cells)} cells where the header has {len(header)}")
-                    elif cells:
-                        values = dict(zip(header, cells, strict=False))
-                        yield number, zotero.paper({name: value and str(value) for name, value in values.items()}) if is_zotero else values
+                before = number
+                for place, row in papers_of_rows(str(path), header, papers, "cells"):
+                    number = before + place
+                    yield number, replace(row, row=number) if isinstance(row, Rejected) else row
     except (InvalidFileException, zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, TypeError, SyntaxError, EOFError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidRequest(f"{path} cannot be read as .xlsx after row {number}: {reason}") from error
@@ -76,7 +73,15 @@ def _value(cell: Any) -> Any:
     return (cell.strip() or None) if isinstance(cell, str) else cell
 
 
-def _trimmed(row: Sequence[Any]) -> list[Any]:
-    """A row without the empty cells at its end."""
-    end = max((place for place, cell in enumerate(row, start=1) if cell is not None), default=0)
-    return list(row[:end])
+def _header(rows: Iterator[list[Any]]) -> tuple[list[str], Iterator[list[Any]]]:
+    """The names of a sheet's columns, and the rows below them: those of the first row that is the header of a table of papers, else of the
+    first that is not empty."""
+    head = list(islice(rows, MOST_ABOVE))
+    names = [[str(cell if cell is not None else "") for cell in cells[: _end(cells)]] for cells in head]
+    filled = [place for place, row in enumerate(names) if row]
+    first = next((place for place in filled if is_header(names[place], is_first=place == filled[0])), filled[0] if filled else 0)
+    return (header_of(names[first]), chain(head[first + 1 :], rows)) if filled else ([], rows)
+
+
+def _end(cells: Sequence[Any]) -> int:
+    return max((place for place, cell in enumerate(cells, start=1) if cell is not None), default=0)
