@@ -76,7 +76,7 @@ KINDS = {"Arguments": "Arguments", "Options": "Options", ADVANCED: "Options", SE
 """The headings of a command's lists, with those of what is described once."""
 PLAIN_FORMAT = "table|json"
 """The values of `-f` in most commands, which need not be said."""
-DEFAULT = re.compile(r" ?\[default: .*\]$")
+DEFAULT = re.compile(r" ?\[(default: .*|required)\]$")
 
 
 def shared_by(commands: list[Command]) -> Shared:
@@ -114,7 +114,7 @@ def in_short(names: str, about: str, shared: Shared) -> str:
     """The shortest name of a shared option, its default, and what stands for its value if that tells two options apart."""
     first, (_, _, value) = names.split(",")[0].split(" ")[0].rstrip("*"), names.rpartition(", ")[2].partition(" ")
     alone = len({other for _, other in shared if other.partition(" ")[0].rstrip(",") == first}) == 1
-    default = re.sub(r"\[default: (.*)\]", r" (\1)", about)
+    default = re.sub(r"\[(?:default: )?(.*)\]", r" (\1)", about)
     return f"`{first}{'*' * names.count('*')}{'' if alone or value in ('', PLAIN_FORMAT) else f' {value}'}`{default}"
 
 
@@ -147,7 +147,11 @@ def section(command: Command, shared: Shared) -> str:
     elif words:
         parts += [[f"Arguments: `{' '.join(words)}`"], listed(rows)]
     for kind in ("Options", "Settings"):
-        above = [row for row in kinds[kind] if re.fullmatch(r"(\[default: .*\])?", row[1]) and (kind, row[0].replace("*", "")) in shared]
+        above = [
+            row
+            for row in kinds[kind]
+            if re.fullmatch(r"(\[(default: .*|required)\])?", row[1]) and (kind, row[0].replace("*", "")) in shared
+        ]
         names = ", ".join(in_short(*row, shared) for row in above)
         rows = [row for row in kinds[kind] if row not in above]
         if rows or names:

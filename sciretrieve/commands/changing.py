@@ -331,8 +331,8 @@ def reindex(
     ] = None,
     metric: Annotated[Metric | None, Help("How vectors are compared; default: as it is.", setting=True)] = None,
     variant: Annotated[Bm25Variant | None, Help("The variant of BM25; default: as it is.", setting=True)] = None,
-    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: as it is.", least=0.0, setting=True)] = None,
-    b: Annotated[float | None, Help("BM25's normalisation of length; default: as it is.", least=0.0, most=1.0, setting=True)] = None,
+    k1: Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0.0, setting=True)] = None,
+    b: Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0.0, most=1.0, setting=True)] = None,
     late: Annotated[bool | None, Help("Add token vectors for late interaction, or remove them; default: as it is.", setting=True)] = None,
     encoder: SameEncoder = None,
 ) -> None:

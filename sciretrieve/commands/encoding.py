@@ -34,9 +34,9 @@ def encode(
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
     columns: Columns = ANY_COLUMNS,
-    limit: Annotated[int | None, Help("Encode only the first N.", "N", least=1)] = None,
-    strict: Annotated[bool, Help("Stop at the first bad row, instead of listing it.", setting=True)] = False,
-    overwrite: Annotated[bool, Help("Replace the file if it exists.")] = False,
+    limit: Annotated[int | None, Help("Only the first N papers.", "N", least=1)] = None,
+    strict: Annotated[bool, Help("Stop at the first bad row, not listing it.", setting=True)] = False,
+    overwrite: Annotated[bool, Help("Replace the file.")] = False,
 ) -> None:
     """Turn papers or queries into vectors, in a file.
 

@@ -31,7 +31,7 @@ def robustness(
     ] = None,
     reading: Annotated[ReadingOptions, Without("query_adapter", "query_template")] = AS_TRAINED,
     limit: Annotated[int | None, Help("Study N random papers at most; default: 500.", "N")] = None,
-    seed: Annotated[int, Help("What random choices come from.", "N", setting=True)] = 0,
+    seed: Annotated[int, Help("Random seed.", "N", setting=True)] = 0,
     output: Annotated[Path | None, Help("Write the report there: report.md, report.json, plots as .svg.", "DIR", short="-o")] = None,
     precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,

@@ -79,7 +79,7 @@ def _why_unwritten(outcome: TuningResult) -> str:
 
 def tune(
     queries: Annotated[Path, Help("Judged queries: .jsonl, .tsv, or a BEIR directory.", "FILE")],
-    qrels: Annotated[Path, Help("Their judgements: TREC's or BEIR's columns, or JSON.", "FILE")],
+    qrels: Annotated[Path, Help("Judgements: TREC's or BEIR's columns, or JSON.", "FILE")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     measure: Annotated[str, Help("The measure to maximise.", "M", short="-m")] = "nDCG@10",

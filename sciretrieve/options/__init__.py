@@ -176,7 +176,7 @@ class BuildSettings(ReadingOptions):
     device: RunsOn = "auto"
     lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.", advanced=True)] = Bm25Parameters()
     shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD, setting=True)] = SHARD_SIZE
-    limit: Annotated[int | None, Help("Index only the first N papers.", "N", least=1)] = None
+    limit: Annotated[int | None, Help("Only the first N papers.", "N", least=1)] = None
     memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.", setting=True)] = None
     recall: Annotated[float, Help("An approximate index's recall of the true best 10.", "SHARE", setting=True)] = RECALL
     late: Annotated[
