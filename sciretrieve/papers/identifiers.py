@@ -1,4 +1,5 @@
-"""The identifiers that papers have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id, PMC id."""
+"""The identifiers that papers, books and journals have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id, PMC
+id, ISBN, ISSN."""
 
 from __future__ import annotations
 
@@ -31,6 +32,8 @@ PMID = re.compile(
     re.IGNORECASE,
 )
 PMCID = re.compile(r"(?:pmcid:?\s*|https?://\S*/articles/)?PMC\s?0*([1-9]\d{0,8})(?:\.\d+)?/?", re.IGNORECASE)
+ISBN = re.compile(r"(?:isbn(?:-?1[03])?\W*)?((?:97[89][ -]?)?(?:\d[ -]?){9}[\dX])", re.IGNORECASE)
+ISSN = re.compile(r"(?:[ep]?-?issn(?:-l)?\W*)?(\d{4}-\d{3}[\dX]|\d{6,7}[\dX])", re.IGNORECASE)
 DOI_IN_TEXT = re.compile(REGISTRANT + r"(?:/|%2F)[^\s\"<>|{}“”]+", re.IGNORECASE)
 ARXIV_IN_TEXT = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.]?\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d/])", re.IGNORECASE
@@ -108,6 +111,43 @@ def pmcid(text: str) -> str | None:
     """
     match = PMCID.fullmatch(text.strip()) if len(text) <= LONGEST else None
     return f"PMC{match[1]}" if match else None
+
+
+def isbn(text: str) -> str | None:
+    """An ISBN as its thirteen digits, one of ten digits too; None if the text is something else, or its last digit does not fit.
+
+    >>> isbn("0-306-40615-2"), isbn("ISBN 978-0-306-40615-7")
+    ('9780306406157', '9780306406157')
+    """
+    match = ISBN.fullmatch(text.strip().translate(PLAIN_DASHES)) if len(text) <= LONGEST else None
+    digits = re.sub(r"[ -]", "", match[1]).upper() if match else ""
+    if len(digits) == 10 and _weighed(digits) % 11 == 0:
+        digits = f"978{digits[:9]}"
+        return digits + str(-_summed(digits) % 10)
+    return digits if len(digits) == 13 and digits.isdigit() and _summed(digits) % 10 == 0 else None
+
+
+def issn(text: str) -> str | None:
+    """An ISSN with its hyphen; None if the text is something else. Without its hyphen it may lack zeros that a spreadsheet took, and its last
+    digit must fit.
+
+    >>> issn("ISSN 1063-6919"), issn("8997667")
+    ('1063-6919', '0899-7667')
+    """
+    match = ISSN.fullmatch(text.strip().translate(PLAIN_DASHES)) if len(text) <= LONGEST else None
+    digits = match[1].replace("-", "").upper().zfill(8) if match else ""
+    fits = match is not None and ("-" in match[1] or _weighed(digits) % 11 == 0)
+    return f"{digits[:4]}-{digits[4:]}" if fits else None
+
+
+def _weighed(digits: str) -> int:
+    """The digits' sum in which the last counts once, the one before it twice, and so on; X is ten."""
+    return sum(weight * (10 if digit == "X" else int(digit)) for weight, digit in enumerate(reversed(digits), 1))
+
+
+def _summed(digits: str) -> int:
+    """The digits' sum in which every second one counts three times."""
+    return sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits))
 
 
 def mentioned(text: str) -> Iterator[tuple[str, str]]:

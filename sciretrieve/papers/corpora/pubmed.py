@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ..bibliographies.author_names import MORE_AUTHORS
-from .dates import publication
+from ..dates import publication
 from .nbib import bare_title
 from .raw import Row, Withdrawn, filled
 from .tagged_values import group, medline_name, pages

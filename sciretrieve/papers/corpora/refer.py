@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..dates import publication
 from . import tagged
-from .dates import publication
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
 from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, people, serials

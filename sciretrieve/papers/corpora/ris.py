@@ -8,8 +8,8 @@ from pathlib import Path
 
 from .. import identifiers
 from ..bibliographies.ris_records import RECORD
+from ..dates import publication
 from . import tagged
-from .dates import publication
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
 from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, pages, people, serials
