@@ -1,4 +1,4 @@
-"""The benchmarks and suites, as `benchmarks.toml` has them."""
+"""The benchmarks and suites of `benchmarks.toml`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEIR_SETS = (
 """Sets that BEIR publishes, each a directory for `beir:DIR` (Thakur et al. 2021, Table 1, and BEIR's README)."""
 BEIR_ZIP = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{}.zip"
 MADE_BY = {"beir": "beir:data/scifact", "cite": "cite:data/mine, which `sciretrieve benchmarks build cite` makes"}
-"""What a name of an own folder begins with -> an example, for messages."""
+"""Prefixes of names of one's own folders, with an example for messages."""
 
 
 def _benchmark(name: str, table: Mapping[str, Any]) -> Benchmark:
@@ -36,7 +36,7 @@ def _benchmark(name: str, table: Mapping[str, Any]) -> Benchmark:
 
 
 def _filled(value: Any, words: Mapping[str, str]) -> Any:
-    """A value whose texts have words in place of their names, also in these."""
+    """A value in whose texts, at any depth, words replace their names."""
     if isinstance(value, str):
         return _filled(Template(value).substitute(words), words) if "$" in value else value
     if isinstance(value, list):
@@ -61,7 +61,7 @@ SUITES: Mapping[str, Suite] = {name: _suite(name, table) for name, table in _FIL
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark called `name`; `beir:DIR` is any BEIR directory, `cite:DIR` what `benchmarks build cite` made. Raises UnknownName."""
+    """The benchmark called `name`; `beir:DIR` is any BEIR directory, `cite:DIR` a folder of `benchmarks build cite`. Raises UnknownName."""
     form, colon, folder = name.partition(":")
     if colon and form in MADE_BY:
         if not folder:

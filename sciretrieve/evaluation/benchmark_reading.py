@@ -1,5 +1,4 @@
-"""Reading a benchmark from its folder: whose files it has, so that a wrong --data is named and not evaluated; its sets, or those with one
-task; whether it is whole, so that its figures compare; and its queries, as people read them."""
+"""Reads a benchmark from its folder: checks whose files it has, reads its sets or one task, and reports what is missing."""
 
 from __future__ import annotations
 
@@ -22,20 +21,20 @@ from .readers.benchmark_files import COMPRESSED
 from .readers.scirepeval import first_matches, places
 
 MOST_PATHS = 10_000
-"""Of a folder with more, so many are looked at."""
+"""The most files of a folder that are examined."""
 NAMED = 5
-"""So many benchmarks are named, if a folder has the files of more."""
+"""The most benchmarks to name whose files a folder has."""
 REMARK = re.compile(r"\s*\([^()]*\)")
 CHOICE = re.compile(r"\{([^{}]*)\}")
 SLACK = 0.99
-"""The share of what is published from which on a benchmark is whole: papers and their authors' files differ by a few queries."""
+"""The share of the published size from which a benchmark is whole: papers and their authors' files differ by a few queries."""
 PREDICTED_SLACK = 0.8
-"""The same of labelled papers, of which some are only for choosing a model."""
+"""The same for labelled papers, some of which only serve to choose a model."""
 PART = re.compile(r"-(\d{5})-of-(\d{5})\.")
 
 
 def read_for(request: EvaluationRequest) -> tuple[Benchmark, list[Material]]:
-    """The benchmark of a request, and what of it the request asks for. Raises UnknownName, and as `read`."""
+    """The benchmark of a request, and its sets or the requested task. Raises UnknownName, and as `read`."""
     spec = find_benchmark(request.benchmark)
     return spec, read(spec, request.data, request.split or spec.splits[0], request.task)
 
@@ -44,7 +43,7 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
     """Read a benchmark's sets, or those with one task.
 
     Raises:
-        NotFound: files are missing; the message says so if those of another benchmark are there.
+        NotFound: files are missing; the message names another benchmark whose files are there.
         InvalidRequest: a file is invalid, or there is no such task.
     """
     if data is None and not spec.name.startswith(("beir:", "cite:")):
@@ -60,7 +59,7 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
 
 
 def read_sets(spec: Benchmark, folder: Path, split: str, task: str | None = None) -> list[Material]:
-    """The same, from a folder that is not looked at as a whole. Raises NotFound, InvalidRequest."""
+    """The same, without a check of the whole folder. Raises NotFound, InvalidRequest."""
     materials = list(spec.load(folder, split))
     if task is None:
         return materials
@@ -83,7 +82,7 @@ def read_sets(spec: Benchmark, folder: Path, split: str, task: str | None = None
 
 
 def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
-    """Query ids and their texts, for people."""
+    """Query ids with their texts, for display."""
     for material in materials:
         for task in material.tasks:
             for id, query in task.queries.items():
@@ -92,7 +91,7 @@ def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
 
 
 def check_owner(folder: Path, spec: Benchmark) -> None:
-    """Check that a folder is not another benchmark's.
+    """Raise an error if a folder is another benchmark's.
 
     Raises:
         NotFound: it has all files of other benchmarks, and none of this one's.
@@ -106,12 +105,12 @@ def check_owner(folder: Path, spec: Benchmark) -> None:
 
 
 def whose(folder: Path, spec: Benchmark) -> str:
-    """The end of a sentence that says whose files a folder has, if they are all of another benchmark's; else ""."""
+    """The end of a sentence that names the other benchmarks whose files a folder has; "" for none."""
     return _sentence(_owners(folder, _paths(folder), spec)) if folder.is_dir() else ""
 
 
 def has_files(folder: Path, spec: Benchmark) -> bool:
-    """Whether a folder has all files that a benchmark needs, as far as names tell."""
+    """Whether a folder has all files that a benchmark needs, by their names."""
     paths, own = _paths(folder) if folder.is_dir() else [], patterns(spec.files)
     return bool(own) and all(_is_among(pattern, paths) for pattern in own)
 
@@ -122,7 +121,7 @@ def _sentence(owners: Sequence[str]) -> str:
 
 
 def _owners(folder: Path, paths: Sequence[str], spec: Benchmark) -> list[str]:
-    """The other benchmarks all of whose files are there."""
+    """The other benchmarks whose files are all there."""
     files: Mapping[str, str] = {
         **{name: row.files for name, row in CATALOGUE.items() if name != "trec-covid"},
         **{name: find_benchmark(name).files for name in (f"cite:{folder}", f"beir:{folder}")},
@@ -132,7 +131,7 @@ def _owners(folder: Path, paths: Sequence[str], spec: Benchmark) -> list[str]:
 
 
 def _paths(folder: Path) -> list[str]:
-    """The files below a folder, each with the folder's own name before it, since the benchmark may name that folder."""
+    """The files below a folder, with the folder's own name before each, since the benchmark may name that folder."""
     top = folder.resolve()
     return [f"/{path.relative_to(top.parent).as_posix()}" for path in islice(top.rglob("*"), MOST_PATHS)]
 
@@ -143,7 +142,7 @@ def _is_among(pattern: str, paths: Sequence[str]) -> bool:
 
 @cache
 def patterns(files: str) -> tuple[str, ...]:
-    """What `Benchmark.files` names, as patterns of paths; empty if it says in words what is needed."""
+    """The patterns of paths in `Benchmark.files`; empty if it is prose."""
     parts = re.split(r",\s+", REMARK.sub("", files))
     if any(" " in part for part in parts):
         return ()
@@ -159,8 +158,9 @@ def _choices(pattern: str) -> list[str]:
 
 
 def lacking(spec: Benchmark, split: str, folder: str | Path | None, materials: Sequence[Material]) -> list[str]:
-    """What is not whole, such as "30 of 142,009 candidates"; empty if nothing is known of it. Other splits than the first have other
-    sizes, and of tasks that are left out, or chosen, nothing is said."""
+    """The missing parts, such as "30 of 142,009 candidates"; empty if none are known. Only the first split's sizes are published, and tasks
+    that are left out or chosen are not checked.
+    """
     whole = spec.published_sizes
     lacks = list(_parts(spec, Path(folder or ".")))
     if split != spec.splits[0]:
@@ -190,7 +190,7 @@ def _have(there: int, published: int, unit: str, slack: float) -> str:
 
 
 def _parts(spec: Benchmark, folder: Path) -> Iterator[str]:
-    """Files of several parts of which some are not there."""
+    """Incomplete files of several parts."""
     for files in spec.hub:
         paths = first_matches(places(folder, files.folder), (f"{files.prefix}*-of-*",))
         for start in dict.fromkeys(path.name[: match.start()] for path in paths if (match := PART.search(path.name))):

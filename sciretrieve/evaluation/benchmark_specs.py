@@ -1,4 +1,4 @@
-"""What a benchmark is: how its authors score, which files it needs and where to get them; and several of them as one, with averages."""
+"""Benchmarks as data: the authors' scoring, the files and their sources; and suites of several, with averages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..encoders.specs import Kind
 from .material import Material, Protocol
 
 COUNT = re.compile(r"\b(?<!about )([\d,]+) (queries|pairs|candidates|patients|papers)\b")
-"""A number in `Benchmark.sizes`, and of what it is."""
+"""A number in `Benchmark.sizes`, and its unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to fetch: its address, its name in the folder, and its published checksum or size, if there is one."""
+    """One file to fetch: address, name in the folder, and published checksum or size, if known."""
 
     url: str
     name: str
@@ -28,7 +28,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class HubFiles:
-    """The files of a folder of a Hugging Face data set whose names begin with `prefix`: the hub is asked how many parts there are."""
+    """The files of a folder of a Hugging Face data set whose names begin with `prefix`; the hub lists its parts."""
 
     repository: str
     folder: str
@@ -43,20 +43,20 @@ class Benchmark:
         name: its name for `evaluate`.
         task: the task, in one line.
         kind: selects the encoder's task for reading papers and queries, unless another is requested.
-        sizes: queries and candidates, as published, for people.
-        whole: task -> how many queries, and candidates, pairs of a query and a candidate, or labelled papers there are; of all tasks
-            under "". Where there is nothing, `sizes` says it.
-        protocol: how it is scored.
-        files: what the folder holds: patterns with commas between, with remarks in round brackets; see `benchmark_reading.patterns`.
-        source: the paper, and where the data come from.
+        sizes: the published numbers of queries and candidates, as a text.
+        whole: by task, "" for all, the numbers of queries and of candidates, of pairs of both, or of labelled papers; if empty, `sizes` has
+            them.
+        protocol: the scoring.
+        files: the files of the folder: patterns separated by commas, with remarks in round brackets; see `benchmark_reading.patterns`.
+        source: the paper, and the origin of the data.
         licence: as the source states it.
-        reader: what reads it, as `module.function` of `readers`, and takes a folder, a split, the benchmark's name and `arguments`.
+        reader: its reader, as `module.function` of `readers`, called with a folder, a split, the benchmark's name and `arguments`.
         arguments: see `reader`.
         splits: the splits, the default first.
         downloads: the files for `benchmarks fetch`.
-        hub: more of them, in data sets of the hub.
-        manual: what must be done by hand, if anything.
-        note: what to know before comparing.
+        hub: further files, in data sets of the hub.
+        manual: steps to do by hand, if any.
+        note: a caution for comparisons.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Benchmark:
 
     @property
     def published_sizes(self) -> Mapping[str, Mapping[str, int]]:
-        """`whole`, or else what is read of `sizes`."""
+        """`whole`, or else the numbers in `sizes`."""
         if self.whole or ":" in self.sizes or "," not in self.sizes:
             return self.whole
         found = {unit: int(number.replace(",", "")) for number, unit in COUNT.findall(self.sizes)}
@@ -96,12 +96,12 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One of the figures that a suite averages.
+    """A figure that a suite averages.
 
     Attributes:
-        name: the task, as its paper calls it.
+        name: the task's name in its paper.
         format: classification (CLF), regression (RGN), proximity (PRX) or search (SRCH).
-        group: the tasks whose average is given, too; "" for none but that of all.
+        group: a group of tasks with its own average; "" for none.
         benchmark: its name in the catalogue.
         measure: the measure's name.
         task: the benchmark's task; "" for the benchmark as a whole.
@@ -121,14 +121,14 @@ class Suite:
 
     Attributes:
         name: its name for `evaluate`.
-        task: what it is, in one line.
-        source: the paper, and the tables that have its averages.
-        figures: what is averaged, each with the same weight.
-        apart: the name of a figure that its format is also averaged without; "" for none.
+        task: a description, in one line.
+        source: the paper, and its tables of averages.
+        figures: the figures, all with the same weight.
+        apart: a figure without which its format is also averaged; "" for none.
         decimals: of the published averages.
         overall: whether the paper averages all figures, too.
-        compared: the benchmarks whose vectors a requested metric compares; of a suite without any, no metric can be requested.
-        against: the published system that averages are also given relative to; "" for none.
+        compared: the benchmarks to which a requested metric applies; if there are none, no metric can be requested.
+        against: a published system, to which averages are also given relatively; "" for none.
     """
 
     name: str

@@ -1,12 +1,12 @@
-"""Clicks on recommended papers, learnt and predicted as SciDocs does (Cohan et al. 2020; allenai/scidocs, recommender/, and in its history
+"""Learns and predicts clicks on recommended papers, as SciDocs does (Cohan et al. 2020; allenai/scidocs, recommender/, and in its history
 experiment_configs/train_similar_papers_model.json).
 
-A network of one hidden layer scores a pair of papers by the cosine of their vectors and nine facts; it learns to score a clicked paper
-above each that was shown with it. The authors' reader overwrites positions by 0, so one input is always 0, and the propensity that a loss
-is divided by is always the last place's; both are so here.
+A network with one hidden layer scores a pair of papers by the cosine of their vectors and nine facts. It learns to score a clicked paper
+above each paper shown with it. The authors' reader overwrites positions by 0. So one input is always 0, and the propensity that divides a
+loss is always that of the last place; we do the same.
 
-Not the same as theirs are the random numbers: initial weights, the order of triplets and dropout. And words of titles are split at blanks
-and around signs, where theirs are spaCy's tokens.
+Our random numbers differ: initial weights, the order of triplets and dropout. Words of titles are split at blanks and around signs; theirs
+are spaCy's tokens.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ from .spaces import Space
 Array: TypeAlias = npt.NDArray[np.float64]
 INPUTS, HIDDEN, DROPOUT, MARGIN = 11, 50, 0.4, 0.1
 BATCH, EPOCHS, MOST_TRIPLETS, LARGEST = 128, 5, 10, 5.0
-"""Triplets of a batch, rounds, triplets of a click at most, and the largest entry of a gradient."""
+"""Triplets per batch, rounds, the most triplets of a click, and the largest entry of a gradient."""
 RHO, TINY = 0.95, 1e-6
-"""Adadelta's decay, and what it adds under its roots (Zeiler 2012); its rate is 1."""
+"""Adadelta's decay, and its addend under roots (Zeiler 2012); its rate is 1."""
 SEED = 7
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def predict_clicks(task: Clicks, space: Space, advance: Callable[[], None]) -> tuple[Predicted, dict[str, dict[str, float]]]:
-    """Fit the network on clicks, and rank what was shown with each test click. Papers without a vector take zeros, as in the authors' code.
+    """Train the network on clicks, and rank the papers shown with each test click. Papers without a vector get zeros, as in the authors'
+    code.
 
     Returns:
-        How much was learnt; and of each test click, by its number from 1, its nDCG and whether it came first, each by the weight of its
-        place, so that their means are adj-NDCG and adj-P@1: places that are seldom clicked weigh more, by one over their propensity.
+        The counts of training; and for each test click, by its number from 1, its nDCG and whether it came first, both weighted by one over
+            the propensity of its place, so that rarely clicked places weigh more. Their means are adj-NDCG and adj-P@1.
 
     Raises:
-        InvalidRequest: no paper has a vector, or one has numbers that are not finite.
+        InvalidRequest: no paper has a vector, or a vector has numbers that are not finite.
     """
     pairs = _Pairs(task, space)
     learnt, checked = (_triplets(pairs, clicks) for clicks in (task.train, task.val))
@@ -62,7 +63,7 @@ def predict_clicks(task: Clicks, space: Space, advance: Callable[[], None]) -> t
 
 
 class _Pairs:
-    """What the network reads of pairs of papers."""
+    """The network's inputs for pairs of papers."""
 
     def __init__(self, task: Clicks, space: Space) -> None:
         self._papers = task.papers
@@ -79,7 +80,7 @@ class _Pairs:
         self.without_vector = len(ids) - len(known)
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """Pairs of a query and a candidate as the network reads them, (n, 11)."""
+        """The inputs for pairs of a query and a candidate, (n, 11)."""
         return np.array([self._pair(*pair) for pair in pairs]).reshape(-1, INPUTS)
 
     def _pair(self, query: str, candidate: str) -> list[float]:
@@ -100,18 +101,18 @@ class _Pairs:
 
 
 def _shared(one: Iterable[str], other: Iterable[str]) -> float:
-    """Jaccard's index: how many are in both, of those in either."""
+    """Jaccard's index: the share of common items among the items of both."""
     first, second = set(one), set(other)
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def _cites(id: str, paper: LinkedPaper | None, other: str, cited: LinkedPaper | None) -> bool:
-    """Whether a paper cites another one, as either of them says."""
+    """Whether a paper cites another, by the records of either."""
     return (cited is not None and id in cited.cited_by) or (paper is not None and other in paper.references)
 
 
 def _triplets(pairs: _Pairs, clicks: Sequence[Click]) -> tuple[Array, Array]:
-    """Clicked papers, and as many that were shown with them, of each click up to ten; (n, 11) each."""
+    """Up to ten triplets of each click: the inputs of its clicked paper, and those of another shown one, (n, 11) each."""
     clicked, others = [], []
     for click in clicks:
         rest = [id for id in click.shown if id != click.clicked][:MOST_TRIPLETS]
@@ -122,7 +123,7 @@ def _triplets(pairs: _Pairs, clicks: Sequence[Click]) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """ReLU and a sigmoid: weights (11, 50) and (50, 1), and biases (50,) and (1,)."""
+    """A network with ReLU and a sigmoid: weights (11, 50) and (50, 1), biases (50,) and (1,)."""
 
     first: Array
     first_bias: Array
@@ -131,17 +132,17 @@ class Network:
 
     @classmethod
     def drawn(cls, chance: np.random.Generator) -> Network:
-        """Of even numbers within one over the root of how many inputs a layer has, as torch draws them."""
+        """Random weights, uniform within one over the root of a layer's number of inputs, as torch draws them."""
         shapes = ((INPUTS, (INPUTS, HIDDEN)), (INPUTS, (HIDDEN,)), (HIDDEN, (HIDDEN, 1)), (HIDDEN, (1,)))
         return cls(*(chance.uniform(-1, 1, shape) / np.sqrt(inputs) for inputs, shape in shapes))
 
     @property
     def parts(self) -> tuple[Array, Array, Array, Array]:
-        """All of its numbers."""
+        """All weights and biases."""
         return self.first, self.first_bias, self.second, self.second_bias
 
     def scores(self, pairs: Array) -> Array:
-        """From 0 to 1, (n,)."""
+        """Scores from 0 to 1, (n,)."""
         return self._forward(pairs, np.ones((len(pairs), HIDDEN)))[1]
 
     def _forward(self, pairs: Array, kept: Array) -> tuple[Array, Array]:
@@ -150,7 +151,9 @@ class Network:
         return hidden, 1 / (1 + np.exp(-(hidden @ self.second + self.second_bias)[:, 0]))
 
     def gradient(self, clicked: Array, others: Array, kept: Array, kept_others: Array, propensity: float) -> list[Array]:
-        """Of the loss by each part: the mean of max(0, margin - clicked + other), over the propensity. `kept` is what dropout leaves."""
+        """The gradient of the loss by each part: the loss is the mean of max(0, margin - clicked + other), over the propensity. `kept`
+        masks dropout.
+        """
         sums = [np.zeros_like(part) for part in self.parts]
         passes = [(pairs, *self._forward(pairs, mask), mask) for pairs, mask in ((clicked, kept), (others, kept_others))]
         is_close = passes[0][2] - passes[1][2] < MARGIN
@@ -165,12 +168,13 @@ class Network:
 
 
 def fit(clicked: Array, others: Array, val_clicked: Array, val_others: Array, propensity: float) -> Network:
-    """Train the network by Adadelta; of five rounds, that with the least loss on the clicks to check is kept, without any the last.
+    """Train the network by Adadelta for five rounds. Returns the round with the least loss on the validation clicks, or the last without
+    any.
 
     Args:
-        clicked, others: the pairs of each triplet that is learnt from, (n, 11).
-        val_clicked, val_others: those to check, (m, 11).
-        propensity: what every loss is divided by.
+        clicked, others: the pairs of each training triplet, (n, 11).
+        val_clicked, val_others: the pairs for validation, (m, 11).
+        propensity: divides every loss.
     """
     chance = np.random.default_rng(SEED)
     network = best = Network.drawn(chance)
@@ -197,6 +201,6 @@ def fit(clicked: Array, others: Array, val_clicked: Array, val_others: Array, pr
 
 
 def _loss(network: Network, clicked: Array, others: Array) -> float:
-    """The mean over batches of the mean loss, as AllenNLP chooses the best round by."""
+    """The mean over batches of the mean loss, by which AllenNLP chooses the best round."""
     losses: Any = np.maximum(MARGIN - network.scores(clicked) + network.scores(others), 0)
     return float(np.mean([losses[start : start + BATCH].mean() for start in range(0, len(losses), BATCH)]))

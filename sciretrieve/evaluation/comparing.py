@@ -1,4 +1,4 @@
-"""Comparing runs on one set of judgements: differences, their intervals, and whether chance explains them."""
+"""Compares runs on one set of judgements: differences, their intervals, and p-values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .benchmark_reading import read, texts
 
 LEVEL = 0.05
 TINY = 1e-9
-"""Below it, what the studentized range's integral gives is not to be relied on."""
+"""Below this, the studentized range's integral is unreliable."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RunComparison:
         comparisons: [run - 1][measure], each with its p-values, and Holm's.
         per_query: [run] query -> measure -> value, for the queries that all runs answer.
         words: query -> its text, where known.
-        variances: of three runs or more, by measure: whether all differ, and Tukey's test of each pair.
+        variances: of three runs or more, by measure: an analysis of variance, and Tukey's test of each pair.
         unequal: a warning if the runs do not answer the same queries; else "".
     """
 
@@ -48,11 +48,11 @@ class RunComparison:
     unequal: str
 
     def means_of(self, measure: str) -> list[float]:
-        """One measure's mean of each run."""
+        """The mean of one measure for each run."""
         return [row[measure] for row in self.means]
 
     def lines(self, shown_queries: int) -> list[str]:
-        """For people: means, differences, p-values, and the queries that changed most."""
+        """The report: means, differences, p-values, and the queries that changed most."""
         out = []
         width = max(map(len, self.names))
         first, *others = self.per_query
@@ -118,7 +118,7 @@ def compare_runs(
     run_values = [evaluator.per_query(run) for run in runs.values()]
     common = set.intersection(*(set(values) for values in run_values))
     if not common:
-        raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")
+        raise InvalidRequest("the runs have no judged query in common; do they belong to one benchmark?")
     longest = max(len(values) for values in run_values)
     unequal = ""
     if any(len(values) != len(common) for values in run_values):
@@ -152,19 +152,19 @@ def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, sp
 
 
 def as_good_as_the_best(analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:
-    """The best and those that Tukey's test does not tell from it, the best first."""
+    """The best system and those that Tukey's test does not distinguish from it, the best first."""
     order = sorted(range(len(names)), key=lambda place: -means[place])
     row = analysis.p_of_pairs[order[0]]
     return [names[place] for place in order if row[place] >= LEVEL]
 
 
 def variance_lines(over: str, analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:
-    """An analysis of variance, and each pair by Tukey's test, the surest difference first.
+    """An analysis of variance, and Tukey's test of each pair, the smallest p-value first.
 
     Args:
-        over: what it is over, as runs x queries.
-        analysis: of what has these names.
-        names, means: what is compared, and its means from 0 to 1.
+        over: the units, such as runs x queries.
+        analysis: the analysis of these systems.
+        names, means: the systems, and their means from 0 to 1.
     """
     pairs = sorted((float(analysis.p_of_pairs[a, b]), a, b) for a, b in combinations(range(len(names)), 2))
     degrees = ", ".join(f"{number:,}" for number in analysis.degrees)
@@ -181,7 +181,7 @@ def variance_lines(over: str, analysis: Variance, names: Sequence[str], means: S
 
 
 def variance_facts(analysis: Variance, names: Sequence[str], means: Sequence[float], what: str) -> dict[str, Any]:
-    """An analysis of variance as plain values; `what` is compared, as "runs"."""
+    """An analysis of variance as plain values; `what` names the compared things, such as "runs"."""
     return {
         "f": analysis.f if np.isfinite(analysis.f) else None,
         "degrees_of_freedom": list(analysis.degrees),

@@ -1,7 +1,7 @@
-"""What systems cost: run times, measured while an evaluation runs, and compared between systems that ran more than once; and what trained
-ones cost, as SciRepEval's Table 4 prints it: parameters, and times of training and inference.
+"""The costs of systems: run times, measured during an evaluation and compared between systems; and parameters, training and inference
+times, as in SciRepEval's Table 4.
 
-A folder that training made says how many parameters it trained, and in which time, in its training.json.
+A training's folder has its trained parameters and its time in training.json.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ STEPS = {
     "encoding": ("encoded_queries", "encoding_seconds"),
     "searching": ("answered_queries", "searching_seconds"),
 }
-"""Step -> what is counted, and its seconds, in a report."""
+"""By step: the keys of its count and of its seconds in a report."""
 
 
 @dataclass
 class Times:
-    """What was done while the clock ran, and its seconds. What was there already, in an index or the cache, is not counted.
+    """The counted work and its seconds. Work that an index or the cache had already done is not counted.
 
     Attributes:
-        papers, indexing: papers that were encoded and put into an index, and the seconds of that.
-        encoded, encoding: queries that the encoder read, and the seconds of that.
-        answered, answering: queries that were answered, and the seconds of that, those of getting their vectors among them.
-        preparing: the seconds of getting queries' vectors: opening the encoder, looking up, encoding.
+        papers, indexing: papers encoded and added to an index, and the seconds.
+        encoded, encoding: queries that the encoder read, and the seconds.
+        answered, answering: queries answered, and the seconds, including those for their vectors.
+        preparing: the seconds for queries' vectors: opening the encoder, looking up, encoding.
     """
 
     papers: int = 0
@@ -51,13 +51,13 @@ class Times:
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
-        """Count the seconds of a block as of getting queries' vectors."""
+        """A context whose seconds count as preparation of queries' vectors."""
         start = perf_counter()
         yield
         self.preparing += perf_counter() - start
 
     def answers(self, answers: Iterator[Item]) -> Iterator[Item]:
-        """Pass on answers, and count the seconds of waiting for them."""
+        """Pass answers on, and count the seconds of waiting for them."""
         while True:
             start = perf_counter()
             answer = next(answers, None)
@@ -68,7 +68,7 @@ class Times:
             yield answer
 
     def as_json(self) -> dict[str, float]:
-        """As a report has them: what was counted, and seconds; without what was not measured."""
+        """The measured counts and seconds, as in a report."""
         searching = max(self.answering - self.preparing, 0.0)
         counted = ((self.papers, self.indexing), (self.encoded, self.encoding), (self.answered, searching))
         rows = [(names, pair) for names, pair in zip(STEPS.values(), counted, strict=True) if pair[0]]
@@ -76,19 +76,19 @@ class Times:
 
 
 class TimedBuild:
-    """Progress of a build that is passed on, and whose papers are timed."""
+    """Passes a build's progress on, and times its papers."""
 
     def __init__(self, progress: Progress, times: Times) -> None:
         self._progress, self.times = progress, times
         self._last: float | None = None
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Papers are filled in from here on, if they are the unit."""
+        """Start timing if the unit is papers."""
         self._last = perf_counter() if unit == "papers" else None
         self._progress.start(total, done, unit)
 
     def advance(self, papers: int) -> None:
-        """So many more have been filled in."""
+        """Count papers as added to the index."""
         if self._last is not None:
             now = perf_counter()
             self.times.papers += papers
@@ -102,7 +102,7 @@ class TimedBuild:
 
 
 def times_line(times: Mapping[str, float], mode: str | None) -> str:
-    """The times of a report for people: milliseconds a paper and a query, and which vectors were there already."""
+    """The times of a report in words: milliseconds per paper and query, and the vectors that existed before."""
     parts = []
     for step, (count, seconds) in STEPS.items():
         if count in times:
@@ -115,9 +115,9 @@ def times_line(times: Mapping[str, float], mode: str | None) -> str:
 
 
 def repeated(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """The seconds that each step took for a paper or a query in each run of one system, by step; of those that two runs or more measured.
+    """By step: the seconds per paper or query in each run of one system, for steps measured in two runs or more.
 
-    A single run says nothing: another one on the same machine may take twice as long.
+    A single run tells nothing: another one on the same machine may take twice as long.
     """
     seconds_of = {}
     for step, (count, seconds) in STEPS.items():
@@ -128,11 +128,11 @@ def repeated(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
 
 
 def relative(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, float]]:
-    """Run times relative to the first system: system -> step -> how many times as long as the first takes for a paper or a query.
+    """Run times relative to the first system: by system and step, the ratio of the times per paper or query.
 
     Args:
-        runs: system -> the times of each of its runs, as in their reports. A step is the mean over runs, and left out where not both
-            systems have it measured twice.
+        runs: by system, the times of each of its runs, as in their reports. A step is the mean over runs; it needs two runs of both
+            systems.
     """
     means = {system: {step: sum(row) / len(row) for step, row in repeated(of_runs).items()} for system, of_runs in runs.items()}
     first = next(iter(means.values()), {})
@@ -140,9 +140,9 @@ def relative(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[
 
 
 def repeated_lines(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Run times for people: a line for each system and step that was measured twice or more, with its mean, its least and its greatest.
+    """Run times in words: a line for each system and step measured twice or more, with mean, least and greatest time.
 
-    Behind them stands how many times as long as the first system that is, where both were measured.
+    A ratio to the first system follows if both were measured.
     """
     names = {"indexing": "a paper", "encoding": "a query", "searching": "a query"}
     lines, first, ratios = [], next(iter(runs), ""), relative(runs)
@@ -161,18 +161,17 @@ COLUMNS = ("parameters", "training time", "inference time")
 
 
 def trainings_of(*names: str | None) -> list[dict[str, Any]]:
-    """What the folders of trained encoders and adapters say of their training, each folder once.
+    """The facts of trainings, from the folders of trained encoders and adapters, each folder once.
 
     Args:
-        names: encoders and adapters, as requested; the members of an ensemble count each. What is no folder with a training.json is
-            passed over.
+        names: encoders and adapters, as requested, also the members of ensembles. Names without a folder with a training.json are skipped.
 
     Returns:
-        Of each folder `folder`, `parameters` (trained ones), `seconds` (of training), and, where it says so, `parameters_of_base`, `base`
-        and `seed`.
+        For each folder `folder`, `parameters` (trained ones), `seconds` (of training), and, if known, `parameters_of_base`, `base` and
+            `seed`.
 
     Raises:
-        InvalidRequest: a training.json is no JSON, or lacks the number of parameters or of seconds.
+        InvalidRequest: a training.json is not JSON, or lacks the number of parameters or of seconds.
     """
     found = {}
     for name in names:
@@ -194,16 +193,16 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def training_line(facts: Mapping[str, Any]) -> str:
-    """One training for people."""
+    """One training, in words."""
     of_base, base = "", facts.get("parameters_of_base", 0)
-    if base:  # layers beside it may have more
+    if base:  # other layers may add parameters
         of_base = f" of {in_short(base)}" if facts["parameters"] <= base else f" beside {in_short(base)}"
     on, seed = (f" on {facts['base']}" if "base" in facts else ""), (f", seed {facts['seed']}" if "seed" in facts else "")
     return f"trained: {in_short(facts['parameters'])}{of_base} parameters{on} in {in_words(facts['seconds'])}{seed}"
 
 
 def in_short(count: float) -> str:
-    """A number of parameters as the papers print it: 768, 450k, 1M, 1.2M."""
+    """A number of parameters as in the papers: 768, 450k, 1M, 1.2M."""
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if count >= size:
             return f"{count / size:.3g}{unit}"
@@ -211,11 +210,11 @@ def in_short(count: float) -> str:
 
 
 def cost_table(reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[list[str]], str]:
-    """The table of costs, above the published one, and its caption; an empty one where no system says what its training was.
+    """The table of costs, above the published one, and its caption; empty if no system's training is known.
 
     Args:
-        reports: system -> the reports of its trainings, as saved. Parameters are a training's, and times means over trainings, relative to
-            the first system where both have more than one.
+        reports: by system, the saved reports of its trainings. Parameters are a training's, and times are means over trainings, relative to
+            the first system if both have more than one.
     """
     parameters, seconds = {}, {}
     for name, of_system in reports.items():

@@ -1,4 +1,4 @@
-"""What to evaluate on what: a benchmark, and the options of an evaluation, as saved in a receipt."""
+"""The request of an evaluation: a benchmark, a system and options, as saved in a receipt."""
 
 from __future__ import annotations
 
@@ -14,30 +14,22 @@ from ..storage.finding import chosen
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest(EvaluationOptions):
-    """A benchmark, one system, and how it is run.
-
-    Attributes:
-        benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
-        data: the folder with the benchmark's files.
-
-    Raises:
-        UnknownName, InvalidRequest: an option has an unknown value, or two options exclude each other.
-    """
+    """A benchmark, one system, and the options of the run."""
 
     benchmark: str
     data: str | Path | None = None
 
     def __post_init__(self) -> None:
-        super(EvaluationRequest, self).__post_init__()  # a class with slots is made anew, which super() does not know
+        super(EvaluationRequest, self).__post_init__()  # super() without arguments does not know the new class that slots make
         self.check_mode()
         for name in self.measures:
             parse_measure(name)
 
 
 def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> EvaluationRequest:
-    """A request of keyword arguments, where an index may be named as commands name it, see `storage.finding.chosen`.
+    """A request from keyword arguments; the index may be named as in commands, see `storage.finding.chosen`.
 
-    Raises UnknownName for an option that does not exist, NotFound for an index that there is not, and as `EvaluationRequest`.
+    Raises UnknownName for an unknown option, NotFound for a missing index, and as `EvaluationRequest`.
     """
     names = [field.name for field in fields(EvaluationRequest)]
     for name in options:

@@ -1,6 +1,6 @@
-"""Downloading a benchmark's files: resumable, checked where a checksum is published, zip archives unpacked.
+"""Downloads a benchmark's files: resumes, checks published checksums, unpacks zip archives.
 
-A file with its own name is whole: it is written under another, and renamed.
+A file under its final name is complete: it is written under another name, and renamed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HUB = "https://huggingface.co"
 
 
 def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
-    """Download the files that are missing. Returns all files; none where everything must be fetched by hand.
+    """Download the missing files. Returns all files; none if everything must be fetched by hand.
 
     Raises:
         Unavailable: an address cannot be reached, or has no such file or folder.
@@ -35,7 +35,7 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
     downloads = [*benchmark.downloads, *(download for hub_files in benchmark.hub for download in _listed(hub_files))]
     for download in downloads:
         path = folder / download.name
-        if path.exists() and path.stat().st_size < download.bytes:  # something else broke off
+        if path.exists() and path.stat().st_size < download.bytes:  # truncated by another program
             path.replace(_partial(path))
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,12 +47,12 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
 
 
 def by_hand(benchmark: Benchmark, folder: Path) -> str:
-    """What is to be done by hand so that a folder has a benchmark's files; "" where they are there, or all of them are downloaded."""
+    """The steps to do by hand for a benchmark's files; "" if they are there, or all can be downloaded."""
     return "" if has_files(folder, benchmark) else re.sub(r"\bDIR\b", lambda _: shlex.quote(str(folder)), benchmark.manual)
 
 
 def _listed(hub_files: HubFiles) -> list[Download]:
-    """The files as the hub lists them, with their sizes; they go into a folder of the same name."""
+    """The files in the hub's list, with their sizes; they go into a folder of the same name."""
     url = f"{HUB}/api/datasets/{hub_files.repository}/tree/main/{hub_files.folder}"
     try:
         with urllib.request.urlopen(url, timeout=60) as response:
@@ -75,14 +75,14 @@ def _listed(hub_files: HubFiles) -> list[Download]:
 def _download(download: Download, path: Path, progress: Progress) -> None:
     partial = _partial(path)
     if partial.is_symlink():
-        partial.unlink()  # which nothing here has made: what it leads to is not ours to write
+        partial.unlink()  # a link, which nothing here has made: its target must not be written
     start = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(download.url, headers={"Range": f"bytes={start}-"} if start else {})
     progress.note(f"{download.url}{f', from byte {start:,}' if start else ''}")
     try:
         with urllib.request.urlopen(request, timeout=60) as response:
             if start and response.status != 206:
-                start = 0  # the server does not resume: start over
+                start = 0  # the server does not resume, so start over
             with partial.open("ab" if start else "wb") as file:
                 while block := response.read(BLOCK):
                     file.write(block)
@@ -114,7 +114,7 @@ def _partial(path: Path) -> Path:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """Put the files of an archive that are not there, or not whole, into a folder. None has its own name before it is whole."""
+    """Unpack the missing and incomplete files of an archive into a folder. None has its final name before it is complete."""
     aside = folder / f".{path.name}.unpacking"
     try:
         with zipfile.ZipFile(path) as archive:

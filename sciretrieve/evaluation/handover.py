@@ -1,9 +1,9 @@
-"""Authors of one name told apart by S2AND's own code (Subramanian et al. 2021): vectors written as it reads them, its figures read back.
+"""Author disambiguation scored by S2AND's own code (Subramanian et al. 2021): writes vectors for it, and reads its figures.
 
-What SciRepEval's figure is, from its code and its authors (allenai/scirepeval, BENCHMARKING.md and issue 62; allenai/S2AND,
-scripts/custom_block_transfer_experiment_seed_paper.py): gradient-boosted trees learn from names, metadata and the papers' vectors which
-mentions are one author's, average linkage makes clusters of what they say, with the seed 1; and the figure is the mean of all values of
-B³ F1 in the table that the script prints. A folder's name has a digest of the vectors, so that a table is read for these vectors only.
+SciRepEval's figure, from its code and its authors (allenai/scirepeval, BENCHMARKING.md and issue 62; allenai/S2AND,
+scripts/custom_block_transfer_experiment_seed_paper.py): gradient-boosted trees learn, from names, metadata and the papers' vectors, which
+mentions are one author's. Average linkage clusters their predictions, with the seed 1. The figure is the mean of all values of B³ F1 in the
+table that the script prints. A folder's name has a digest of the vectors, so that a table is only read for these vectors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .spaces import Space
 
 SCRIPT = "scripts/custom_block_transfer_experiment_seed_paper.py"
 ROWS = (*DATASETS, "union", "s2")
-"""What the table's rows were learnt from: one data set, the five others together; the last are Semantic Scholar's own clusters."""
+"""The training data of the table's rows: one data set; the five others together; Semantic Scholar's own clusters."""
 
 
 def scored_elsewhere(tasks: Sequence[tuple[Handover, Space]], system: str) -> Mapping[str, Predicted]:
@@ -82,7 +82,7 @@ def _places(tasks: Sequence[Handover]) -> tuple[Path, Path]:
 
 
 def _vectors(task: Handover, space: Space) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The vectors (n, dim), float32, and the ids (n,) of the papers that have one, each once, in the order of their mentions."""
+    """The vectors (n, dim), float32, and the ids (n,) of papers with a vector, each once, in the order of their mentions."""
     ids, vectors = space.papers(list(dict.fromkeys((*task.learnt, *task.test))))
     if not ids:
         raise InvalidRequest(f"none of the papers of {task.name} has a vector; are these its ids?")
@@ -90,23 +90,23 @@ def _vectors(task: Handover, space: Space) -> tuple[np.ndarray[Any, Any], np.nda
 
 
 class _Pickler(pickle.Pickler):
-    """Writes arrays so that every NumPy reads them: what NumPy 2 writes of itself, the older one that S2AND needs cannot read."""
+    """Pickles arrays for every NumPy: the older version that S2AND needs cannot read NumPy 2's own pickles."""
 
     def reducer_override(self, value: Any) -> Any:
-        """An array as a call of numpy.ndarray with its shape, type and bytes; the rest as always."""
+        """Reduces an array to a call of numpy.ndarray with its shape, type and bytes; other values as usual."""
         if isinstance(value, np.ndarray):
             return np.ndarray, (value.shape, value.dtype.str, value.tobytes())
         return NotImplemented
 
 
 def _write(path: Path, vectors: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]) -> None:
-    """The pair of vectors and ids, as S2AND's code reads it; protocol 4 is the last that its Python knows."""
+    """Write the pair of vectors and ids for S2AND's code, in protocol 4, the last that its Python knows."""
     with replaced(path) as file:
         _Pickler(file, protocol=4).dump(vectors)
 
 
 def _means(path: Path) -> Mapping[str, float]:
-    """Of each data set the mean of its column in the table, from 0 to 1. Raises InvalidRequest if a value is missing."""
+    """The mean of each data set's column in the table, from 0 to 1. Raises InvalidRequest if a value is missing."""
     table: Any = read_json(path).get("b3")
     try:
         columns = table[0][1:]

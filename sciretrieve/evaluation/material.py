@@ -1,4 +1,4 @@
-"""A benchmark in memory: the papers that may be answered, and tasks with queries and judgements."""
+"""A benchmark in memory: the papers to rank, and tasks with queries and judgements."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from ..base.types import Paper, Query
 from ..metrics.judgements import Qrels
 
 Rounding = Literal["printed", "summed", "numpy", "beir"]
-"""How a figure in per cent is rounded: as printing does; the same of a sum to which queries are added one by one, in their order, as in
-SciMult's code, so that a figure in the middle of two falls to the same side; by NumPy, which may differ in ties; or as by BEIR, which first
-rounds the value from 0 to 1 to five decimals."""
+"""The rounding of a figure in per cent: as in printing; the same after adding the queries' values one by one in order, as in SciMult's
+code, so that ties fall to the same side; by NumPy, which may differ in ties; or as in BEIR, after rounding the value from 0 to 1 to five
+decimals.
+"""
 Average = Literal["none", "tasks", "rounded tasks", "figures"]
-"""How the figures of several tasks become figures of the benchmark: not at all, where its authors define no average; for each
-measure the mean of the tasks' means; the same after each was rounded (MDCR); or one mean of all tasks' figures of all measures."""
+"""The averages of several tasks: none, if the authors define none; for each measure the mean of the tasks' means; the same after rounding
+each (MDCR); or one mean of all tasks' figures of all measures.
+"""
 
 Label = Literal["class", "classes", "number"]
-"""What is predicted of a paper: one class of several, any of several classes, or a number."""
+"""The label to predict for a paper: one of several classes, any of several classes, or a number."""
 Solver = Literal["scirepeval", "scidocs"]
-"""Whose evaluator fits the model: SciRepEval's leaves out a paper without a vector, SciDocs' takes zeros; the values of C differ, too."""
+"""The evaluator that fits the model: SciRepEval's skips a paper without a vector, SciDocs' uses zeros; the values of C also differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How a benchmark's authors score, as data.
+    """A benchmark's scoring, as data.
 
     Attributes:
         measures: the printed measures, by the names of `measures.parse_measure`.
-        metric: how vectors are compared; None for the metric that the encoder was trained for.
-        score_decimals: decimals that scores are rounded to before they are ranked (SciDocs: 5); None for no rounding.
+        metric: the metric of vectors; None for the encoder's own.
+        score_decimals: decimals to which scores are rounded before ranking (SciDocs: 5); None for no rounding.
         decimals: decimals of figures, which are in per cent.
         rounding: see `Rounding`.
-        skips: whether queries and candidates without a vector are left out, as in the authors' code; otherwise
-            they are an error, because a figure over the rest would not compare.
+        skips: whether queries and candidates without a vector are left out, as in the authors' code; otherwise they are an error, because a
+            figure over the rest would not be comparable.
         drop_self: whether a document with the query's own id is removed from the answer (as by BEIR).
-        depth: how many documents of a whole corpus are ranked, the query's own not counted.
+        depth: the number of ranked documents of a whole corpus, without the query's own.
         average: see `Average`.
-        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval, also of MDCR).
+        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval, also for
+            MDCR).
         beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
     """
 
@@ -64,16 +67,16 @@ class Task:
     """Queries and their judgements.
 
     Attributes:
-        name: the task's name; if a benchmark has several tasks, figures are printed for each.
+        name: the task's name; with several tasks, a benchmark prints figures for each.
         queries: by id, in the file's order.
-        qrels: query id -> document id -> grade.
-        candidates: query id -> the documents to rank; None for the whole corpus.
-        groups: if sets of papers (reviewers) are ranked instead of papers, set id -> paper ids.
-        first: query id -> documents ranked before all others regardless of score (labels matched by name).
-        among: how many papers of the pool, from its start, are candidates; None for all.
-        standardise: whether vectors are first standardised over the candidates, dimension by dimension.
+        qrels: by query id and document id, the grade.
+        candidates: by query id, the documents to rank; None for the whole corpus.
+        groups: if sets of papers (reviewers) are ranked instead of papers, the paper ids of each set.
+        first: by query id, documents ranked before all others regardless of score (labels matched by name).
+        among: the number of candidates from the start of the pool; None for all.
+        standardise: whether vectors are standardised over the candidates, dimension by dimension.
         single: whether a distance is the float32 root of its float32 square, as scikit-learn's is for float32 vectors.
-        classes: whether candidates are classes, the first of which is the query's predicted one: scored by F1, not by a mean over queries.
+        classes: whether candidates are classes, scored by F1 instead of a mean over queries; the first one is the predicted class.
     """
 
     name: str
@@ -95,7 +98,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class FewShot:
-    """Learning from few papers: so many in each sample, and how many samples, whose figures are averaged."""
+    """Few-shot learning: the number of papers of a sample, and the number of samples, whose figures are averaged."""
 
     size: int
     runs: int
@@ -103,7 +106,7 @@ class FewShot:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPapers:
-    """Papers with a label each: the ids, and an array (n,) of classes or numbers or (n, classes) of 0 and 1."""
+    """Papers with a label each: the ids, and an array, (n,) of classes or numbers or (n, classes) of 0 and 1."""
 
     ids: tuple[str, ...]
     labels: npt.NDArray[Any]
@@ -111,16 +114,16 @@ class LabelledPapers:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A task of predicting labels of papers from their vectors, by a model that is fitted on other papers.
+    """A task of predicting papers' labels from their vectors, with a model trained on other papers.
 
     Attributes:
-        what, learner, runs: of this and other such tasks, what is predicted, what learns it from vectors, and how many models are fitted.
+        what, learner, runs: for all kinds of such tasks: the thing predicted, the model, and the number of models.
         name: the task's name.
         label: see `Label`.
         measure: F1 of the class 1, macro-F1 or tau.
-        train: what is learnt from.
-        test: what is predicted.
-        few_shot: how much of that is learnt from; None for all.
+        train: the training papers.
+        test: the test papers.
+        few_shot: the samples of training papers; None for all papers.
         solver: see `Solver`.
     """
 
@@ -136,20 +139,20 @@ class Prediction:
 
     @property
     def runs(self) -> int:
-        """How many models are fitted."""
+        """The number of models."""
         return self.few_shot.runs if self.few_shot else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """A task that its authors' own code scores: it is given the papers' vectors as a file, and its figures are read back.
+    """A task that its authors' own code scores, from a file of the papers' vectors.
 
     Attributes:
-        name: the task's name, which is its data set's.
-        root: the folder that has the folders of all data sets.
-        blocks: the folder of the files that say which blocks are in which split.
-        learnt: for each mention of an author that is learnt from, the paper's id.
-        test: the same of those that are scored.
+        name: the name of the task and its data set.
+        root: the folder with the folders of all data sets.
+        blocks: the folder of the files with the blocks of each split.
+        learnt: the paper's id for each training mention of an author.
+        test: the same for test mentions.
     """
 
     what: ClassVar[str] = "clusters"
@@ -164,7 +167,7 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A paper that a reader of `query` clicked, among those `shown`, in their order; ids."""
+    """A paper that a reader of `query` clicked, and the papers that were `shown`, in order; all by id."""
 
     query: str
     clicked: str
@@ -173,7 +176,7 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class LinkedPaper:
-    """What is known of a paper beside its text: authors, citing and cited papers, and the year, None if that is no number."""
+    """The metadata of a paper: authors, citing and cited papers, and the year, None if it is not a number."""
 
     title: str
     authors: frozenset[str]
@@ -184,15 +187,15 @@ class LinkedPaper:
 
 @dataclass(frozen=True, slots=True)
 class Clicks:
-    """A task of predicting clicks on recommended papers, by a model that is fitted on other clicks.
+    """A task of predicting clicks on recommended papers, with a model trained on other clicks.
 
     Attributes:
         name: the task's name.
-        train: what is learnt from.
-        val: what the best epoch is chosen on; empty for the last one.
-        test: what is predicted.
-        propensities: how often each place of a list is clicked, from the first one.
-        papers: what is known of papers, by id.
+        train: the training clicks.
+        val: the clicks to choose the best epoch by; empty for the last epoch.
+        test: the test clicks.
+        propensities: the frequency of clicks on each place of a list, from the first one.
+        papers: the metadata of papers, by id.
     """
 
     what: ClassVar[str] = "clicks"
@@ -208,17 +211,17 @@ class Clicks:
 
 @dataclass(frozen=True)
 class Material:
-    """A benchmark in memory; or one of its sets, if each set has its own papers.
+    """A benchmark in memory, or one of its sets, if each set has its own papers.
 
     Attributes:
-        pool: yields the papers that may be answered, anew each time it is called.
+        pool: yields the papers to rank, anew at each call.
         tasks: the tasks on these papers.
-        name: the set's name, which keeps its index apart from others.
+        name: the set's name, which separates its index from others.
         fingerprint: changes when the papers do.
-        notes: what was unusual in the files, and how it was handled.
-        textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
+        notes: unusual features of the files, and their treatment.
+        textless: the error to raise when texts are needed but missing; else "".
         predictions: the tasks of predicting labels of these papers, clusters of their authors, or clicks on them.
-        missing: the names of the benchmark's tasks that are left out, because their files are not there.
+        missing: the names of tasks left out because their files are missing.
     """
 
     pool: Callable[[], Iterable[Paper]]

@@ -1,4 +1,4 @@
-"""Systems × benchmarks from one TOML file: missing results are computed, others are kept, and a page shows all of them."""
+"""Evaluates systems × benchmarks from one TOML file: computes missing results, keeps others, and writes a page of all."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ OF_SYSTEMS = {field.name for field in fields(EvaluationRequest)} - OF_BENCHMARKS
 
 
 Plan: TypeAlias = dict[tuple[str, str], "Planned"]
-"""(benchmark, system), as the file names them -> what to evaluate."""
+"""By (benchmark, system), as named in the file: the evaluation to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What to evaluate.
+    """An evaluation of a matrix.
 
     Attributes:
         request: a benchmark and a system.
-        if_sensible: whether only if its mode makes sense for the benchmark, as the system is to be run in all modes.
+        if_sensible: whether to run only if its mode makes sense for the benchmark, for a system in all modes.
         row: the system's table in the file.
-        settings: which of its values these are, of those settings that have several.
+        settings: its values of the settings that have several.
     """
 
     request: EvaluationRequest
@@ -58,7 +58,8 @@ class Planned:
 
 
 def read_plan(path: Path, cache: str) -> Plan:
-    """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are options of `evaluate`, of which a system may list values.
+    """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are options of `evaluate`, for which a system may list several
+    values.
 
     Raises:
         NotFound, InvalidRequest: there is no such file, or it is not a plan; the message names the table and the key.
@@ -101,7 +102,7 @@ def read_plan(path: Path, cache: str) -> Plan:
 
 
 def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[str, Any]) -> dict[str, Planned]:
-    """The systems of a row by their names: one, or one for each mode, or for each combination of the values that are lists."""
+    """The systems of a row by name: one, or one for each mode, or for each combination of listed values."""
     planned: dict[str, Planned] = {}
     data = options.pop("data", None)
     for values, settings in combinations(table):
@@ -115,15 +116,15 @@ def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[s
 
 
 def _name(system: str, request: EvaluationRequest) -> str:
-    """What a system is called in one of its modes: plain BM25 is the same for all encoders, unless its answers are reranked."""
+    """The name of a system in one of its modes: plain BM25 is the same for all encoders, unless its answers are reranked."""
     is_plain = request.mode == "bm25" and request.index is None and request.rerank is None and not settings_of(request)
     return "bm25" if is_plain else f"{system}-{request.mode}"
 
 
 def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Standings, list[str]]:
-    """Run the missing cells of a plan, each in its own folder, and write the page and the table as Markdown and LaTeX.
+    """Run the missing cells of a plan, each in its own folder, and write the page and the table, also in Markdown and LaTeX.
 
-    Returns the page, the table, and a line for each cell that could not be run.
+    Returns the page, the table, and a line for each failed cell.
     """
     failures = []
     cells = []
@@ -165,7 +166,7 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
 
 
 def sweeps_of(plan: Plan, standings: Standings) -> list[Sweep]:
-    """The systems of a plan whose settings have several values, with those cells of them that could be run."""
+    """The systems of a plan with several values of settings, with their finished cells."""
     points: dict[tuple[str, str], list[SweepPoint]] = {}
     for (benchmark, system), planned in plan.items():
         if planned.settings and (cell := standings.cells.get((benchmark, system))):
@@ -174,7 +175,7 @@ def sweeps_of(plan: Plan, standings: Standings) -> list[Sweep]:
 
 
 def _run(planned: Planned, folder: Path, what: str, progress: Progress, shared: SharedWork | None) -> bool:
-    """Evaluate what is planned, if it is not done. Returns whether there is a report: a mode may make no sense for the benchmark."""
+    """Run an evaluation, unless it is done. Returns whether there is a report: a mode may make no sense for the benchmark."""
     request = planned.request
     if request.benchmark in SUITES:
         if planned.if_sensible and request.mode != "dense":

@@ -1,4 +1,4 @@
-"""One encoder or index in every mode that a benchmark allows: a row for each in one report, and a receipt for each."""
+"""Evaluates one encoder or index in every mode of a benchmark: a row of the report and a receipt for each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .requests import measure
 from .standings import CAPTION, Cell, Marks, marks
 
 ALL = "all"
-"""The mode that is every mode."""
+"""The value of `mode` for all modes."""
 ORDER: tuple[Mode, ...] = ("dense", "hybrid", "bm25")
 
 
 @dataclass(frozen=True)
 class ModesReport:
-    """What the evaluation of several modes prints and saves: each mode's report."""
+    """The result of several modes: each mode's report."""
 
     reports: Mapping[Mode, Report]
 
@@ -40,7 +40,7 @@ class ModesReport:
         return {"schema": 1, "benchmark": first.benchmark.name, "split": first.split, "modes": modes}
 
     def lines(self) -> list[str]:
-        """The report for people: a row for each mode among the published rows, and how each was scored."""
+        """The report in words: a row for each mode among the published rows, and the scoring of each."""
         first = next(iter(self.reports.values()))
         reports = {report.system: report for report in self.reports.values()}
         cells = []
@@ -72,11 +72,11 @@ def evaluate_modes(
 
     Args:
         benchmark, data, progress, workers: as for `evaluate`.
-        output: a folder for the report, with a folder for each mode, which has what `evaluate` keeps.
-        options: the system, as for `evaluate`, without a `mode`. What is for some modes only (`fusion`, `ef`, …) is left out in the others.
+        output: a folder for the report, with a folder for each mode, with all results of `evaluate`.
+        options: the system, as for `evaluate`, without a `mode`. Options of some modes (`fusion`, `ef`, …) are left out in the others.
 
     Raises:
-        UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores made elsewhere.
+        UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores from elsewhere.
     """
     requests = requests_in_modes(benchmark, data, options)
     request = requests["hybrid"]
@@ -94,7 +94,7 @@ def evaluate_modes(
 
 
 def requests_in_modes(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> dict[Mode, EvaluationRequest]:
-    """A request in each mode, of options without one. BM25 has nothing of the encoder, so that it is one system for all encoders.
+    """A request in each mode, from options without one. BM25 has none of the encoder's options, so that it is one system for all encoders.
 
     Raises UnknownName, InvalidRequest.
     """
@@ -103,7 +103,7 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
             raise InvalidRequest(
                 f"all modes are those of an encoder or an index, by their own scores; leave out `{name}`, or name one mode"
             )
-    request = make_request(benchmark, data, {**options, "mode": "hybrid"})  # the mode that has all settings
+    request = make_request(benchmark, data, {**options, "mode": "hybrid"})  # the mode with all settings
     usual = EvaluationOptions()
     of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *OF_RM3)))
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
@@ -115,7 +115,7 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
 
 
 def sensible_modes(request: EvaluationRequest, materials: Sequence[Material]) -> tuple[Mode, ...]:
-    """The modes that the system has and the benchmark allows: labels, clusters and standardised vectors need vectors."""
+    """The modes that both the system and the benchmark allow: labels, clusters and standardised vectors need vectors."""
     needs_vectors = all(task.standardise for material in materials for task in material.tasks)
     has: Sequence[Mode] = ORDER
     if request.index is not None:

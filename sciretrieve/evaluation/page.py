@@ -1,4 +1,4 @@
-"""One HTML page for a matrix of evaluations: tables, and plots within it; it needs no script and no network. And plots of sweeps."""
+"""One HTML page for a matrix of evaluations, with tables and embedded plots, without scripts and network; and plots of sweeps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ img { max-width: 100%; margin: .5rem 1rem .5rem 0; }
 """
 
 PLOTTED = 2
-"""Settings that a plot can show at the most."""
+"""The most settings in a plot."""
 
 
 def page(
@@ -40,9 +40,9 @@ def page(
     sweeps: Sequence[Sweep] = (),
     plots: Mapping[str, str] = {},
 ) -> str:
-    """The whole page: all systems on all benchmarks, sweeps, how alike tasks rank systems, then each benchmark with its published rows.
+    """The whole page: all systems on all benchmarks, sweeps, correlations of tasks, then each benchmark with its published rows.
 
-    `plots` are the sweeps' by their names, by paths from the page.
+    `plots` has the path of each sweep's plot from the page, by the sweep's name.
     """
 
     def show(title: str, figure: Callable[[], Any]) -> None:
@@ -51,7 +51,7 @@ def page(
             parts.append(f'<img src="data:image/svg+xml;base64,{data}" alt="{_text(title)}">')
         except MissingExtra as error:
             lack = f"<p><small>{_text(error)}</small></p>"
-            parts.extend([] if lack in parts else [lack])  # what all of them lack is said once
+            parts.extend([] if lack in parts else [lack])  # remarks on all are printed once
 
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     parts += [standings.as_html()] if cells else []
@@ -98,7 +98,7 @@ def _table(cells: Sequence[Cell], task: str) -> str:
 
 
 def _figures(cell: Cell) -> dict[str, dict[str, float]]:
-    """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, if its authors define an average."""
+    """By task and measure, the figure in per cent; the task "" is the benchmark as a whole, if its authors define an average."""
     overall = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
     return overall | {task: row["rounded"] for task, row in cell.tasks.items()}
 
@@ -120,13 +120,13 @@ def plot(sweep: Sweep, target: Path) -> None:
 
 
 def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> Any:
-    """Values in per cent over a logarithmic axis, a line a system."""
+    """Values in per cent over a logarithmic axis, a line per system."""
     figure, axes = _figure(7, 4.2, title)
     for number, points in enumerate(lines.values()):
         axes.plot(*zip(*points, strict=True), color=COLOURS[number % len(COLOURS)], marker="o", markersize=3)
     axes.set_xscale("log")
     axes.set_ylim(0, 100)
-    axes.legend(axes.lines, list(lines), frameon=False)  # a label that begins with _ would be left out
+    axes.legend(axes.lines, list(lines), frameon=False)  # matplotlib omits labels that begin with _
     return figure
 
 

@@ -1,6 +1,6 @@
-"""Pooled judging: the first papers of several runs are judged by people, who do not see which run found a paper, nor where.
+"""Pooled judging: people judge the first papers of several runs, without seeing which run found a paper, or at which rank.
 
-A pool is a file to which lines are only added, so that a crash costs nothing that was judged:
+A pool is an append-only file, so that a crash loses no judgement:
 
     {"pool": 1, "time": "…"}                                                          first
     {"time": "…", "runs": ["bm25", "hybrid"], "depth": 20, "texts": {"q1": "…"}, "papers": {"q1": ["p7", …]}}      papers to judge
@@ -32,7 +32,7 @@ from ..papers.corpora.formats import CSV
 
 FORMAT = 1
 DEPTH = 20
-"""Papers of each run and query that are judged, unless somebody says otherwise."""
+"""The default number of papers to judge per run and query."""
 
 
 class Pool(AppendedFile):
@@ -55,7 +55,7 @@ class Pool(AppendedFile):
             raise
 
     def __len__(self) -> int:
-        """How many papers there are to judge, counted for each query."""
+        """The number of papers to judge, counted for each query."""
         return sum(map(len, self._papers.values()))
 
     @property
@@ -65,29 +65,29 @@ class Pool(AppendedFile):
 
     @property
     def judgements(self) -> Qrels:
-        """What is judged: query -> paper -> grade, without queries of which nothing is."""
+        """The judgements: query -> paper -> grade, without unjudged queries."""
         rows = {query: {id: grade for id, grade in papers.items() if grade is not None} for query, papers in self._papers.items()}
         return {query: row for query, row in rows.items() if row}
 
     def unjudged(self) -> Iterator[tuple[str, str]]:
-        """What is left to judge, query by query: (query, paper), in an order that says nothing of ranks and runs."""
+        """The unjudged pairs (query, paper), query by query, in an order independent of ranks and runs."""
         yield from ((query, id) for query, id, grade in self.pairs() if grade is None)
 
     def pairs(self) -> Iterator[tuple[str, str, int | None]]:
-        """All of the pool in the same order: (query, paper, grade or None)."""
+        """All pairs of the pool in the same order: (query, paper, grade or None)."""
         for query, papers in self._papers.items():
             yield from ((query, id, papers[id]) for id in sorted(papers, key=lambda id: _blind(query, id)))
 
     def add(self, runs: Mapping[str, RunScores], queries: Sequence[Query], depth: int = DEPTH) -> int:
-        """Put the first papers of runs into the pool, of those queries that have a text. Returns how many are new.
+        """Add the first papers of runs to the pool, for queries with a text. Returns the number of new papers.
 
         Args:
             runs: by their names, see `read_runs`.
-            queries: the queries with their texts; those that no run answers are left out.
-            depth: how many papers of each run and query; of equal scores those that trec_eval ranks first.
+            queries: the queries with their texts; queries that no run answers are left out.
+            depth: the number of papers per run and query; among equal scores the ones that trec_eval ranks first.
 
         Raises:
-            InvalidRequest: no run answers any of these queries, or one of a text that differs from the pool's.
+            InvalidRequest: no run answers any of these queries, or a query's text differs from the pool's.
         """
         if depth < 1:
             raise InvalidRequest(f"`depth` must be at least 1, not {depth}")
@@ -105,16 +105,16 @@ class Pool(AppendedFile):
             raise InvalidRequest("the runs answer none of the queries; are they of one collection?")
         if papers:
             start = [] if self.rows else [{"pool": FORMAT}]
-            # one line for all, so that a crash leaves all of it or nothing
+            # one line for all, so that a crash keeps all or nothing
             count = len(self.rows)
             self.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
             self._take(count)
         return sum(map(len, papers.values()))
 
     def judge(self, judgements: Sequence[tuple[str, str, int]]) -> None:
-        """Add judgements, (query, paper, grade) each, by one write; they are on disk when this returns.
+        """Add judgements, (query, paper, grade) each, in one write; they are on disk when this returns.
 
-        Raises InvalidRequest for what is not in the pool, and for a grade that is none.
+        Raises InvalidRequest for a pair outside the pool, and for an invalid grade.
         """
         for query, id, grade in judgements:
             if id not in self._papers.get(query, {}):
@@ -126,13 +126,15 @@ class Pool(AppendedFile):
             self._papers[query][id] = grade
 
     def take_over(self, path: Path) -> int:
-        """Take over judgements from a table (.csv) with the columns query, id and grade, where no grade is no judgement, or from qrels.
+        """Import judgements from a table (.csv) with the columns query, id and grade, in which an empty grade is skipped, or from qrels.
 
-        Returns how many. Of qrels those are passed over that the pool does not have; a table is made from the pool, and has no others.
+        Returns the number of judgements. Pairs of qrels outside the pool are skipped; in a table, which is made from the pool, they are an
+        error.
 
         Raises:
             NotFound: there is no such file.
-            InvalidRequest: it has no such columns, or a row is no judgement of the pool; the row is named. Or qrels judge nothing of it.
+            InvalidRequest: a column is missing, or a row is not a judgement of the pool; the row is named. Or the qrels judge nothing of
+                it.
         """
         if path.suffix.lower() == ".csv":
             judgements = list(self._of_table(path))
@@ -156,7 +158,7 @@ class Pool(AppendedFile):
                 if (text := str(grade or "").strip()) == "":
                     continue
                 pair = unguarded(str(query or "")), unguarded(str(id or ""))
-                if pair[1] not in self._papers.get(pair[0], {}):  # unless a spreadsheet put blanks around them
+                if pair[1] not in self._papers.get(pair[0], {}):  # a spreadsheet may have put blanks around them
                     pair = unguarded(str(query or "").strip()), unguarded(str(id or "").strip())
                 if pair[1] not in self._papers.get(pair[0], {}):
                     raise InvalidRequest(f"{path}, row {row}: {self.path} has no paper {pair[1]!r} for query {pair[0]!r}")
@@ -166,7 +168,7 @@ class Pool(AppendedFile):
                 yield *pair, number
 
     def write_table(self, path: Path, papers: Mapping[str, Paper]) -> int:
-        """Write a .csv of what is not judged yet, for a spreadsheet, whose column grade is to be filled in. Returns how many rows it has.
+        """Write a .csv with the unjudged papers and an empty column grade, for a spreadsheet. Returns the number of rows.
 
         Raises InvalidRequest for another suffix, and if `papers` lacks a paper.
         """
@@ -182,9 +184,9 @@ class Pool(AppendedFile):
         return len(pairs)
 
     def write_qrels(self, path: Path) -> int:
-        """Write the judgements as BEIR's .tsv, or with any other suffix as TREC's qrels. Returns how many.
+        """Write the judgements as BEIR's .tsv, or with any other suffix as TREC's qrels. Returns their number.
 
-        Raises InvalidRequest for an id with a line's end in BEIR's form, and where nothing is judged.
+        Raises InvalidRequest for an id with a line break in BEIR's form, and for a pool without judgements.
         """
         rows = [(query, id, grade) for query, row in self.judgements.items() for id, grade in sorted(row.items())]
         if not rows:
@@ -199,7 +201,9 @@ class Pool(AppendedFile):
         return len(rows)
 
     def coverage(self, runs: Mapping[str, RunScores], depths: Sequence[int]) -> dict[str, dict[int, float]]:
-        """Run -> depth -> which share of a query's first papers is judged (judged@k), the mean over the pool's queries that it answers."""
+        """By run and depth, the share of judged papers among a query's first ones (judged@k), the mean over the run's queries in the
+        pool.
+        """
         judged = self.judgements
         shares: dict[str, dict[int, float]] = {}
         for name, run in runs.items():
@@ -212,16 +216,16 @@ class Pool(AppendedFile):
         return shares
 
     def grades(self) -> dict[int, int]:
-        """How many papers have each grade, the least first."""
+        """The number of papers of each grade, rising."""
         return dict(sorted(Counter(grade for row in self.judgements.values() for grade in row.values()).items()))
 
     def _take(self, first: int) -> None:
-        """Read the file's rows from the one at a place on. Raises InvalidRequest."""
+        """Read the file's rows from a given one on. Raises InvalidRequest."""
         for place in range(first, len(self.rows)):
             self._take_row(self.numbers[place], self.rows[place], is_first=place == 0)
 
     def _take_row(self, number: int, row: Mapping[str, Any], *, is_first: bool) -> None:
-        """Read the row of a line. Raises InvalidRequest."""
+        """Read one row. Raises InvalidRequest."""
         match row:
             case {"pool": int(version)} if is_first:
                 if version != FORMAT:
@@ -242,5 +246,5 @@ class Pool(AppendedFile):
 
 
 def _blind(query: str, id: str) -> str:
-    """Where a paper stands among those of its query: anywhere, and always the same."""
+    """A sort key that orders a query's papers at random, but always in the same way."""
     return hashlib.sha256(f"{query}\0{id}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,8 +1,9 @@
-"""Labels predicted from vectors by linear models, as SciRepEval's and SciDocs' evaluators fit and score them. This alone uses scikit-learn.
+"""Predicts labels from vectors by linear models, fitted and scored as by SciRepEval's and SciDocs' evaluators. Only this module uses
+scikit-learn.
 
 From the authors' evaluator (Singh et al. 2023, App. B.1; allenai/scirepeval, evaluation/evaluator.py and few_shot_evaluator.py): linear
-support vectors, C chosen by cross-validation in three folds, models and samples drawn with the seed 42. Theirs of several classes a
-paper draws without a seed, ours with the same one. SciDocs' evaluator (Cohan et al. 2020; allenai/scidocs, scidocs/classification.py) does
+support vectors, C chosen by cross-validation in three folds, models and samples drawn with the seed 42. For several classes per paper,
+theirs draws without a seed, ours with the same one. SciDocs' evaluator (Cohan et al. 2020; allenai/scidocs, scidocs/classification.py) does
 the same for one class of several, with more values of C, and with zeros for papers without a vector.
 """
 
@@ -30,29 +31,29 @@ C_OF_CLASSES = np.logspace(-2, 2, 5)
 C_OF_NUMBERS = np.logspace(-4, 2, 7)
 C_OF_SCIDOCS = np.logspace(-4, 2, 7)
 ITERATIONS_OF_CLASSES = 10_000
-"""The solver's limit where a paper may have several classes; elsewhere it is scikit-learn's."""
+"""The solver's limit for several classes per paper; otherwise it is scikit-learn's."""
 PARALLEL = 1 << 22
-"""From so many numbers to learn from, models are fitted in several processes, which takes a second to start; figures are the same."""
+"""From so many numbers of training data on, several processes fit the models, which takes a second to start; figures are the same."""
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What came of a prediction.
+    """The result of a prediction.
 
     Attributes:
-        figures: the measure of each run in per cent, to two decimals as the authors print it (S2AND's: a mean of such figures, see
-            `handover`); one run where all papers are learnt from.
-        learnt: how many papers were there to learn from.
-        predicted: how many were predicted.
-        left_out: how many labelled papers have no vector.
-        unconverged: runs whose solver stopped at its limit of iterations.
-        wanted: how many runs the task has; so few papers to learn from may give fewer samples.
-        unit: what is learnt from and predicted.
-        zeros: how many papers have no vector and took zeros.
-        source: the file that the figures were read from, if the authors' own code computed them.
-        interval: 95 % of a bootstrap over the predicted papers, from 0 to 1; None where there are several runs, or none is computed.
+        figures: the measure of each run in per cent, to two decimals as printed by the authors (for S2AND a mean of such figures, see
+            `handover`); one run if there are no samples.
+        learnt: the number of training papers.
+        predicted: the number of test papers.
+        left_out: the number of labelled papers without a vector.
+        unconverged: the runs whose solver reached its limit of iterations.
+        wanted: the number of runs of the task; few training papers may give fewer samples.
+        unit: the unit of training and test data.
+        zeros: the number of papers without a vector that got zeros.
+        source: the file of the figures, if the authors' own code computed them.
+        interval: 95 % of a bootstrap over the test papers, from 0 to 1; None for several runs, or if none is computed.
     """
 
     figures: list[float]
@@ -68,12 +69,12 @@ class Predicted:
 
 
 def check_library() -> None:
-    """Raises MissingExtra where scikit-learn is not installed."""
+    """Raise MissingExtra if scikit-learn is not installed."""
     need("sklearn", "fitting classes and numbers")
 
 
 def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -> Predicted:
-    """Fit and score a task on a system's vectors; papers without one are left out or take zeros, as by the authors.
+    """Fit and score a task on a system's vectors; papers without one are left out or get zeros, as by the authors.
 
     Args:
         prediction: the task.
@@ -92,8 +93,8 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     from sklearn.exceptions import FitFailedWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of convergence, which is counted, and of classes rarer than folds
-        warnings.simplefilter("ignore", FitFailedWarning)  # of folds that lack a class
+        warnings.simplefilter("ignore", UserWarning)  # of convergence, counted below, and of classes rarer than folds
+        warnings.simplefilter("ignore", FitFailedWarning)  # of folds without a class
         try:
             for rows in _samples(y_train, prediction):
                 model = _model(prediction, x_train[rows].size).fit(x_train[rows], y_train[rows])
@@ -118,10 +119,10 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
 
 
 def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
-    """Vectors (n, dim) and labels of the papers that have a vector, as some must; the others take zeros, if the task's authors do so.
+    """Vectors (n, dim) and labels of the papers with a vector; papers without one get zeros, if the task's authors do so.
 
     Raises:
-        InvalidRequest: a vector has numbers that are not finite, or none has one.
+        InvalidRequest: a vector has numbers that are not finite, or no paper has one.
     """
     flags = np.array([id in space.rows for id in labelled.ids])
     ids, vectors = space.papers(labelled.ids)
@@ -140,7 +141,7 @@ def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tu
 
 
 def _samples(labels: Array, prediction: Prediction) -> Iterator[Any]:
-    """The rows to learn from in each run."""
+    """The training rows of each run."""
     if prediction.few_shot is None:
         yield slice(None)
     elif prediction.label == "classes":
@@ -148,7 +149,7 @@ def _samples(labels: Array, prediction: Prediction) -> Iterator[Any]:
     else:
         from sklearn.model_selection import StratifiedKFold
 
-        # each sample is one of as many folds as there are, so the size counts papers, not papers of a class
+        # a sample is one of the folds, so the size counts papers, not papers of a class
         folds = StratifiedKFold(math.ceil(len(labels) / prediction.few_shot.size)).split(labels, labels)
         yield from (fold for _, fold in islice(folds, prediction.few_shot.runs))
 

@@ -1,4 +1,4 @@
-"""A report: our figures between the published ones, and how they were computed."""
+"""Reports: our figures among the published ones, and the scoring."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ Column: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation prints and saves."""
+    """The result of an evaluation, to print and save."""
 
     benchmark: Benchmark
     split: str
     metric: str
-    """How scores were computed: by the protocol's metric or a requested one."""
+    """The scoring: the protocol's metric or a requested one."""
     overridden: bool
     system: str
     facts: Mapping[str, Any]
     result: Result
     notes: Sequence[str]
     times: Mapping[str, float]
-    """What was measured of run times, see `costs.Times.as_json`."""
+    """The measured run times, see `costs.Times.as_json`."""
     lacks: Sequence[str] = ()
-    """What of the benchmark is not there, see `benchmark_reading.lacking`: then nothing compares with published figures."""
+    """The missing parts of the benchmark, see `benchmark_reading.lacking`; figures are then not comparable with published ones."""
 
     @property
     def published(self) -> Sequence[Row]:
@@ -103,7 +103,7 @@ class Report:
         }
 
     def lines(self) -> list[str]:
-        """The report for people: one table, or one per task if it would be too wide; then how it was scored."""
+        """The report in words: one table, or one per task if it would be too wide; then the scoring."""
         result, benchmark = self.result, self.benchmark
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         for title, columns in self.tables():
@@ -113,7 +113,7 @@ class Report:
         return out + self.how()
 
     def how(self) -> list[str]:
-        """How it was scored, for people."""
+        """The scoring, in words."""
         result, out = self.result, []
         if self.lacks:
             out.append(f"in brackets: {'; '.join(self.lacks)}: does not compare with published figures")
@@ -131,7 +131,7 @@ class Report:
         return out
 
     def _ranking_lines(self) -> list[str]:
-        """How rankings were scored."""
+        """The scoring of rankings, in words."""
         result, benchmark = self.result, self.benchmark
         judged, answered, unanswered, ties, self_matches, unscored = (
             sum(counts)
@@ -167,15 +167,15 @@ def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mappi
     """Reports on one benchmark: a row for each, its intervals below, among the published rows with any of these columns.
 
     Args:
-        reports: the rows' names, and their reports.
-        columns: what of them is shown.
-        signs: what is put after figures, by the row's name and the column.
+        reports: by row name.
+        columns: the columns to show.
+        signs: the text after a figure, by the row's name and the column.
     """
     first = next(iter(reports.values()))
     decimals, has_one_task = first.benchmark.protocol.decimals, len(first.result.tasks) == 1
     has_several_tasks = len({task for task, _ in columns}) > 1
     header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
-    # published rows name the task, also of a benchmark of one task
+    # published rows name the task even if the benchmark has only one
     keys = [(first.result.tasks[0].name, name) if has_one_task else (task, name) for task, name in columns]
     blocks: list[tuple[list[float | None], list[list[str]]]] = []
     apart: list[tuple[list[float | None], list[list[str]]]] = []
@@ -225,7 +225,7 @@ def _learning_line(prediction: Predicted) -> str:
 
 
 def merged_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Each note once, with the names of those that have it, if they are not all."""
+    """Each note once, with the names of its systems, unless all have it."""
     owners: dict[str, list[str]] = {}
     for name, lines in notes.items():
         for line in lines:
@@ -235,7 +235,7 @@ def merged_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
-    """Every figure of a report in JSON by its name, or by task and name if there are several tasks."""
+    """Every figure of a JSON report by its name, or by task and name if there are several tasks."""
     per_task = report.get("per_field") or report.get("per_task") or {}
     return dict(report["measures"]) | {f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()}
 
@@ -246,17 +246,17 @@ def column_name(column: Column) -> str:
 
 
 class Saved(Protocol):
-    """What can be saved."""
+    """A report that can be saved."""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """The report as plain values."""
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The report in words."""
 
 
 def save(folder: Path, report: Saved, per_query: pa.Table | None = None) -> dict[str, Any]:
-    """Write a report as JSON and as text into a folder, and a table of what each query gave. Returns the report as plain values."""
+    """Write a report as JSON and as text into a folder, with a table of each query's values. Returns the report as plain values."""
     folder.mkdir(parents=True, exist_ok=True)
     as_json = report.as_json()
     write_json(folder / "report.json", as_json)
@@ -273,7 +273,7 @@ def versions() -> dict[str, str]:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """A table as lines: the first and the last column to the left, the others to the right."""
+    """A table as lines: the first and the last column are aligned to the left, the others to the right."""
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     return [
         "  ".join(

@@ -1,4 +1,4 @@
-"""From a request to a report: read the benchmark, prepare the system, run it, and save the results."""
+"""Carries out requests: reads the benchmark, prepares the system, runs it, and saves the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 
 LONGEST_NAME = 200
-"""Characters of a folder's name, of a longer one the beginning and a digest of the whole; file systems take 255 bytes."""
+"""The longest name of a folder; longer ones keep their beginning and a digest of the whole. File systems take 255 bytes."""
 
 
 def evaluate(
@@ -67,15 +67,15 @@ def evaluate(
         benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
-        workers: a cluster whose nodes search the `index`; the figures are those of one machine.
-        options: the system (an `encoder` by name, an `index` by name or open, or a file of `embeddings` or `scores`), how it is run, and
-            what is measured: the other fields of `sciretrieve.evaluation.evaluation_options.EvaluationRequest`, which has their defaults.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
+        workers: a cluster whose nodes search the `index`; figures are the same as on one machine.
+        options: the system (an `encoder` by name, an `index` by name or open, or a file of `embeddings` or `scores`), the options of the
+            run and the measures: the other fields of `sciretrieve.evaluation.evaluation_options.EvaluationRequest`, with their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
-        ResultAwaited: S2AND's own code is to be run first; the message says how.
+        ResultAwaited: S2AND's own code must be run first; the message says how.
     """
     opened: Any = options.get("index")
     if isinstance(opened, Index):
@@ -93,7 +93,7 @@ def evaluate(
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
-    """Repeat the evaluation of a receipt. Returns the report, and what differs from the receipt.
+    """Repeat the evaluation of a receipt. Returns the report, and its differences from the receipt.
 
     Raises: as `evaluate`.
     """
@@ -130,7 +130,7 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
 def _evaluated(
     request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None, opened: Index | None = None
 ) -> Report:
-    """Carry out a request; see `evaluate`. `opened` is its index, if that is open."""
+    """Carry out a request; see `evaluate`. `opened` is its index, if already open."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
     return measure(request, *read_for(request), output, progress, workers, opened=opened)
@@ -146,9 +146,9 @@ def measure(
     shared: SharedWork | None = None,
     opened: Index | None = None,
 ) -> Report:
-    """Carry out a request whose benchmark has been read. Raises as `evaluate`.
+    """Carry out a request for a benchmark already read. Raises as `evaluate`.
 
-    `shared` is work that it has in common with other requests, so that its own cannot be timed.
+    `shared` is work in common with other requests, which makes its own times meaningless.
     """
     split = request.split or spec.splits[0]
     own_drop_self = spec.protocol.drop_self
@@ -161,7 +161,7 @@ def measure(
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     asked: AbstractContextManager[Index | None] = nullcontext(opened)
-    if opened is None and request.index is not None and shared is not None:  # which closes it
+    if opened is None and request.index is not None and shared is not None:  # `shared` closes it
         asked = nullcontext(shared.known_index(Path(request.index)) or open_index(request.index, workers=workers))
     elif opened is None and request.index is not None:
         asked = open_index(request.index, workers=workers)
@@ -176,11 +176,11 @@ def measure(
 
 
 def _of_self_matches(request: EvaluationRequest, report: Report, own_drop_self: bool) -> list[str]:
-    """What is to be known of papers with a query's own id."""
+    """Notes on papers with a query's own id."""
     protocol, count = report.benchmark.protocol, sum(task.self_matches for task in report.result.tasks)
     if protocol.drop_self != own_drop_self:
         return [f"a paper with the query's own id is {request.self_matches}, unlike in the benchmark's protocol"]
-    # whether the queries of a published benchmark are papers is known
+    # it is known whether the queries of a published benchmark are papers
     if count and request.self_matches is None and request.benchmark.startswith("beir:"):
         return [
             f"{counted(count, 'paper')} with the query's own id dropped from the answers, as by BEIR, for which it is the query itself; "
@@ -199,7 +199,7 @@ def _measured(
     progress: Progress,
     shared: SharedWork | None,
 ) -> Report:
-    """The report of a system on sets that have been read."""
+    """The report of a system on sets already read."""
     times = Times()
     listener = TimedBuild(progress, times)
     systems = {material.name: _system(request, spec, material, opened_index, listener, shared) for material in materials}
@@ -261,7 +261,7 @@ def _measured(
 
 
 def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) -> None:
-    """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
+    """Check that labels can be predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
     if what == "labels":
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:
@@ -275,7 +275,7 @@ def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) ->
 def _system(
     request: EvaluationRequest, spec: Benchmark, material: Material, opened: Index | None, listener: TimedBuild, shared: SharedWork | None
 ) -> System:
-    """What answers a set; what it builds for that is timed, with its answers."""
+    """The system for a set; the building of its index, and its answers, are timed."""
     times = listener.times
     if request.scores is not None:
         path = Path(request.scores)
@@ -298,7 +298,7 @@ def _system(
     usual, settings = EvaluationOptions(), settings_of(request)
     others = {key: value for key, value in settings.items() if value != getattr(usual, key)}
     name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in others.items())
-    index.snapshot.effort(request.searching())  # what the index does not have is refused before queries are encoded
+    index.snapshot.effort(request.searching())  # raises for missing parts of the index before queries are encoded
     if request.rm3:
         rm3 = Rm3(request.fb_docs, request.fb_terms, request.original_weight)
         index = expanding(index, rm3) if shared is None else shared.expanding(index, rm3)
@@ -306,7 +306,7 @@ def _system(
 
 
 def _device(request: EvaluationRequest) -> str | None:
-    """Where a whole corpus is ranked: on the first GPU, if there is one and the request lets it. Raises InvalidRequest."""
+    """The device for ranking a whole corpus: the first GPU, if there is one and the request allows it. Raises InvalidRequest."""
     check_device(request.device)
     return "cuda" if request.device != "cpu" and has_cuda() else None
 
@@ -323,10 +323,10 @@ def _reranker(request: EvaluationRequest, spec: Benchmark) -> Reranker:
 
 
 def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
-    """Check that a system has every paper and query that the protocol needs. Returns notes on what may be missing.
+    """Check that a system has every paper and query that the protocol needs. Returns notes on possible gaps.
 
     Raises:
-        InvalidRequest: a figure would be over only part of the benchmark.
+        InvalidRequest: a figure would cover only part of the benchmark.
     """
     notes, has_text = [], {}
     if any(task.candidates is None for task in material.tasks):
@@ -359,7 +359,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 
 
 def _cut(system: System, material: Material) -> list[str]:
-    """A note on how many papers exceed the encoder's input length."""
+    """A note with the number of papers that exceed the encoder's input length."""
     index = system.index
     if index is None or index.snapshot.encoder is None or not index.snapshot.manifest.truncated:
         return []
@@ -396,7 +396,7 @@ def _index(request: EvaluationRequest, spec: Benchmark, material: Material, prog
     )
     try:
         return build(corpus, folder, settings, progress=progress)
-    except IndexExists:  # the benchmark's files, or the encoder's, have changed since
+    except IndexExists:  # the benchmark's or the encoder's files have changed since
         return build(corpus, folder, settings, progress=progress, overwrite=True)
 
 
@@ -420,7 +420,7 @@ def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
 
 
 def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Score any run on any judgements: means and 95 % intervals from 0 to 1, and how many queries they are over.
+    """Score any run on any judgements: means and 95 % intervals from 0 to 1, and the number of queries.
 
     Raises:
         NotFound, InvalidRequest: a file is missing or invalid, or there is no such measure.

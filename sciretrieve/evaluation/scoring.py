@@ -1,4 +1,4 @@
-"""Running a benchmark: a system answers, trec_eval scores each query, and the protocol's averages and rounding give the figures."""
+"""Runs a benchmark: a system answers, trec_eval scores each query, and the protocol averages and rounds the figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .predicting import Predicted, predict
 from .systems import Answer, Dense, System
 
 CHUNK = 512
-"""How many queries' answers are held in memory."""
+"""The number of queries whose answers are held in memory."""
 
 
 @dataclass
@@ -37,16 +37,16 @@ class TaskResult:
 
     Attributes:
         name: the task's name.
-        per_query: query id -> measure -> value, for the queries that were answered and judged.
-        judged_queries: how many queries are judged.
-        unanswered: how many of those were not answered.
-        missing_candidates: candidates that the system had no score for, over all queries.
+        per_query: by query id and measure, the value, for answered and judged queries.
+        judged_queries: the number of judged queries.
+        unanswered: the number of judged queries without an answer.
+        missing_candidates: candidates without a score, over all queries.
         ties: documents that share their score with another document of the same query.
-        self_matches: documents with the query's own id, which were removed.
+        self_matches: removed documents with the query's own id.
         judged_share: the mean share of judged documents among the first ten.
-        prediction: what came of predicting labels: then `per_query` has a row a run, or a click, and the other counts stay 0; None for a
-            ranking.
-        classes: query -> its true class and the predicted one, "" for none; empty where no classes are ranked.
+        prediction: the result of predicting labels: then `per_query` has a row for each run or click, and the other counts stay 0; None for
+            a ranking.
+        classes: by query, its true class and the predicted one, "" for none; empty if no classes are ranked.
     """
 
     name: str
@@ -61,7 +61,7 @@ class TaskResult:
     classes: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """One measure's values, one per query that has it."""
+        """The values of one measure, for all queries that have it."""
         return np.array([row[measure] for row in self.per_query.values() if measure in row])
 
 
@@ -73,7 +73,7 @@ class Result:
         tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded by the protocol.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, or for
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, a mean with a task without a value, or
             clusters.
         measures: the names of the measures, in the protocol's order.
         overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
@@ -93,9 +93,10 @@ Write: TypeAlias = Callable[[str, Mapping[str, float]], None]
 
 @contextmanager
 def writing(folder: Path | None, tag: str) -> Iterator[Write]:
-    """What writes answers as they arrive, ranked as trec_eval ranks them: a TREC run and the JSON of PMC-Patients' leaderboard.
+    """A context with a function that writes answers as they arrive, in trec_eval's order: a TREC run and the JSON of PMC-Patients'
+    leaderboard.
 
-    The files are whole when the block ends; without a folder there are none.
+    The files are complete when the block ends; without a folder there are none.
     """
     if folder is None:
         yield lambda *_: None
@@ -142,7 +143,7 @@ def run_task(
             if task.candidates is not None:
                 result.missing_candidates += len(task.candidates.get(query, ())) - len(ids)
             if protocol.skips and not len(ids):
-                continue  # the authors' run has no line for it
+                continue  # the authors' run lacks such queries
             answered_queries += 1
             run[query] = row = _row(query, ids, scores, protocol, result)
             write(query, row)
@@ -195,7 +196,7 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
                 means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
             if all(len(values) for values in per_task) and not any(task.prediction for task in tasks):
                 intervals["", name] = interval_over_tasks(per_task)
-    elif protocol.average == "figures" and names == list(protocol.measures):  # the mean is defined for these measures only
+    elif protocol.average == "figures" and names == list(protocol.measures):  # the mean is only defined for these measures
         means["", "mean"] = float(np.mean([means[task.name, name] for task in tasks for name in names]))
         overall = ["mean"]
     else:
@@ -216,13 +217,13 @@ def run(
     """Score the answers to all tasks of all sets of a benchmark.
 
     Args:
-        system_for: the name of a set -> the system that answers it.
+        system_for: by name of a set, its system.
         materials: the sets.
-        protocol: how the benchmark scores.
+        protocol: the benchmark's scoring.
         measure_names: the measures; by default the protocol's.
-        metric: how vectors are compared; None for the protocol's metric, or else the encoder's.
+        metric: the metric of vectors; None for the protocol's, or else the encoder's.
         output: a folder for runs, with a subfolder for each task if there are several.
-        progress: is told of answered queries.
+        progress: a listener for answered queries.
     """
     if any(material.predictions for material in materials):
         return _run_predictions(system_for, materials, protocol, progress)
@@ -276,7 +277,7 @@ def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Mater
 def _row(
     query: str, ids: Sequence[str], scores: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol, result: TaskResult
 ) -> dict[str, float]:
-    """One query's answer as trec_eval needs it: Python floats, rounded if the protocol says so, without the query itself."""
+    """One query's answer for trec_eval: Python floats, rounded if the protocol says so, without the query itself."""
     if not np.isfinite(scores).all():
         bad = ids[int(np.flatnonzero(~np.isfinite(scores))[0])]
         raise InvalidRequest(f"query {query!r}: the score of {bad!r} is not a finite number; check its vector, or the file of scores")
@@ -291,7 +292,7 @@ def _row(
 
 
 def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol) -> float:
-    """The mean over queries, 0 of none; see `material.Rounding`."""
+    """The mean over queries, 0 for none; see `material.Rounding`."""
     if not len(values):
         return 0.0
     return float(np.cumsum(values)[-1]) / len(values) if protocol.rounding == "summed" else float(values.mean())

@@ -1,4 +1,4 @@
-"""What evaluations that differ in settings alone have in common: the benchmark as read, the open index, and what its halves propose."""
+"""Work shared by evaluations that differ in settings alone: the benchmark, the open index, and the candidates of its halves."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .evaluation_options import EvaluationRequest
 from .material import Material
 
 MOST = 2_500
-"""Queries whose candidates are remembered, at the usual depth some 50 KB each. What comes after them is searched anew."""
+"""The most queries whose candidates are kept, at some 50 KB each at the usual depth. Further ones are searched anew."""
 
 
 class SharedWork:
-    """What several requests of one benchmark share, whose systems may have different indexes; to be closed."""
+    """Shared work of several requests of one benchmark, whose systems may have different indexes; must be closed."""
 
     def __init__(self) -> None:
         self._read: tuple[Benchmark, list[Material]] | None = None
@@ -30,12 +30,12 @@ class SharedWork:
         self._expanding: dict[tuple[Path, Rm3], Index] = {}
 
     def read(self, request: EvaluationRequest) -> tuple[Benchmark, list[Material]]:
-        """The benchmark, and its files as read once. Raises as `read_for`."""
+        """The benchmark, and its files, read once. Raises as `read_for`."""
         self._read = self._read or read_for(request)
         return self._read
 
     def index(self, index: Index) -> Index:
-        """The index that remembers in place of this one, whose parts it takes over, or which is closed. It answers the same."""
+        """An index with the same answers that remembers candidates. It takes over the given index's parts, or closes it."""
         known = self._indexes.get(index.path)
         if known is None:
             known = self._indexes[index.path] = remembering(index)
@@ -44,23 +44,23 @@ class SharedWork:
         return known
 
     def expanding(self, index: Index, rm3: Rm3) -> Index:
-        """One of these indexes, whose queries are expanded, each once."""
+        """One of these indexes with expanded queries, each expanded once."""
         if (index.path, rm3) not in self._expanding:
             self._expanding[index.path, rm3] = expanding(index, rm3, {})
         return self._expanding[index.path, rm3]
 
     def known_index(self, folder: Path) -> Index | None:
-        """The index in a folder, if one of the requests has had it."""
+        """The index in a folder, if an earlier request opened it."""
         return self._indexes.get(folder)
 
     def close(self) -> None:
-        """Let go of the indexes."""
+        """Close the indexes."""
         for index in self._indexes.values():
             index.close()
 
 
 class RememberingReader(Reader):
-    """A `Reader` that reads each query once in a mode, up to `MOST` in all."""
+    """A `Reader` that reads each query once per mode, up to `MOST` in all."""
 
     def __init__(self, reader: Reader, searcher: Searcher) -> None:
         super().__init__(reader.snapshot, searcher, lambda: reader.query_encoder)
@@ -78,8 +78,8 @@ class RememberingReader(Reader):
         unlike: str | Sequence[str] = (),
         among: Rows | None = None,
     ) -> list[Probe]:
-        """See `Reader.probes`; vectors that are given are always the same ones for the same queries."""
-        key = mode, late, tuple(map(id, queries))  # the queries are kept, so that no others take their places in memory
+        """See `Reader.probes`; given vectors must always be the same for the same queries."""
+        key = mode, late, tuple(map(id, queries))  # keeping the queries prevents others from reusing their addresses
         is_plain = not (filter or like or unlike) and among is None
         if is_plain and key in self._known:
             return self._known[key][1]
@@ -90,15 +90,16 @@ class RememberingReader(Reader):
 
 
 def remembering(index: Index) -> Index:
-    """An index of the parts of another one, in whose place it is, that reads each query once, and asks its halves once for what they
-    propose, however these are joined."""
+    """An index with the parts of another, in its place. It reads each query once, and asks its halves once for candidates, however these
+    are joined.
+    """
     searcher = RememberingSearcher.of(index.snapshot)
     return Index(index.snapshot, RememberingReader(index.reader, searcher), searcher, index.reopened)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RememberingSearcher(Searcher):
-    """A `Searcher` that remembers candidates, by what they depend on: probes by their places in memory, as candidates keep them."""
+    """A `Searcher` that remembers candidates by their probes' addresses, since candidates keep the probes alive."""
 
     known: dict[Hashable, Candidates] = field(default_factory=dict, compare=False)
 

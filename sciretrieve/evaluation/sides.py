@@ -1,4 +1,4 @@
-"""How an encoder reads a benchmark: the expert or instruction for its kind, and what a report says about each side."""
+"""How encoders read benchmarks: the expert or instruction for a kind of benchmark, and its description in reports."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..encoders.specs import Kind
 from .material import Material
 
 LABELS = {"paper": "papers", "query": "queries", "paper_as_query": "papers as queries"}
-"""A side -> what a report calls it."""
+"""Names of sides in reports."""
 OWN = {"": "no task", "adapter": "an adapter of your own", "query_adapter": "an adapter of your own"}
-"""Tasks that no encoder of the catalogue has -> what a report calls them."""
+"""Names in reports for tasks outside the catalogue."""
 
 
 def tasks_for(encoder: str, kind: Kind, adapter: str | None, query_adapter: str | None) -> tuple[str | None, str | None]:
-    """The adapters of papers and of text queries to load an encoder with: those requested, else its task for this kind.
+    """The adapters for papers and for text queries: the requested ones, else the encoder's tasks for this kind of benchmark.
 
-    None keeps the encoder's default: most encoders read papers and queries in the same way for every benchmark. Of an ensemble, each
-    member has its own.
+    None keeps the encoder's default: most encoders read papers and queries in the same way for every benchmark. In an ensemble, each member
+    has its own.
     """
     task = _task(encoder, kind)
     return adapter or task, query_adapter or task
@@ -48,12 +48,12 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
 
 
 def lengths(encoder: Mapping[str, Any]) -> list[int]:
-    """How many tokens of a text the encoder in an index's manifest reads, or each member of an ensemble, as far as that is known."""
+    """The most tokens of a text that an index's encoder, or each member of an ensemble, reads, if known."""
     return [int(member["max_length"]) for member, _ in _members(encoder) if member.get("max_length")]
 
 
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
-    """Notes on encoders, of an ensemble its members, that read something for another task than their authors do for this kind."""
+    """Notes on encoders and members of ensembles that read a side for another task than their authors do for this kind."""
     notes = []
     for member, _ in _members(encoder):
         rows = [side for side in sides_read if side["encoder"] == member["name"]]
@@ -69,7 +69,7 @@ def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapp
 
 
 def lines(sides_read: Sequence[Mapping[str, str]]) -> list[str]:
-    """`sides_read` for people."""
+    """`sides_read`, in words."""
     is_ensemble = len({side["encoder"] for side in sides_read}) > 1
     return [
         (f"{side['encoder']}: " if is_ensemble else "")
@@ -92,7 +92,7 @@ def _task(encoder: str, kind: Kind) -> str | None:
 
 
 def _usual_task(encoder: str, kind: Kind, side: str) -> str | None:
-    """What an encoder of the catalogue reads a side for in a kind of benchmark, by its authors' choice; None if they made none."""
+    """The task for which an encoder's authors read a side in a kind of benchmark; None without their choice."""
     spec = ENCODERS.get(encoder)
     if spec is None or not spec.kinds:
         return None
@@ -101,12 +101,12 @@ def _usual_task(encoder: str, kind: Kind, side: str) -> str | None:
 
 
 def _row(encoder: Mapping[str, Any]) -> str:
-    """The name that an encoder was asked for by."""
+    """The requested name of an encoder."""
     return str(encoder.get("asked", {}).get("encoder", encoder["name"]))
 
 
 def _members(encoder: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Encoders that read texts, of an ensemble all of its members, each with its sides."""
+    """Encoders that read texts, including all members of an ensemble, each with its sides."""
     if "members" in encoder:
         for member in encoder["members"]:
             yield from _members(member)

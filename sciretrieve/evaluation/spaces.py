@@ -1,4 +1,4 @@
-"""Papers and queries as vectors: from a file made elsewhere, or from an index and its encoder."""
+"""Papers and queries as vectors: from a file, or from an index and its encoder."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Space(ABC):
     """Papers and queries as vectors.
 
     Attributes:
-        metric: how they are compared unless a protocol says otherwise.
-        rows: the row of each paper that has a vector.
+        metric: the metric, unless a protocol has another.
+        rows: the row of each paper with a vector.
         ids: all papers, in the order of `matrices`.
-        index: the index that holds them, if any.
-        empty: papers whose vector is empty in the file.
+        index: their index, if any.
+        empty: papers with an empty vector in the file.
     """
 
     metric: Metric
@@ -40,7 +40,7 @@ class Space(ABC):
 
     @abstractmethod
     def has_query(self, query: Query) -> bool:
-        """Whether a query has a vector, or one can be computed."""
+        """Whether a query's vector is stored or can be computed."""
 
     @abstractmethod
     def matrices(self) -> Sequence[Vectors]:
@@ -48,24 +48,24 @@ class Space(ABC):
 
     @abstractmethod
     def vectors(self, ids: Sequence[str]) -> npt.NDArray[Any]:
-        """The vectors of papers that have one."""
+        """The vectors of papers with one."""
 
     @abstractmethod
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
-        """A task's queries that have a vector, and the vectors."""
+        """A task's queries with a vector, and the vectors."""
 
     def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
-        """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are counted as in `ids`."""
+        """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are those of `ids`."""
         return full_corpus.top(vectors, self.matrices(), k, metric, device)
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
-        """The papers among these that have a vector, and the vectors."""
+        """The papers with a vector among `ids`, and the vectors."""
         known = [id for id in ids if id in self.rows]
         return known, self.vectors(known)
 
 
 class _MatrixRows:
-    """Rows of a matrix in another order, as float32, read only when needed: the matrix may be larger than memory."""
+    """Rows of a matrix in another order, as float32, read only when needed, since the matrix may exceed memory."""
 
     dtype = np.dtype(np.float32)
 
@@ -81,7 +81,7 @@ class _MatrixRows:
 
 
 class StoredSpace(Space):
-    """Vectors made elsewhere, of papers and of queries."""
+    """Stored vectors of papers and queries."""
 
     def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
         self._papers, self._queries, self._material = papers, queries or papers, material
@@ -146,7 +146,7 @@ class IndexSpace(Space):
         return vectors_at(self.index.snapshot.vectors, np.array([self.rows[id] for id in ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
-        """See `Space`. A paper of the index is not encoded again if that would make no difference."""
+        """See `Space`. A paper of the index is not encoded again if the vector would be the same."""
         query_encoder = self.index.reader.query_encoder
         queries = [query for query in task.queries.values() if self.has_query(query)]
         ids = [query.id for query in queries]

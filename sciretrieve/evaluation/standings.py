@@ -1,4 +1,4 @@
-"""Systems x benchmarks: the main figures, which is best and which are significantly below it; and the table of them in four forms."""
+"""Compares systems on benchmarks: the main figures, the best, and those significantly below it; and the table in four forms."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..metrics.significance import Values, holm, randomisation
 from .reports import Column, aligned, column_name
 
 FEW = 3
-"""Up to so many measures of a benchmark, or of each of its tasks, are main figures; of more, the first alone is."""
+"""Up to this number, all measures of a benchmark, or of each task, are main figures; beyond it, only the first is."""
 LEVEL = 0.05
 ENOUGH = 5
-"""A correlation over fewer systems says next to nothing."""
+"""The fewest systems for a meaningful correlation."""
 MOST_PATTERNS, FEWEST_PATTERNS, SIGNS = 10_000, 1_000, 200_000_000
-"""The most and the fewest sign patterns of a test, and how many signs are drawn in all in between."""
+"""The most and the fewest sign patterns of a test, and the total number of signs that limits them."""
 CAPTION = (
     f"The best of each benchmark's figures is {{best}}. {{below}} significantly below it: p < {LEVEL:g} in a paired randomisation test "
     "over queries, corrected by Holm's method for the systems compared with the best."
@@ -60,18 +60,20 @@ class Cell:
         return float(row[measure]) if measure in row else None
 
     def part(self, column: Column) -> Mapping[str, Any] | None:
-        """Of an average over part of its figures the mean, from 0 to 1, over how many it is and of how many; None of what is whole."""
+        """For an average over part of its figures, the mean, from 0 to 1, and the numbers of figures present and defined; None if it is
+        complete.
+        """
         part: Mapping[str, Any] | None = None if column[0] else self.report.get("incomplete", {}).get(column[1])
         return part
 
     @property
     def columns(self) -> list[Column]:
-        """Every figure, those of the benchmark as a whole first."""
+        """Every figure, those of the whole benchmark first."""
         overall = [("", name) for name in (*self.report["rounded"], *self.report.get("incomplete", {}))]
         return overall + [(task, name) for task, row in self.tasks.items() for name in row["rounded"]]
 
     def main_columns(self) -> list[Column]:
-        """The figures that stand for the benchmark: those of it as a whole, or of each task if its authors define no average."""
+        """The main figures: those of the whole benchmark, or of each task if its authors define no average."""
         if self.is_suite:
             groups = [*dict.fromkeys(row["group"] for row in self.tasks.values()), "average"]
             return [("", name) for name in groups if name in self.report["rounded"] or name in self.report["incomplete"]]
@@ -82,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is said of one column: the best systems, those significantly below, and those that were not tested, with the reason."""
+    """The marks of one column: the best systems, those significantly below, and the untested ones, with the reason."""
 
     best: frozenset[str] = frozenset()
     below: frozenset[str] = frozenset()
@@ -96,7 +98,7 @@ class Marks:
 def marks(cells: Sequence[Cell], column: Column) -> Marks:
     """Compare each system on one benchmark with the best of a column.
 
-    Nothing is tested where a figure is no mean over queries, or where two systems do not answer the same queries.
+    Figures that are not means over queries are not tested, nor systems that answer other queries.
     """
     values = {cell.system: value for cell in cells if (value := cell.value(column)) is not None}
     if len(values) < 2 or column[1].startswith("hole"):
@@ -123,9 +125,9 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
 
 
 def shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
-    """What each query gives to a figure, of which the figure is the sum; None for predicted labels and classes, clusters and suites.
+    """Each query's contribution to a figure, which is their sum; None for predicted labels and classes, clusters and suites.
 
-    The figure is the mean of tasks' means, or of those of all measures, so a query counts by the number of its task's queries.
+    The figure is the mean of tasks' means, or of those of all measures, so a query's weight depends on the size of its task.
     """
     task, measure = column
     tasks = [task] if task else list(cell.report["counts"])
@@ -153,8 +155,8 @@ class Standings:
     Attributes:
         systems: the rows.
         columns: (benchmark, column) each.
-        cells: (benchmark, system) -> the cell, where there is one.
-        marks: what is said of each column.
+        cells: (benchmark, system) -> the cell, if there is one.
+        marks: the marks of each column.
     """
 
     systems: Sequence[str]
@@ -164,7 +166,7 @@ class Standings:
 
     @classmethod
     def of(cls, cells: Sequence[Cell]) -> Standings:
-        """Compare systems on all benchmarks that they were evaluated on."""
+        """Compare systems on all benchmarks of their cells."""
         columns: list[tuple[str, Column]] = []
         for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
             columns += dict.fromkeys((benchmark, column) for cell in cells if cell.benchmark == benchmark for column in cell.main_columns())
@@ -177,7 +179,7 @@ class Standings:
         return Standings.of([cell for cell in self.cells.values() if cell.system not in systems])
 
     def figure(self, system: str, place: int) -> str:
-        """A figure as it is printed; an average over part of its figures in brackets; "" where there is none."""
+        """A figure as printed; in brackets if it averages only part of its figures; "" for none."""
         benchmark, column = self.columns[place]
         cell = self.cells.get((benchmark, system))
         if cell is None:
@@ -188,7 +190,7 @@ class Standings:
         return f"({100 * part['mean']:.2f})" if part else ""
 
     def notes(self) -> list[str]:
-        """What was not tested, and why, a line for each benchmark and reason; and what is in brackets."""
+        """Notes: what was not tested, with a line for each benchmark and reason; and what is in brackets."""
         reasons: dict[tuple[str, str], list[str]] = {}
         for (benchmark, _), said in zip(self.columns, self.marks, strict=True):
             for system, reason in said.untested.items():
@@ -203,7 +205,7 @@ class Standings:
         return notes
 
     def as_text(self) -> list[str]:
-        """For a terminal: a line for each figure, a column for each system; an asterisk is the best, a dagger is below."""
+        """For a terminal: a line per figure, a column per system; an asterisk marks the best, a dagger those below."""
         table = [["", *self.systems, ""]]
         for place, (benchmark, column) in enumerate(self.columns):
             figures = [self._marked(system, place, "{}*", "{}†", "{} ") for system in self.systems]
@@ -223,7 +225,7 @@ class Standings:
         ]
 
     def as_latex(self) -> list[str]:
-        """A table* for a paper; it needs no package."""
+        """A table* for a paper, without any package."""
         groups = list(dict.fromkeys(benchmark for benchmark, _ in self.columns))
         spans = [(group, sum(benchmark == group for benchmark, _ in self.columns)) for group in groups]
         rows = [
@@ -269,11 +271,11 @@ class Standings:
 
 @dataclass(frozen=True)
 class Correlations:
-    """How alike tasks rank systems: Pearson's correlations of their figures over systems (Singh et al. 2023, SciRepEval, App. G).
+    """The correlations between tasks: Pearson's, of their figures over systems (Singh et al. 2023, SciRepEval, App. G).
 
     Attributes:
         names: the tasks' figures.
-        pearson: (n, n), from -1 to 1; NaN where fewer than five systems have both, or all have the same figure.
+        pearson: (n, n), from -1 to 1; NaN if fewer than five systems have both, or all have the same figure.
     """
 
     names: Sequence[str]
@@ -281,11 +283,11 @@ class Correlations:
 
 
 def correlations(cells: Sequence[Cell]) -> Correlations | None:
-    """Correlations of the benchmarks' main figures, and of each figure of a suite; None where no two have enough systems in common."""
+    """Correlations of the benchmarks' main figures, and of each figure of a suite; None if no two have enough common systems."""
     figures: dict[tuple[str, Column], dict[str, float]] = {}
     for cell in cells:
         columns = cell.main_columns()
-        if cell.is_suite:  # its averages would be correlated with what they are averages of
+        if cell.is_suite:  # its averages would correlate with their own parts
             columns = [(task, measure) for task, row in cell.tasks.items() for measure in row["rounded"]]
         for column in columns:
             if (value := cell.value(column)) is not None:

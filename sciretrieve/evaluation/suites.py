@@ -1,4 +1,4 @@
-"""Several benchmarks as one: each is evaluated by its own protocol, and their figures are averaged as a paper averages them."""
+"""Evaluates suites: each benchmark by its own protocol, with averages as in the paper."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ FORMATS = ("CLF", "RGN", "PRX", "SRCH")
 
 @dataclass(frozen=True)
 class SuiteReport:
-    """What the evaluation of a suite prints and saves.
+    """The result of a suite, to print and save.
 
     Attributes:
         suite: the suite.
         system: the system's name.
-        figures: each figure, and its value in per cent, rounded by its benchmark's protocol.
-        missing: each figure that is not there, and why.
-        notes: what the benchmarks noted, each note once.
-        times: the benchmarks' run times together.
-        training: what the folder of a trained encoder says of its training, see `costs.trainings_of`.
-        partial: benchmark -> what of it is not there, see `benchmark_reading.lacking`.
+        figures: each figure's value in per cent, rounded by its benchmark's protocol.
+        missing: each missing figure, with the reason.
+        notes: the benchmarks' notes, each once.
+        times: the sums of the benchmarks' run times.
+        training: the facts of a trained encoder's training, see `costs.trainings_of`.
+        partial: by benchmark, its missing parts, see `benchmark_reading.lacking`.
     """
 
     suite: Suite
@@ -62,9 +62,9 @@ class SuiteReport:
 
     @cached_property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
-        """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
+        """By name of an average: the mean in per cent, and the numbers of figures present and defined; without empty averages.
 
-        It is a group, a format of a group (`in-train CLF`), a format without the figure that is apart, or all of the suite.
+        An average is of a group, a format of a group (`in-train CLF`), a format without one of its figures, or the whole suite.
         """
         result = {}
         for name, chosen in _averaged(self.suite).items():
@@ -75,7 +75,7 @@ class SuiteReport:
 
     @property
     def complete(self) -> Mapping[str, float]:
-        """The means that are over all of their figures."""
+        """The means over complete sets of figures."""
         return {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
 
     @property
@@ -85,12 +85,12 @@ class SuiteReport:
 
     @property
     def changes(self) -> Mapping[str, float]:
-        """What is averaged -> by how many per cent of it our mean, if it is over all figures, is above that of `Suite.against`."""
+        """By name of a complete average: how many per cent our mean is above that of `Suite.against`."""
         known = {name: value for row in self.published if row.system == self.suite.against for (_, name), value in row.values.items()}
         return {name: 100 * (self.complete[name] / base - 1) for name, base in known.items() if name in self.complete}
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain values: schema 1, as a benchmark's. Averages of part of the figures are under `incomplete` only."""
+        """The report as plain values: schema 1, as for a benchmark. Incomplete averages are under `incomplete` only."""
         per_task: dict[str, Any] = {}
         for figure, value in self.figures:
             row = per_task.setdefault(figure.name, {"benchmark": figure.benchmark, "format": figure.format, "group": figure.group})
@@ -121,7 +121,7 @@ class SuiteReport:
         }
 
     def lines(self) -> list[str]:
-        """The report for people: every figure, what is missing, and the averages among the published ones."""
+        """The report in words: every figure, what is missing, and the averages among the published ones."""
         table = [["task", "", "", "measure", "", ""]]
         table += [
             [f.name, f.format, f.group, f.measure, f"({value:.2f})" if f.benchmark in self.partial else f"{value:.2f}", f.benchmark]
@@ -147,11 +147,11 @@ class SuiteReport:
         return out
 
     def _averages_of(self, row: Row) -> tuple[str, ...]:
-        """What a published row has averages of."""
+        """The averages that a published row has."""
         return tuple(name for name in _averaged(self.suite) if ("", name) in row.values)
 
     def _averages_table(self, names: Sequence[str]) -> list[str]:
-        """Our averages above the published rows that have these; those over part of the figures are in brackets."""
+        """Our averages above the published rows with the same ones; incomplete ones are in brackets."""
         ours = ["> " + self.system]
         averaged = _averaged(self.suite)
         for name in names:
@@ -175,14 +175,14 @@ def evaluate_suite(
     workers: RayWorkers | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> SuiteReport:
-    """Evaluate a system on all benchmarks of a suite that `data` has the files of.
+    """Evaluate a system on all benchmarks of a suite whose files are in `data`.
 
     Args:
         name: "scirepeval", "scirepeval-2022", "multi-scidocs-all", "scidocs-all" or "scimult".
         data: the folder with a folder of files for each task.
-        output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
-        workers: None, for a cluster searches an index, and no index has the papers of all benchmarks.
+        output: a folder for the report, with a folder for each benchmark; results of the same request are kept.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
+        workers: must be None: a cluster searches one index, and none has the papers of all benchmarks.
         options: the system, as for `evaluate`: an `encoder` or `embeddings`.
 
     Raises:
@@ -241,7 +241,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
     times: Counter[str] = Counter()
     for report in reports.values():
         times.update(report["times"])
-    # as it was asked for: what reads papers may differ between the benchmarks
+    # as requested: the readers of papers may differ between the benchmarks
     asked = EncoderRequest(
         request.encoder or DEFAULT_ENCODER,
         *(request.adapter, request.query_adapter, False, request.pooling, request.template, request.query_template),
@@ -259,7 +259,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
 
 
 def _checked_data(request: EvaluationRequest, suite: Suite) -> Path:
-    """The folder of a request that goes with the suite. Raises NotFound, InvalidRequest."""
+    """The folder of a request for the suite. Raises NotFound, InvalidRequest."""
     if request.data is None:
         raise InvalidRequest(f"{suite.name} needs its files: name their folder with `data`; see `sciretrieve benchmarks show {suite.name}`")
     folder = Path(request.data)
@@ -288,7 +288,7 @@ def _checked_data(request: EvaluationRequest, suite: Suite) -> Path:
 
 
 def done(folder: Path, request: EvaluationRequest) -> dict[str, Any] | None:
-    """The report in a folder, if it is of this request."""
+    """The report in a folder, if it answers this request."""
     receipt = folder / "receipt.json"
     if not receipt.exists():
         return None
@@ -304,7 +304,7 @@ def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
 
 
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:
-    """What is averaged -> its figures; first the formats of each group, if it has several, then the group, and all at last."""
+    """The figures of each average: first the formats of each group, if it has several, then the group, and last all figures."""
     result = {}
     for group in dict.fromkeys(figure.group for figure in suite.figures if figure.group):
         members = [figure for figure in suite.figures if figure.group == group]
@@ -322,6 +322,6 @@ def _averaged(suite: Suite) -> dict[str, list[Figure]]:
 
 
 def _without(name: str, figures: Sequence[Figure]) -> list[Figure]:
-    """All figures but the one of this name; nothing if it is not among them."""
+    """All figures except that of this name; none if it is not among them."""
     rest = [figure for figure in figures if figure.name != name]
     return rest if len(rest) < len(figures) else []

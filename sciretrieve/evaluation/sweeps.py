@@ -1,4 +1,4 @@
-"""Sweeps: one system of a matrix with several values of a setting, or of several, and what each of them gives."""
+"""Sweeps: one system of a matrix with several values of one or more settings, and their figures."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WARNING = (
 
 
 def combinations(table: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """A row of a matrix, some of whose values may be lists, as each combination of their values.
+    """The combinations of the listed values in a row of a matrix.
 
     Returns:
-        The whole row, and the settings of it that were lists; a row without lists is one, with none.
+        For each combination the whole row, and its values of listed settings. A row without lists is its only combination.
 
     Raises:
         InvalidRequest: an empty list, or lists in a system that is run in all modes.
@@ -41,14 +41,14 @@ def combinations(table: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapp
 
 
 def name_of(system: str, settings: Mapping[str, Any]) -> str:
-    """What a combination is called, which is its folder's name too: `hybrid-alpha=0.4-k1=0.9`."""
+    """The name of a combination, also of its folder: `hybrid-alpha=0.4-k1=0.9`."""
     texts = {name: re.sub(r"[^\w.+-]+", "-", str(value)) for name, value in settings.items()}
     return "-".join([system, *(f"{name}={text}" for name, text in texts.items())])
 
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One combination: the settings that vary, and what it gave."""
+    """One combination: its values of the varied settings, and its result."""
 
     settings: Mapping[str, Any]
     cell: Cell
@@ -60,7 +60,7 @@ class Sweep:
 
     Attributes:
         benchmark, system: their names in the plan.
-        points: the combinations that could be run, in the plan's order; at least one.
+        points: the finished combinations, in the plan's order; at least one.
     """
 
     benchmark: str
@@ -69,17 +69,17 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """For titles."""
+        """The name for titles."""
         return f"{self.system} on {self.benchmark}"
 
     @property
     def settings(self) -> list[str]:
-        """What varies."""
+        """The varied settings."""
         return list(self.points[0].settings)
 
     @property
     def columns(self) -> list[Column]:
-        """The figures that are shown."""
+        """The figures to show."""
         return list(dict.fromkeys(column for point in self.points for column in point.cell.main_columns()))
 
     def values(self, setting: str) -> list[Any]:
@@ -87,8 +87,9 @@ class Sweep:
         return list(dict.fromkeys(point.settings[setting] for point in self.points))
 
     def chosen_elsewhere(self, column: Column) -> float | None:
-        """What a choice by four fifths of the queries gives on the last fifth, in per cent, over all fifths; None if that cannot be told:
-        a figure that is no mean over queries, too few of them, or combinations that do not answer the same ones."""
+        """The figure of a choice by four fifths of the queries on the last fifth, in per cent, over all fifths. None if it is unknown: for
+        a figure that is not a mean over queries, too few queries, or combinations that answer different ones.
+        """
         of_points = [shares(point.cell, column) for point in self.points]
         known = [one for one in of_points if one is not None]
         if len(known) < len(of_points) or any(one.keys() != known[0].keys() for one in known) or column[1].startswith("hole"):
@@ -97,7 +98,7 @@ class Sweep:
         return 100 * float(held_out(values).sum()) if len(known[0]) >= FEWEST_TO_CHOOSE else None
 
     def lines(self) -> list[str]:
-        """For people: a line for each combination, the best of each figure marked, and what such a choice is worth."""
+        """The sweep in words: a line for each combination, the best of each figure marked, and the figure of a choice on other queries."""
         said: dict[Column, Marks] = {column: marks([point.cell for point in self.points], column) for column in self.columns}
         table = [[*self.settings, *map(column_name, self.columns), ""]]
         for point in self.points:

@@ -1,6 +1,6 @@
-"""What can be evaluated: vectors of an encoder, an index or a file; BM25 and hybrid search of an index; scores of a file.
+"""Systems to evaluate: vectors of an encoder, an index or a file; BM25 and hybrid search of an index; scores of a file.
 
-Every system answers a task in the same way: for each query, documents and their scores, greater is better.
+Every system answers a task in the same way: with documents and scores for each query; greater is better.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 BATCH = 256
 """Queries per search of an index."""
 LAST = -1e30
-"""Lower than any score, even as float32, but finite."""
+"""Lower than any score, also as float32, but finite."""
 REVIEWER_PAPERS = 3
-"""A reviewer's score is the mean over this many of their papers nearest to the query (SciRepEval, App. A)."""
+"""A reviewer's score is the mean over this number of their papers nearest to the query (SciRepEval, App. A)."""
 
 
 class System(ABC):
     """Answers tasks. Missing papers and queries are found before anything is scored, see `requests`.
 
     Attributes:
-        name: what a report calls it.
-        facts: what it is, for a report and a receipt.
-        known: the papers that it can answer with; None for any, as a file of scores does not say what it left out.
-        times: where its times are counted; None if they would say nothing.
+        name: its name in reports.
+        facts: its description, for a report and a receipt.
+        known: the papers that it can rank; None if unknown, as for a file of scores.
+        times: the counters of its times; None if they would be meaningless.
         index: the index behind it, if any.
-        reads_texts: whether it reads papers itself, so that it may lack papers without text.
+        reads_texts: whether it reads papers itself, and so may lack papers without text.
     """
 
     name: str
@@ -64,12 +64,13 @@ class System(ABC):
 
     @abstractmethod
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """Answer each query of a task, over its candidates if it has any, else over the whole corpus to `depth`, not
-        counting a paper with the query's own id."""
+        """Answer each query of a task, over its candidates if it has any, else over the whole corpus to `depth`, without a paper with the
+        query's own id.
+        """
 
 
 class Dense(System):
-    """Nearest vectors; a whole corpus is ranked on torch's `device`, None for NumPy."""
+    """Nearest vectors; torch's `device` ranks a whole corpus, None for NumPy."""
 
     times: Times
 
@@ -119,7 +120,7 @@ def _papers_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> lis
 def _best_groups(
     query: str, names: Sequence[str], groups: Mapping[str, Sequence[str]], ids: Sequence[str], scores: npt.NDArray[np.float64]
 ) -> Answer:
-    """Sets of papers, each scored by the mean of its papers' best scores; those without a scored paper are left out."""
+    """Sets of papers, each scored by the mean of its papers' best scores; sets without a scored paper are left out."""
     score_of = dict(zip(ids, scores.tolist(), strict=True))
     rows = {name: sorted((score_of[id] for id in groups.get(name, ()) if id in score_of), reverse=True) for name in names}
     means = {name: float(np.mean(row[:REVIEWER_PAPERS])) for name, row in rows.items() if row}
@@ -127,9 +128,9 @@ def _best_groups(
 
 
 def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], depth: int) -> Answer:
-    """The first `depth` papers besides the query's own; ties at the end are cut by falling id, as trec_eval ranks them.
+    """The first `depth` papers besides the query's own; ties at the end are cut by falling id, in trec_eval's order.
 
-    This bounds answers, however many papers tie.
+    This limits answers, however many papers tie.
     """
     limit = depth + (query in ids)
     if len(ids) <= limit:
@@ -143,7 +144,7 @@ def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], d
 def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, standardise: bool) -> tuple[Sequence[Vectors], Vectors]:
     """The first `among` papers, and both sides standardised over them, in memory.
 
-    Standardisation is Timkey and van Schijndel's (2021): each dimension less its mean, over its standard deviation.
+    Standardisation is Timkey and van Schijndel's (2021): each dimension minus its mean, over its standard deviation.
     """
     candidates = np.concatenate([np.asarray(part[: len(part)], np.float32) for part in papers])[:among]
     if standardise:
@@ -153,7 +154,7 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
 
 
 class IndexSearch(System):
-    """An index's own search. The options name its mode, and `settings` is what else is set, see `settings_of`."""
+    """An index's own search. The options name its mode; `settings` has the other settings, see `settings_of`."""
 
     index: Index
     times: Times
@@ -171,13 +172,13 @@ class IndexSearch(System):
         return IndexSpace(self.index)
 
     def has_query(self, query: Query) -> bool:
-        """See `System`. A paper without any text is a query that nothing is found for, as its vector says nothing in mode dense."""
+        """See `System`. A paper without any text is a query without answers, since its vector means nothing in mode dense."""
         return query.paper is not None or bool(query.words.strip())
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
+        """See `System`. Scores are the search's own. Candidates without a word of the query rank below all others."""
         queries = [query for query in task.queries.values() if self.has_query(query)]
-        # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
+        # stored vectors are used, as in mode dense: a paper in the index is not encoded again
         with self.times.prepared():
             vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
         if task.candidates is None:
@@ -206,13 +207,13 @@ class IndexSearch(System):
 
 
 def settings_of(options: EvaluationOptions) -> dict[str, Any]:
-    """What is set of hybrid search and of BM25, but for the fusion's method; of RM3 all or nothing."""
+    """The settings of hybrid search and of BM25 that are given, except the fusion's method; for RM3 all or none."""
     names = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(options, name) is not None and name != "fusion"]
     return {name: getattr(options, name) for name in (*names, *(OF_RM3 if options.rm3 else ()))}
 
 
 class RerankedSystem(System):
-    """Another system whose first answers are reordered by a reranker."""
+    """A system whose first answers a reranker reorders."""
 
     def __init__(self, system: System, reranker: Reranker, depth: int, material: Material) -> None:
         self.name, self.times = f"{system.name}, first {depth} by {reranker.name}", system.times
@@ -243,7 +244,7 @@ class RerankedSystem(System):
 
 
 class StoredScores(System):
-    """Scores made elsewhere."""
+    """Stored scores from a file."""
 
     reads_texts = False
 
@@ -252,7 +253,7 @@ class StoredScores(System):
         self.name, self.facts, self.path, self.pairs = path.name, {"scores": str(path)}, path, pairs
 
     def has_query(self, query: Query) -> bool:
-        """See `System`: a query that is missing from the file counts as unanswered."""
+        """See `System`: a query missing from the file counts as unanswered."""
         return True
 
     @cached_property
@@ -264,7 +265,7 @@ class StoredScores(System):
         return read_pair_scores(self.path)
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """See `System`. In MDCR's form every pair must be there; in the others a missing query counts as unanswered."""
+        """See `System`. In MDCR's form every pair must be there; in others, a missing query counts as unanswered."""
         pairs = self._pairs if self.pairs else {}
         if not self.pairs and not self._scores.keys().isdisjoint(task.qrels):
             check_ids(self._scores, self.path, task.qrels, task.name)

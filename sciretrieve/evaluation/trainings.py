@@ -1,6 +1,6 @@
-"""Several trainings of one system as one, from saved results: mean, deviation and error over seeds, and whether systems differ.
+"""Joins saved results of several trainings of a system: mean, deviation and error over seeds, and tests between systems.
 
-Printed as SciRepEval's Table 2 (Singh et al. 2023) prints them: the mean, and in brackets the standard deviation over trainings, with a
+The form is that of SciRepEval's Table 2 (Singh et al. 2023): the mean, and in brackets the standard deviation over trainings, with a
 one-way analysis of variance and Tukey's test over systems. Multi2SPE's Table 1 has standard errors instead; JSON has both.
 """
 
@@ -26,7 +26,7 @@ from .reports import WIDEST, Column, aligned, column_name
 from .standings import Cell
 
 OF_A_SYSTEM = ("score", "overridden")
-"""What of a protocol may differ between systems, since each has scores of its own; not between the trainings of one."""
+"""Facts of a protocol that may differ between systems, which have their own scores, but not between trainings of one."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class TrainedSystem:
     """One system, and the saved results of its trainings.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         cells: a result of each training.
-        places: where each was read from.
+        places: the path of each.
     """
 
     name: str
@@ -44,8 +44,8 @@ class TrainedSystem:
     places: Sequence[Path]
 
     def values(self, column: Column) -> npt.NDArray[np.float64]:
-        """A figure of each training, in per cent, as its report has it; (trainings,)."""
-        # an average over part of its figures counts, too, as all results lack the same ones
+        """A figure of each training, in per cent, as in its report; (trainings,)."""
+        # incomplete averages also count, since all results lack the same figures
         return np.array([100 * part["mean"] if (part := cell.part(column)) else cell.value(column) for cell in self.cells])
 
     def mean(self, column: Column) -> float:
@@ -53,17 +53,17 @@ class TrainedSystem:
         return float(self.values(column).mean())
 
     def deviation(self, column: Column) -> float | None:
-        """The standard deviation over trainings, of n - 1; None for a single one."""
+        """The standard deviation over trainings, with n - 1; None for a single one."""
         return float(self.values(column).std(ddof=1)) if len(self.cells) > 1 else None
 
 
 @dataclass(frozen=True)
 class TrainingsReport:
-    """What systems of several trainings give on one benchmark.
+    """The results of systems with several trainings on one benchmark.
 
     Attributes:
-        systems: in the order in which they were named.
-        columns: the figures that are shown and tested; JSON has the others, too.
+        systems: in the given order.
+        columns: the figures to show and test; JSON has the others, too.
     """
 
     systems: Sequence[TrainedSystem]
@@ -71,22 +71,22 @@ class TrainingsReport:
 
     @property
     def first(self) -> Cell:
-        """Any of the results, which are all of one benchmark and have the same figures."""
+        """One of the results, all of which have the same benchmark and figures."""
         return self.systems[0].cells[0]
 
     @property
     def partial(self) -> list[str]:
-        """What of the benchmark is not there, see `benchmark_reading.lacking`."""
+        """The missing parts of the benchmark, see `benchmark_reading.lacking`."""
         return list(dict.fromkeys(lack for system in self.systems for cell in system.cells for lack in cell.report.get("partial", ())))
 
     @property
     def tested(self) -> list[TrainedSystem]:
-        """The systems that a test can compare: those of two trainings or more."""
+        """The systems with two trainings or more, which tests need."""
         return [system for system in self.systems if len(system.cells) > 1]
 
     @cached_property
     def variances(self) -> Mapping[Column, Variance]:
-        """The analyses of variance over `tested`, by figure; empty if these are not at least two."""
+        """The analyses of variance over `tested`, by figure; empty for fewer than two systems."""
         if len(self.tested) < 2:
             return {}
         return {column: one_way([system.values(column) for system in self.tested]) for column in self.columns}
@@ -129,7 +129,7 @@ class TrainingsReport:
         return [system.mean(column) / 100 for system in self.tested]
 
     def lines(self) -> list[str]:
-        """The report for people: systems among the published ones, the tests of each figure, and what systems cost."""
+        """The report in words: systems among the published ones, the tests of each figure, and the systems' costs."""
         out = [f"{self.first.report['benchmark']}, {self.first.report['split']}: means over trainings", ""]
         for start in range(0, len(self.columns), WIDEST):
             out += [*self._table(self.columns[start : start + WIDEST]), ""]
@@ -148,7 +148,7 @@ class TrainingsReport:
         return [*out, *(f"note: {note}" for note in self.notes())]
 
     def _table(self, columns: Sequence[Column]) -> list[str]:
-        """A row for each system, and below the published rows with any of these columns, whose deviations are in the papers."""
+        """A row for each system, and below the published rows with any of these columns; their deviations are in the papers."""
         table = [["", *(_name(self.first, column) for column in columns), "source"]]
         cells = {column: self._cells(column) for column in columns}
         for place, system in enumerate(self.systems):
@@ -165,7 +165,7 @@ class TrainingsReport:
         return aligned(table)
 
     def _cells(self, column: Column) -> list[str]:
-        """A figure of each system as printed, with what is in brackets, and signs, all of one width behind the mean."""
+        """A figure of each system as printed, with brackets and signs, aligned after the mean."""
         means = [system.mean(column) for system in self.systems]
         below: set[str] = set()
         if analysis := self.variances.get(column):
@@ -181,7 +181,7 @@ class TrainingsReport:
         return [f"{mean:.2f}{bracket:<{width}}{sign}" for mean, bracket, sign in zip(means, brackets, signs, strict=True)]
 
     def notes(self) -> list[str]:
-        """What was not tested, and what may be one training counted twice."""
+        """Notes: what was not tested, and possible duplicates of trainings."""
         notes = []
         single = [system.name for system in self.systems if len(system.cells) == 1]
         if single and len(self.systems) > 1:
@@ -194,11 +194,11 @@ class TrainingsReport:
 
 
 def compare_trainings(systems: Mapping[str, Sequence[str | Path]], measures: Sequence[str] = ()) -> TrainingsReport:
-    """Join saved results of trainings into one system each, and compare the systems.
+    """Join the saved results of each system's trainings, and compare the systems.
 
     Args:
         systems: the system's name -> a folder of `evaluate -o`, or its report.json, for each training.
-        measures: the measures or averages that are shown and tested; by default the main ones, see `standings.Cell.main_columns`.
+        measures: the measures or averages to show and test; by default the main ones, see `standings.Cell.main_columns`.
 
     Raises:
         NotFound: there are no saved results in a place.
@@ -260,7 +260,7 @@ def _check_alike(one: Cell, place: Path, other: Cell, other_place: Path, are_one
 
 
 def _what(cell: Cell, is_one_system: bool) -> dict[str, Any]:
-    """What must be equal, by its name: of one system also how it scores, which systems have each their own way of."""
+    """The values that must be equal, by name; for one system also its scoring, in which systems may differ."""
     report = cell.report
     protocol = {name: value for name, value in report.get("protocol", {}).items() if is_one_system or name not in OF_A_SYSTEM}
     mode = {"mode": report["system"].get("mode")} if is_one_system else {}

@@ -1,4 +1,4 @@
-"""Making benchmarks: of one's own papers by who cites whom, and anew from the files that a published one was made from."""
+"""Builds benchmarks: from one's own papers and their citations, and published ones from their sources."""
 
 from ...options import CiteSettings
 from .cite import build_cite

@@ -1,4 +1,4 @@
-"""A citation benchmark of one's own papers: the papers that a paper cites, or is cited with, among all papers and among hard candidates."""
+"""A citation benchmark of one's own papers: find a paper's cited or co-cited papers, among all papers or among hard candidates."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .cited_corpus import Collection, building
 from .negatives import NEGATIVES, Negatives
 
 FEWEST = 10
-"""Queries without which a field is left out: its mean would be chance, and weigh as much as any other's."""
+"""The fewest queries of a field: with fewer, its mean would be chance, and weigh as much as any other's."""
 
 
 CITED, COCITED = 5, 10
-"""Where nothing is said: how many papers a query cites at least, and how many papers cite two together."""
+"""Defaults: the fewest papers that a query cites, and the fewest papers that cite two together."""
 
 
 def build_cite(
@@ -42,23 +42,23 @@ def build_cite(
     columns: ColumnMap | None = None,
     progress: Progress | bool = True,
 ) -> None:
-    """Make a citation benchmark of a corpus, in the folder `to`, which appears when all is written.
+    """Make a citation benchmark of a corpus, in the folder `to`, which appears when everything is written.
 
-    It has BEIR's layout, for `beir:DIR`: all papers; queries.jsonl and qrels/test.tsv with papers and all that they cite;
-    and queries-cocite.jsonl with qrels/cocite.tsv, papers and all that enough others cite together with them. And it has
-    candidates.json, in MDCR's layout, for `cite:DIR`: for each query some of the papers that it cites, and hard negatives.
-    The same corpus, settings and seed give the same files.
+    It has BEIR's layout, for `beir:DIR`: all papers; queries.jsonl and qrels/test.tsv with papers and all that they cite; and
+    queries-cocite.jsonl with qrels/cocite.tsv, papers and all that enough others cite together with them. And it has candidates.json, in
+    MDCR's layout, for `cite:DIR`: for each query some of the papers that it cites, and hard negatives. The same corpus, settings and seed
+    give the same files.
 
     Args:
         corpus: files, directories, globs, papers in memory, or an open `Corpus`.
         to: a new folder.
-        settings: which citations, queries and candidates.
-        columns: which columns of the corpus are which; by default recognised by name.
-        progress: what is told how far it is, and what was read as what; by default a bar where a person looks, False for none.
+        settings: the settings of citations, queries and candidates.
+        columns: the roles of the corpus's columns; by default recognised by name.
+        progress: a listener for progress and for the recognised columns; by default a bar on a terminal or in a notebook, False for none.
 
     Raises:
-        NotFound, InvalidRequest: the corpus, a file of citations, an index or a setting is invalid; or `to` is there already;
-            or no paper cites enough others of the corpus.
+        NotFound, InvalidRequest: the corpus, a file of citations, an index or a setting is invalid; `to` exists; or no paper cites enough
+            others of the corpus.
         IndexBusy: another process is making the same folder.
     """
     least, together = settings.cited or CITED, settings.cocited or COCITED
@@ -114,7 +114,7 @@ def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[I
 
 
 def _sampled(collection: Collection, settings: CiteSettings, cited: int, progress: Progress) -> dict[str, list[int]]:
-    """The rows of the queries of each field, rising: papers with title and abstract that cite at least `cited` others."""
+    """The rows of each field's queries, rising: papers with title and abstract that cite at least `cited` others."""
     is_eligible = collection.full & (collection.graph.cites_counts >= cited)
     eligible_rows = np.flatnonzero(is_eligible).tolist()
     rows_of_field: dict[str, list[int]] = {} if collection.fields is not None else {ALL: eligible_rows}
@@ -138,7 +138,7 @@ def _sampled(collection: Collection, settings: CiteSettings, cited: int, progres
 
 
 def _cocited(collection: Collection, settings: CiteSettings, cocited: int) -> dict[int, list[int]]:
-    """Papers drawn by chance from those that `cocited` papers or more cite with any, and those that they cite with it, by rising row."""
+    """By row, rising: random papers that at least `cocited` papers cite together with another one, and these others."""
     graph = collection.graph
     rows = np.flatnonzero(collection.full & (graph.cited_counts >= cocited)).tolist()
     Random(f"{settings.seed} cocite").shuffle(rows)
@@ -153,7 +153,7 @@ def _cocited(collection: Collection, settings: CiteSettings, cocited: int) -> di
 
 
 def _write_corpus(corpus: Corpus, folder: Path, wanted: set[str], progress: Progress) -> dict[str, Paper]:
-    """Write corpus.jsonl; returns the papers whose ids are wanted."""
+    """Write corpus.jsonl; returns the papers with the wanted ids."""
     papers: dict[str, Paper] = {}
 
     def lines() -> Iterator[str]:
@@ -171,7 +171,7 @@ def _write_corpus(corpus: Corpus, folder: Path, wanted: set[str], progress: Prog
 def _write_task(
     folder: Path, file: str, split: str, collection: Collection, positives: Mapping[int, Iterable[int]], papers: Mapping[str, Paper]
 ) -> None:
-    """Write queries, which are papers, and their judgements."""
+    """Write the queries, which are papers, and their judgements."""
     ids = collection.ids
     queries = [papers[ids[row]] for row in positives]
     write_lines(

@@ -1,4 +1,4 @@
-"""A corpus with citations and fields: which papers it has, whom they cite, and to which field they belong."""
+"""A corpus with its citations and fields."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Collection:
 
     Attributes:
         ids: (n,), in the corpus's order.
-        graph: who cites whom.
+        graph: the citations.
         full: whether each has a title and an abstract, (n,).
         field_sets: the fields of each, the main one first; None if the corpus has no fields.
-        notes: what was read as what, and what was left out.
+        notes: the columns as read, and what was left out.
     """
 
     ids: list[str]
@@ -58,7 +58,7 @@ class Collection:
 def building(
     corpus: Sources | Corpus, columns: ColumnMap | None, settings: CiteSettings, to: str | Path, progress: Progress | bool
 ) -> Iterator[tuple[Corpus, Collection, Path, Progress]]:
-    """What each benchmark of a corpus is built with: the corpus, what was read of it, a new folder, and what is told how far it is."""
+    """A context for building a benchmark from a corpus: the corpus, its citations and fields, a new folder, and a listener."""
     with shown(progress) as listener:
         opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
         with new_folder(Path(to)) as folder:
@@ -73,7 +73,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
 
     Raises:
         NotFound: a file is missing.
-        UnknownName: a named column is.
+        UnknownName: a named column is missing.
         InvalidRequest: there are no citations between papers of the corpus.
     """
     named: list[tuple[Rows, pa.Table]] = []
@@ -152,7 +152,7 @@ def _from_table(path: Path, row_of: Mapping[str, int]) -> tuple[Rows, str]:
             raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}")
         if names is None:
             names = _citing_and_cited(path, batch.table.column_names)
-            # a table without a header has its first pair in its place
+            # in a table without a header, the first pair is in its place
             header = names if all(name in row_of for name in names) else ()
             total += bool(header)
             pairs.extend(row_of[name] for name in header)

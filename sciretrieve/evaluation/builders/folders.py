@@ -1,4 +1,4 @@
-"""A folder that appears with all its files or not at all."""
+"""Creates a folder with all its files, or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     """A folder to fill, which becomes `target` when the block ends; if the block fails, it is removed.
 
     Raises:
-        InvalidRequest: there is something at `target` already, or at `target`.partial that is none of this.
+        InvalidRequest: `target` exists, or `target`.partial is something else.
         IndexBusy: another process is making the same folder.
     """
     target = target.resolve()
@@ -24,7 +24,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     partial = target.with_name(target.name + ".partial")
     with work_lock(partial):
         try:
-            for left in listed(partial):  # by a process that was killed
+            for left in listed(partial):  # left by a killed process
                 if left.name != LOCK:
                     remove(left)
             yield partial

@@ -1,7 +1,7 @@
 """Hard negatives for papers as queries, chosen as for MDCR (Medić and Šnajder 2022): candidates of several kinds for each query.
 
-The kinds are MDCR's. Its repository does not say how many of each kind there are, how those of the graph are ordered, or whether
-fields bound them; what is done here is ours, see docs/own-benchmarks.md.
+The kinds are MDCR's. Its repository does not say how many there are of each kind, how those of the graph are ordered, or whether fields
+limit them. Our choices are in docs/own-benchmarks.md.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ...query.index import Index
 from ..readers.cite import TRUE
 
 POSITIVES, NEGATIVES = 10, 50
-"""Candidates of a query: cited papers at most, and others; MDCR's queries have about 60, of which usually 10 are cited."""
+"""The most cited papers of a query, and the number of its other candidates. MDCR's queries have about 60, of which usually 10 are cited."""
 BATCH = 64
 """Queries per search."""
 Candidates = dict[str, list[int]]
-"""Kind -> rows, best first."""
+"""By kind: rows, best first."""
 
 
 class Negatives:
     """Chooses candidates for queries, by the rows of a corpus."""
 
     def __init__(self, graph: Graph, ids: Sequence[str], fields: Sequence[str] | None, indexes: Mapping[str, tuple[Index, Mode]]) -> None:
-        """`fields` are the papers', if they have any; `indexes` have, by kind, what chooses by its own search."""
+        """`fields` are the papers', if they have any; `indexes` have, by kind, an index to search and its mode."""
         self._graph = graph
         self._row_of = {id: row for row, id in enumerate(ids)}
         self._indexes = indexes
@@ -44,14 +44,14 @@ class Negatives:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of negatives, in the order in which they choose."""
+        """The kinds of negatives, in the order of their turns."""
         return [*self._indexes, "graph", "most_cited", "random"]
 
     def choose(self, queries: Mapping[int, Query], seed: int, progress: Progress) -> Iterator[tuple[int, Candidates]]:
-        """The candidates of each query, by its row: those of each kind, and "true", some of the papers that it cites.
+        """The candidates of each query, by its row: those of each kind, and "true", some of its cited papers.
 
-        No candidate is there twice, and no negative cites the query or is cited by it. A kind that runs out leaves its share to the
-        random ones, of which there may be too few; these and the most cited papers are of the query's field, if papers have fields.
+        No candidate appears twice, and no negative cites the query or is cited by it. A kind that runs out leaves its share to random
+        papers, of which there may be too few. Random and most cited papers are of the query's field, if papers have fields.
         """
         rows = list(queries)
         for start in range(0, len(rows), BATCH):
@@ -85,7 +85,7 @@ class Negatives:
         return chosen
 
     def _searched(self, kind: str, queries: Sequence[Query], near: int) -> list[list[int]]:
-        """What a search answers to each query: as many papers as are needed where `near` of them are no candidates."""
+        """The answers of a search to each query, long enough if `near` of them cannot be candidates."""
         index, mode = self._indexes[kind]
         rankings = index.search(queries, NEGATIVES + near, mode=mode, group=False)
         answers = []
@@ -97,7 +97,7 @@ class Negatives:
 
 
 def shuffled(rows: Rows, chance: Random) -> Iterator[int]:
-    """Rows in an order of chance, each once: a shuffle by swaps, as far as it is read."""
+    """Rows in random order, each once: a shuffle by swaps, only as far as it is read."""
     moved: dict[int, int] = {}
     for place in range(len(rows)):
         other = chance.randrange(place, len(rows))

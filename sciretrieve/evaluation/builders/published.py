@@ -1,4 +1,4 @@
-"""Published benchmarks made anew from the files that their authors made them from, in the layout that SciMult's evaluation reads."""
+"""Rebuilds published benchmarks from their authors' sources, in the layout of SciMult's evaluation."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from ..readers.scimult import LINKS, SEARCH
 from .folders import new_folder
 
 TOGETHER = 10
-"""Papers that cite two papers together at least, for these to count as co-cited (Zhang et al. 2023, §4.3 and App. A.2)."""
+"""The fewest papers that cite two papers together for them to count as co-cited (Zhang et al. 2023, §4.3 and App. A.2)."""
 SETS = {"scifact": ("SciFact", 5_183, 1_109), "nfcorpus": ("NFCorpus", 3_633, 3_237)}
-"""What a BEIR directory's name has in it -> SciMult's name of the set, and its papers and queries (its Table A2)."""
+"""By a part of a BEIR directory's name: SciMult's name of the set, and its numbers of papers and queries (its Table A2)."""
 SPLITS = ("train", "dev", "test")
 
 
 def build_published(name: str, sources: Sequence[str | Path], to: str | Path, progress: Progress | bool = True) -> None:
-    """Make a published benchmark in the folder `to`, which appears when all is written.
+    """Make a published benchmark in the folder `to`, which appears when everything is written.
 
     Args:
         name: one of `BUILDERS`.
-        sources: the folder with the files that it is made from; for scimult-search one BEIR directory for each set.
+        sources: the folder with its sources; for scimult-search one BEIR directory for each set.
         to: a new folder, for `evaluate NAME --data`.
-        progress: what is told how many papers and queries there are, and how many were published; see `build_cite`.
+        progress: a listener, also for the numbers of papers and queries here and as published; see `build_cite`.
 
     Raises:
         UnknownName: there is no such benchmark to build.
-        NotFound, InvalidRequest: a file is missing or has another layout, or `to` is there already.
+        NotFound, InvalidRequest: a file is missing or has another layout, or `to` exists.
         IndexBusy: another process is making the same folder.
     """
     if name not in BUILDERS:
@@ -55,9 +55,9 @@ def build_published(name: str, sources: Sequence[str | Path], to: str | Path, pr
 
 
 def _scidocs(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
-    """SciDocs' papers with all that each cites, and all that is co-cited with it, among them.
+    """SciDocs' papers with their cited and co-cited papers among them.
 
-    Papers outside the metadata count as citing papers where `cited_by` names them: SciMult does not say whether they do.
+    Papers outside the metadata count as citing papers if `cited_by` names them; SciMult does not say whether they do.
     """
     path = find(sources[0], "paper_metadata_view_cite_read.json", benchmark=name)
     papers = objects_by_id(path)
@@ -157,4 +157,4 @@ BUILDERS: Mapping[str, Callable[[str, Sequence[Path], Path], list[str]]] = {
     "pmc-patients-zeroshot": _patients,
     "scimult-search": _search,
 }
-"""Benchmarks that are built from published files: by name, from their folders into a new one, with notes on what there is."""
+"""Builders of benchmarks by name. Each reads the sources' folders, fills a new folder, and returns notes."""

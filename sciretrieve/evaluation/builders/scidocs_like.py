@@ -20,7 +20,7 @@ from .cited_corpus import Collection, building
 from .negatives import shuffled
 
 POSITIVES, NEGATIVES = 5, 500
-"""Papers for a query: related ones at most, and others by chance (Seoh et al. 2023)."""
+"""The most related papers of a query, and the number of random ones (Seoh et al. 2023)."""
 SPLITS = ("test", "val")
 
 
@@ -32,17 +32,17 @@ def build_scidocs_like(
     columns: ColumnMap | None = None,
     progress: Progress | bool = True,
 ) -> None:
-    """Make a set in the layout of `multi-scidocs`, in the folder `to`, which appears when all is written.
+    """Make a set in the layout of `multi-scidocs`, in the folder `to`, which appears when everything is written.
 
-    It has cite/SPLIT.qrel and cocite/SPLIT.qrel, with different queries for test and val, and paper_metadata.json. Where papers have
-    fields, queries are drawn from all of them alike, so that none is the majority. Arguments and errors are those of `build_cite`;
-    its `indexes` choose nothing here.
+    It has cite/SPLIT.qrel and cocite/SPLIT.qrel, with different queries for test and val, and paper_metadata.json. If papers have fields,
+    queries are drawn equally from all, so that none is the majority. Arguments and errors are those of `build_cite`; its `indexes` have no
+    effect here.
     """
     with building(corpus, columns, settings, to, progress) as (opened, collection, folder, listener):
         if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
             raise InvalidRequest(f"SciDocs' layout separates ids by blanks, so it cannot hold an id with a blank, such as {spaced!r}")
         graph = collection.graph
-        # the paper states no more than that a query cites a paper, and that co-cited ones are both cited by one
+        # the paper only says that a query cites a paper, and that one paper cites both co-cited ones
         cited, cocited = settings.cited or 1, settings.cocited or 1
         related: dict[str, Callable[[int], list[int]]] = {
             "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= cited else [],
@@ -75,7 +75,7 @@ def build_scidocs_like(
 
 
 def _queries(collection: Collection, related: Callable[[int], list[int]], seed: str) -> Iterator[tuple[int, list[int]]]:
-    """Papers with title and abstract that others are related to, and these: by chance, one of each field in turn."""
+    """Random papers with title and abstract that have related papers, with these: one of each field in turn."""
     rows_of_field: dict[str, list[int]] = {}
     for row in np.flatnonzero(collection.full).tolist():
         rows_of_field.setdefault(collection.fields[row] if collection.fields is not None else "", []).append(row)
@@ -95,7 +95,7 @@ def _queries(collection: Collection, related: Callable[[int], list[int]], seed: 
 
 
 def _judged(collection: Collection, row: int, positives: list[int], seed: str) -> dict[int, int]:
-    """The candidates of a query with their grades: some of its positives, and papers by chance that are none and no neighbours."""
+    """The candidates of a query with their grades: some of its positives, and random papers that are neither positives nor neighbours."""
     chance = Random(seed)
     barred = {row, *positives, *collection.graph.neighbours(row).tolist()}
     drawn = (other for other in shuffled(np.arange(len(collection.ids)), chance) if other not in barred)

@@ -1,4 +1,4 @@
-"""Published figures, shown in reports beside ours: one TOML file a paper, table by table, as printed; `readmes.toml` has all others."""
+"""Published figures for reports: one TOML file per paper, table by table, as printed; `readmes.toml` has all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["PUBLISHED", "TABLES", "Row", "Table", "rows"]
 
 TABLES: Sequence[Table] = read_tables("scimult", "scirepeval", "scirepeval_2022", "multi2spe", "textual_neighbours", "readmes")
 PUBLISHED: Mapping[str, Sequence[Row]] = rows_by_benchmark(TABLES)
-"""Benchmark -> its rows."""
+"""The published rows of each benchmark."""
 
 
 def rows(benchmark: str) -> Sequence[Row]:

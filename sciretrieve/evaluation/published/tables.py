@@ -1,8 +1,8 @@
-"""How a published table is stored: its lines as printed, and where each column stands in our reports.
+"""Published tables: their lines as printed, and the places of their columns in our reports.
 
 A file has the `paper`, if its source is one, and `tables`, each with the fields of `Table`. Its `columns` are groups of columns of one
-task: `measures`, one a column, and the other fields of `Column`; or `skip`, how many columns no report of ours has. A table of which a
-figure stands in two reports has the other columns in `also`.
+task: `measures`, one per column, and the other fields of `Column`; or `skip`, the number of columns without a report of ours. `also` has
+the columns for a second report of the same table.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Where the figures of a column stand in our reports. In task and system, {} is what a line begins with.
+    """The place of a column's figures in our reports. In task and system, {} is replaced by the beginning of a line.
 
     Attributes:
-        benchmark: its name in the catalogue; or `robustness`, the study of that name, or `cost`, what systems cost.
-        task: as the report names it; "" is the benchmark as a whole.
-        measure: as the report names it.
-        system: whose figures they are.
-        share: whether they are printed from 0 to 1, while reports are in per cent.
+        benchmark: its name in the catalogue; or `robustness`, the study of that name, or `cost`, the costs of systems.
+        task: its name in the report; "" is the benchmark as a whole.
+        measure: its name in the report.
+        system: the system with these figures.
+        share: whether figures are printed from 0 to 1, while reports are in per cent.
     """
 
     benchmark: str
@@ -49,7 +49,7 @@ class Column:
 
 
 Columns: TypeAlias = Sequence[Column | None]
-"""None is a column that no report of ours has."""
+"""None is a column that appears in no report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class Table:
     """A table of a paper, or a part of one; the parts of a table are stored in its order.
 
     Attributes:
-        paper: its short name; "" if the source is no paper.
-        number: the table's number, with an A in an appendix that counts anew; or the source, if it is no paper.
+        paper: its short name; "" if the source is not a paper.
+        number: the table's number, with an A in an appendix with its own numbers; or the source, if it is not a paper.
         columns: see `Column`.
-        text: lines of `what it begins with as our name | cell cell …`, as printed; an empty cell is -, 2M is millions, 1.42x is how many
-            times, and `as our name` may be left out.
-        note: what to know about the whole table.
+        text: lines of `printed name as our name | cell cell …`; an empty cell is -, 2M is millions, 1.42x is a ratio, and `as our name` is
+            optional.
+        note: a remark on the whole table.
     """
 
     paper: str
@@ -78,14 +78,14 @@ class Table:
 
     @property
     def lines(self) -> Iterator[tuple[str, str, list[str]]]:
-        """What each line begins with in print, what we call it, and its cells."""
+        """For each line its name in print, our name, and its cells."""
         for line in self.text.strip().splitlines():
             head, _, cells = line.partition("|")
             printed, _, name = head.strip().partition(" as ")
             yield printed, name or printed, cells.split()
 
     def figures(self) -> Iterator[tuple[Column, float]]:
-        """Each figure that a report has, column by column, and where it stands, without any {}."""
+        """Each figure that appears in a report, column by column, with its place, without any {}."""
         lines = [(name, cells) for _, name, cells in self.lines]
         assert all(len(cells) == len(self.columns) for _, cells in lines), f"{self.source}: a line has more or fewer cells than columns"
         for place, column in enumerate(self.columns):
@@ -114,7 +114,7 @@ def _columns(*, skip: int = 0, measures: Sequence[str] = (), task: str = "", **f
 
 
 def rows_by_benchmark(tables: Sequence[Table]) -> Mapping[str, Sequence[Row]]:
-    """Benchmark -> its published rows, in the order of the tables."""
+    """The published rows of each benchmark, in the order of the tables."""
     figures_of: dict[str, dict[tuple[str, str], dict[tuple[str, str], float]]] = {}
     for table in tables:
         for place, value in table.figures():

@@ -1,1 +1,1 @@
-"""One module per family of benchmarks, which reads its authors' files into `Material`."""
+"""Reads benchmarks' files into `Material`, one module per family."""

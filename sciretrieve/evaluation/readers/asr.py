@@ -19,7 +19,7 @@ TITLE = "title of "
 
 
 def load(source: Path, split: str, benchmark: str) -> Material:
-    """Task I ranks the papers with title and abstract; Task II these and all titles except the query's own.
+    """Task I ranks the papers with title and abstract; Task II also all titles except the query's own.
 
     The queries are 1,000 of these papers, drawn with a fixed seed. Raises NotFound, InvalidRequest.
     """

@@ -25,10 +25,10 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def judged_queries(qrels: Qrels, queries: dict[str, Query], qrels_file: Path, queries_file: Path) -> dict[str, Query]:
-    """The queries that are judged, in the order of the judgements.
+    """The judged queries, in the order of the judgements.
 
     Raises:
-        InvalidRequest: one has no text, and a figure over the others would not be the benchmark's.
+        InvalidRequest: a query has no text; a figure over the others would not be the benchmark's.
     """
     if (textless_id := next((id for id in qrels if id not in queries), None)) is not None:
         line = next(

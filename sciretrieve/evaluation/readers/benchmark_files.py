@@ -1,4 +1,4 @@
-"""Finding a benchmark's files in a folder, and reading JSON Lines strictly: a bad line is an error with its number."""
+"""Finds a benchmark's files in a folder, and reads JSON Lines strictly: a bad line is an error with its number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
     """The first of `names` that is in `folder`, or in a folder below it.
 
     Raises:
-        NotFound: none is; the message says which are needed and how to get them.
+        NotFound: there is none; the message names the needed files and their source.
         InvalidRequest: there are several.
     """
     for name in names:
@@ -44,7 +44,7 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
 
 
 def present(names: Sequence[str], load: Callable[[str], Part]) -> tuple[list[Part], tuple[str, ...]]:
-    """What `load` reads for each name, and the names that it finds no files for. Raises NotFound if it finds none for any."""
+    """The results of `load` for each name, and the names without files. Raises NotFound if all are missing."""
     parts, errors = [], {}
     for name in names:
         try:
@@ -79,7 +79,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str:
-    """The first of several fields that a row has, as text. Raises InvalidRequest if it has none."""
+    """The first field that a row has among `names`, as text. Raises InvalidRequest if it has none."""
     for name in names:
         if row.get(name) is not None:
             return str(row[name])
@@ -87,17 +87,17 @@ def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str
 
 
 def found(row: Mapping[str, Any]) -> str:
-    """The names of a row's fields, for the end of a message about what was expected."""
+    """The names of a row's fields, for the end of a message about a missing one."""
     return ", ".join(sorted(row)) or "nothing"
 
 
 def paper_of(row: Mapping[str, Any], id: str, *, abstract: str = "abstract") -> Paper:
-    """A paper from a row, which may name its abstract otherwise; a text that is missing or null is empty."""
+    """A paper from a row, whose abstract may have another name; missing or null texts are empty."""
     return Paper(id, str(row.get("title") or ""), str(row.get(abstract if abstract in row else "abstract") or ""))
 
 
 def corpus_of(path: Path, *id_names: str, abstract: str = "abstract") -> Callable[[], Iterator[Paper]]:
-    """What reads a file's papers, anew each time it is called: there may be more of them than memory holds."""
+    """A function that reads a file's papers anew at each call, since memory may not hold them all."""
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(path):
@@ -107,7 +107,7 @@ def corpus_of(path: Path, *id_names: str, abstract: str = "abstract") -> Callabl
 
 
 def fingerprint(paths: Iterable[Path], *facts: object) -> str:
-    """Changes when a file's path, size or time does, or one of the facts."""
+    """A value that changes when a file's path, size or time does, or one of the facts."""
     digest = hashlib.sha256(repr(facts).encode())
     for path in paths:
         status = path.stat()
@@ -116,7 +116,7 @@ def fingerprint(paths: Iterable[Path], *facts: object) -> str:
 
 
 def as_classes(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Classes as whole numbers, if all are, else as text."""
+    """Classes as whole numbers if all are, else as text."""
     try:
         numbers = [int(label) for label in labels]
         if all(float(label) == number for label, number in zip(labels, numbers, strict=True)):

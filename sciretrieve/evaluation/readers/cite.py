@@ -1,4 +1,4 @@
-"""A citation benchmark of one's own, as `benchmarks build cite` makes it: papers as queries, with candidates of several kinds each."""
+"""A citation benchmark of one's own, from `benchmarks build cite`: papers as queries, with candidates of several kinds each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ CANDIDATES = "candidates.json"
 """`{field: {query: {kind: [ids]}}}`, as MDCR's labels; the kind "true" has the cited papers."""
 TRUE = "true"
 ALL = "all"
-"""The field of all papers, where the corpus has none."""
+"""The field of all papers, for a corpus without fields."""
 COCITE = "cocite"
 """The split of BEIR's layout with co-cited papers."""
 
 
 def load(folder: Path, split: str, benchmark: str) -> Material:
-    """One task per field, each query with its own candidates; all papers of the corpus are read, as by `beir:DIR`, which shares the index.
+    """One task per field, each query with its own candidates. Like `beir:DIR`, which shares the index, this reads all papers of the corpus.
 
     Raises NotFound, InvalidRequest.
     """
@@ -48,7 +48,7 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def _kinds(path: Path, field: str, queries: object) -> dict[str, dict[str, list[str]]]:
-    """The candidates of a field's queries, by kind, "true" last: a paper that another kind names too ends up relevant."""
+    """The candidates of a field's queries, by kind, "true" last: so a paper of two kinds ends up relevant."""
     if not isinstance(queries, dict) or not queries:
         raise InvalidRequest(f"{path}: the field {field!r} has no queries; expected {{field: {{query: {{kind: [ids]}}}}}}")
     for query, kinds in queries.items():

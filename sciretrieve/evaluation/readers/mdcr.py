@@ -11,7 +11,7 @@ from ..material import Material, Task
 from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 
 KINDS = ("bm25", "graph", "most_cited", "random", "scincl", "specter", "true")
-"""In the authors' order: a paper that is also in `true` ends up relevant."""
+"""The kinds in the authors' order: a paper that is also in `true` ends up relevant."""
 FIELDS = (
     *("Art", "Biology", "Business", "Chemistry", "Computer Science", "Economics", "Engineering", "Environmental Science"),
     *("Geography", "Geology", "History", "Materials Science", "Mathematics", "Medicine", "Philosophy", "Physics"),

@@ -1,7 +1,7 @@
 """PMC-Patients' ReCDS benchmark, articles (PAR) and patients (PPR) for a patient.
 
-Its files are read in both naming schemes. SciMult's archive has files of its own beside them, from which its authors read the queries and
-the candidates of its Table 6 (src/eval_pmc_patients.py): papers with title and abstract. They are read where they are there.
+Its files are read in both naming schemes. SciMult's archive has further files, from which its authors read the queries and candidates of
+its Table 6 (src/eval_pmc_patients.py): papers with title and abstract. They are preferred if they are there.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .beir import judged_queries
 from .benchmark_files import COMPRESSED, corpus_of, find, fingerprint, rows, text_of
 
 CANDIDATES = {"PAR": "article", "PPR": "patient"}
-"""A task -> what its candidates are, as SciMult's files call them."""
+"""By task: SciMult's name for its candidates."""
 
 
 def load(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
-    """The queries that are judged, and all candidates; notes say which files were read.
+    """The judged queries, and all candidates; notes name the files.
 
-    `task` is PAR or PPR. In the benchmark's own files queries are texts for PAR, and read like the corpus's patients for PPR; in SciMult's,
-    which are of the split test alone, they are papers.
+    `task` is PAR or PPR. In the benchmark's own files, queries are texts for PAR, and are read like the corpus's patients for PPR. In
+    SciMult's files, which have the split test alone, they are papers.
 
     Raises:
-        NotFound: neither are there.
+        NotFound: the folder has neither.
         InvalidRequest: a row has another form, or a judged query has no text.
     """
     kind = CANDIDATES[task]
@@ -55,7 +55,7 @@ def load(folder: Path, split: str, benchmark: str, *, task: str) -> Material:
 
 
 def _scimults(folder: Path, name: str) -> Path | None:
-    """A file of SciMult's archive, if `folder` is `pmc_patients` in it, or the one above; elsewhere in it are others of that name."""
+    """A file of SciMult's archive, if `folder` is its `pmc_patients` or the folder above; other folders have other files of that name."""
     paths = [place / (name + ending) for place in (folder, folder / "pmc_patients") for ending in COMPRESSED]
     return next((path for path in paths if path.is_file()), None)
 

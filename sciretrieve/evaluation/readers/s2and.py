@@ -1,4 +1,4 @@
-"""S2AND's layout (Subramanian et al. 2021), as SciRepEval's S2AND-mini has it: mentions of authors in blocks of one name each."""
+"""S2AND's layout (Subramanian et al. 2021), as in SciRepEval's S2AND-mini: mentions of authors, in one block per name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FILES = ("signatures", "clusters", "papers")
 
 
 def load(folder: Path, split: str, benchmark: str) -> list[Material]:
-    """All data sets for S2AND's own code, of each `DATASET/DATASET_{signatures,clusters,papers}.json`, and `block_sigs_DATASET.json`, which
-    has the blocks of each split.
+    """All data sets for S2AND's own code: for each `DATASET/DATASET_{signatures,clusters,papers}.json`, and `block_sigs_DATASET.json` with
+    the blocks of each split.
 
     Raises:
         NotFound: a file is missing.
-        InvalidRequest: a signature has no block or paper, clusters or blocks are of another form, or its code would not find a file there.
+        InvalidRequest: a signature has no block or paper, clusters or blocks are of another form, or the code would not find a file there.
     """
     return [_handed_over(folder, dataset, benchmark) for dataset in DATASETS]
 

@@ -1,5 +1,4 @@
-"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, classes, clicks, and
-paper metadata."""
+"""SciDocs in its original form, and Multi-SciDocs in the same form: candidates with judgements, classes, clicks, and metadata."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from ..material import Click, Clicks, LabelledPapers, LinkedPaper, Material, Pre
 from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
-"""Folder -> the name that the authors print."""
+"""By folder: the name that the authors print."""
 METADATA = "paper_metadata_view_cite_read.json"
 CLASSES_METADATA = "paper_metadata_mag_mesh.json"
 CLICKS_METADATA = "paper_metadata_recomm.json"
 CLASSES = {"mag": "MAG", "mesh": "MeSH"}
-"""Folder -> task."""
+"""By folder: the task."""
 
 
 def load(
@@ -31,7 +30,7 @@ def load(
     """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
     metadata = find(folder, *metadata_names, benchmark=benchmark)
     if any((metadata.parent / task).is_dir() for task in tasks):
-        folder = metadata.parent  # a folder above may hold SciDocs and Multi-SciDocs, whose judgements have the same names
+        folder = metadata.parent  # a folder above may hold both SciDocs and Multi-SciDocs, whose judgements have the same names
     papers = _papers(metadata)
     loaded_tasks, notes = [], []
     files, missing = present(tasks, lambda task: (task, find(folder, f"{task}/{split}.qrel", benchmark=benchmark)))
@@ -55,7 +54,7 @@ def load(
 
 
 def load_classes(folder: Path, split: str, benchmark: str) -> Material:
-    """MAG's fields and MeSH's diseases: classes in mag/ and mesh/, train.csv to learn from and SPLIT.csv to predict.
+    """MAG's fields and MeSH's diseases: classes in mag/ and mesh/, train.csv for training and SPLIT.csv for the test.
 
     Raises:
         NotFound: the metadata is missing, or the files of both tasks are.
@@ -75,11 +74,11 @@ def load_classes(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
-    """What users clicked among papers similar to one. For `val`, nothing is left to choose the best epoch on, as in the authors' code.
+    """The clicks of users on papers similar to one. For `val`, no clicks remain to choose the best epoch by, as in the authors' code.
 
     Raises:
         NotFound: a file is missing.
-        InvalidRequest: a line does not have a query, the clicked paper and the shown ones with it among them; or there are more places than
+        InvalidRequest: a line lacks a query, the clicked paper, or the shown papers with the clicked one; or there are more places than
             propensities.
     """
     metadata = find(folder, CLICKS_METADATA, benchmark=benchmark)
@@ -98,7 +97,7 @@ def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def _clicks(path: Path, places: int) -> tuple[Click, ...]:
-    """After a line of names, a query, the clicked paper, and all shown ones with commas between."""
+    """The clicks of a file: after a header, a query, the clicked paper, and all shown papers separated by commas."""
     clicks = []
     for number, row in _rows(path):
         shown = tuple(row[2].strip().split(",")) if len(row) == 3 else ()
@@ -122,7 +121,7 @@ def _linked(row: Mapping[str, Any]) -> LinkedPaper:
 
 
 def _labelled(path: Path) -> LabelledPapers:
-    """Papers and their classes: after a line of names, an id and a class in each."""
+    """Papers and their classes: after a header, an id and a class per line."""
     ids, labels = [], []
     for number, row in _rows(path):
         if len(row) != 2:
@@ -135,7 +134,7 @@ def _labelled(path: Path) -> LabelledPapers:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a table after the one of names, numbered, without empty ones."""
+    """The numbered lines of a table after its header, without empty ones."""
     return [(number, row) for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1) if number > 1 and row]
 
 

@@ -26,7 +26,7 @@ REPEAT_SUFFIX = " (again)"
 """The suffix of the id of a positive that is listed again."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 DEFINED_SETS = ("CSConference", "ChemistryMeSH")
-"""Those of MAPLE whose labels have definitions."""
+"""The sets of MAPLE whose labels have definitions."""
 COARSE_SETS = ("MAG", "MeSH")
 
 
@@ -34,18 +34,18 @@ WORDS = re.compile(r"\w+")
 
 
 def label_finder(labels: Iterable[tuple[str, Sequence[str]]]) -> Callable[[str], set[str]]:
-    """What finds the labels that are named in a text, by their names, as MAPLE (Zhang et al. 2023) matches them, for sets whose matches are
-    not at hand: all words of one of a label's names, one after the other, whatever their case.
+    """Returns a function that finds labels named in a text, as MAPLE (Zhang et al. 2023) matches them, for sets without a file of matches.
+    All words of one of a label's names must occur one after the other; case does not matter.
 
-    The authors' code (yuzhimanhua/MAPLE, OAGBERT/match.py and match_mesh.py) looks for the words between spaces, in texts that are in
-    lower case already; here punctuation separates words, too.
+    The authors' code (yuzhimanhua/MAPLE, OAGBERT/match.py and match_mesh.py) splits words at spaces, in texts already in lower case; here
+    punctuation also separates words.
     """
     named: dict[tuple[str, ...], list[str]] = {}
     for label, names in labels:
         for name in names:
             named.setdefault(_words(name), []).append(label)
     named.pop((), None)
-    # only the lengths of names that begin with a word are tried at that word
+    # at a word, only the lengths of names that begin with it are tried
     lengths: dict[str, set[int]] = {}
     for words in named:
         lengths.setdefault(words[0], set()).add(len(words))
@@ -81,7 +81,7 @@ def load_links(folder: Path, split: str, benchmark: str, *, task: str) -> Materi
 def load_patients(folder: Path, split: str, benchmark: str) -> Material:
     """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines.
 
-    The archive has files of these names for PMC-Patients' own protocol, too, in pmc_patients.
+    The archive has files of the same names for PMC-Patients' own protocol, in pmc_patients.
     """
     patients, queries_file = (
         find(folder, f"{LINKS}/{name}", name, benchmark=benchmark)
@@ -106,7 +106,7 @@ def load_patients(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def load_searches(folder: Path, split: str, benchmark: str) -> list[Material]:
-    """The search sets that are there. Raises NotFound if none is."""
+    """The search sets with files. Raises NotFound if there are none."""
     return _sets(SEARCH_SETS, lambda name: load_search(folder, name, benchmark))
 
 
@@ -129,7 +129,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
 
 
 def load_maple(folder: Path, split: str, benchmark: str, *, by_name: bool, defined: bool = True) -> list[Material]:
-    """The sets of MAPLE that are there; of those whose labels are to be read without definitions, the ones that have any."""
+    """The sets of MAPLE with files; without definitions, only the sets that have any."""
     return _sets(
         MAPLE_SETS if defined else DEFINED_SETS, lambda field: load_labels(folder, field, benchmark, by_name=by_name, defined=defined)
     )
@@ -142,11 +142,11 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
         folder: where its files are.
         field: the set.
         benchmark: for messages.
-        by_name: whether labels whose name occurs in the paper are ranked first.
+        by_name: whether labels named in the paper are ranked first.
         defined: whether a label is read with its definition, or as its name alone.
 
     Raises:
-        NotFound: there are no labels or papers; matches of names are made anew where there are none.
+        NotFound: there are no labels or papers; missing matches are computed.
         InvalidRequest: a row has another form, or there are too few matches.
     """
     labels = find(folder, f"{field}_label.json", benchmark=benchmark)
@@ -171,13 +171,13 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
             notes.append(
                 f"{field}: there is no {field}_matched.json, so labels' names were looked for in the papers anew; figures may differ"
             )
-    # the forms of the benchmark that read labels in the same way share one index
+    # forms of the benchmark that read labels in the same way share one index
     name = f"maple-{field}" if defined else f"maple-names-{field}"
     return Material(_labels(labels, defined), (Task(field, queries, qrels, first=first),), name, fingerprint([labels]), notes)
 
 
 def load_coarse(folder: Path, split: str, benchmark: str) -> list[Material]:
-    """The sets of coarse classes that are there. Raises as `_load_classes`."""
+    """The sets of coarse classes with files. Raises as `_load_classes`."""
     return _sets(COARSE_SETS, lambda name: _load_classes(folder, name, benchmark))
 
 
@@ -205,7 +205,7 @@ def load_recommendation(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def _load_classes(folder: Path, name: str, benchmark: str) -> Material:
-    """Papers as queries, and all classes as their candidates; a paper's class is given by its place among the classes, from 0."""
+    """Papers as queries, and all classes as their candidates. A paper's class is its place among the classes, from 0."""
     labels = find(folder, f"{name}_label.json", benchmark=benchmark)
     papers = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
     classes = [text_of(labels, number, row, "label") for number, row in rows(labels)]
@@ -226,13 +226,13 @@ def _load_classes(folder: Path, name: str, benchmark: str) -> Material:
 
 
 def _sets(names: tuple[str, ...], load: Callable[[str], Material]) -> list[Material]:
-    """The sets that are there; the first one knows which are missing."""
+    """The sets with files; the first one names the missing ones."""
     sets, missing = present(names, load)
     return [replace(sets[0], missing=missing), *sets[1:]]
 
 
 def _new_id(papers: Path, number: int, row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """A paper's id, or the number of its line if it has none. Raises InvalidRequest if it was there before."""
+    """A paper's id, or the number of its line if it has none. Raises InvalidRequest for a repeated id."""
     id = str(row.get("paper", number))
     if id in known:
         raise InvalidRequest(f"{papers}, line {number}: paper {id!r} is listed above already")
@@ -240,7 +240,7 @@ def _new_id(papers: Path, number: int, row: Mapping[str, Any], known: Mapping[st
 
 
 def _matches(matched_file: Path, papers: Path, labels: Path, queries: Mapping[str, Query]) -> dict[str, set[str]]:
-    """The labels that the authors found named in each paper; those that are none of the set are no candidates."""
+    """The labels that the authors found named in each paper; labels outside the set are ignored later."""
     matches = [{str(label) for label in row.get("candidate") or []} for _, row in rows(matched_file)]
     if len(matches) < len(queries):
         raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")

@@ -1,5 +1,6 @@
-"""SciRepEval's two forms, in Parquet or JSON Lines: re-ranking, rows of a query with its candidates, and judgements; classification and
-regression, papers, and labels of those to learn from and of those to predict."""
+"""SciRepEval's two forms, in Parquet or JSON Lines: re-ranking, with rows of a query and its candidates, and judgements; and classification
+and regression, with papers, training labels and test labels.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from .benchmark_files import as_classes, find, fingerprint, found, paper_of, pre
 
 SCIDOCS_TEXTS = "scidocs_view_cite_read"
 SCIDOCS_TASKS = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
-"""A task of SciDocs, as in the reader of its own files -> its configuration on the hub."""
+"""By task of SciDocs, named as by the reader of its own files: the configuration on the hub."""
 TEXTS = ("evaluation-*.parquet", "evaluation.parquet", "evaluation.jsonl", "test.jsonl")
 JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
 
@@ -31,8 +32,8 @@ JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
 def load(folder: Path, split: str, benchmark: str, *, configuration: str, extra: Sequence[str] = ()) -> Material:
     """One of the sets; `extra` are fields appended to the abstract (Search: venue, year).
 
-    Texts are in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or a
-    subfolder named by the configuration. Without judgements, the candidates' own scores are used.
+    Texts are in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or a subfolder named
+    by the configuration. Without judgements, the candidates' own scores are used.
 
     Raises:
         NotFound: a file is missing.
@@ -48,7 +49,7 @@ def load(folder: Path, split: str, benchmark: str, *, configuration: str, extra:
     qrels_files = [path for path in first_matches(places(folder, configuration), JUDGEMENTS) if path not in texts]
     qrels = _judgements(qrels_files) if qrels_files else candidate_scores
     notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are used"]
-    # the authors keep one vector per id: a judged paper whose text is among the queries is a candidate too, and vice versa
+    # the authors keep one vector per id, so a judged paper whose text is among the queries is also a candidate, and vice versa
     query_papers = {id: query.paper for id, query in queries.items() if query.paper is not None}
     papers |= {other: query_papers[other] for row in qrels.values() for other in row if other in query_papers and other not in papers}
     if textless_queries := [id for id in qrels if id not in queries and id not in papers]:
@@ -80,7 +81,7 @@ def load_reviewers(folder: Path, split: str, benchmark: str) -> Material:
         path = find(folder, f"test_{kind}_qrel.jsonl", f"test_{kind}-00000-of-00001.parquet", benchmark=benchmark)
         qrels = _judgements([path])
         hard_qrels = hard_qrels or qrels
-        # the authors build the run from the hard judgements and use it for the soft ones too
+        # the authors build the run from the hard judgements and also use it for the soft ones
         candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard_qrels.items()}
         if (textless_id := next((id for id in hard_qrels if id not in papers), None)) is not None:
             raise InvalidRequest(f"{path}: query {textless_id!r} has no text in {texts[0]}")
@@ -95,7 +96,7 @@ def load_reviewers(folder: Path, split: str, benchmark: str) -> Material:
 
 
 def load_scidocs(folder: Path, split: str, benchmark: str) -> Material:
-    """SciDocs's four tasks of ranking, on one set of papers, some of which are the queries. Raises as `load`."""
+    """SciDocs's four ranking tasks, on one set of papers, some of which are the queries. Raises as `load`."""
     texts = needed(folder, SCIDOCS_TEXTS, TEXTS, benchmark)
     papers = read_papers(texts)
     tasks = []
@@ -121,9 +122,9 @@ def load_labels(
     measure: str,
     few_shot: Sequence[tuple[int, int]] = (),
 ) -> Material:
-    """One of the tasks, and its few-shot forms: of each how many papers a sample has, and how many samples there are.
+    """One of the tasks, and its few-shot forms, each with the number of papers of a sample and the number of samples.
 
-    Papers are in `evaluation*.parquet` or `.jsonl` in the folder `texts`; labels in `train*.parquet` and `test*.parquet` of the hub's
+    Papers are in `evaluation*.parquet` or `.jsonl` in the folder `texts`; labels are in `train*.parquet` and `test*.parquet` of the hub's
     `scirepeval_test`, or in `train.csv` and `test.csv`, in the folder `configuration`: rows of `paper_id` and `label`.
 
     Raises:
@@ -150,18 +151,18 @@ def load_labels(
 
 
 def places(folder: Path, configuration: str) -> list[Path]:
-    """Where a configuration's files may be: in its folder, also below clones of the two data sets, or in the given folder itself."""
+    """The possible folders of a configuration's files: its own, also below clones of the two data sets, or the given folder itself."""
     return [folder / configuration, folder / "scirepeval_test" / configuration, folder / "scirepeval" / configuration, folder]
 
 
 def needed(folder: Path, configuration: str, patterns: tuple[str, ...], benchmark: str, *, alone: bool = True) -> list[Path]:
-    """The files of a configuration that match the first of the patterns for which there are any.
+    """The files of a configuration that match the first pattern with any.
 
     Args:
         folder: the benchmark's folder.
         configuration: its name on the hub.
         patterns: of file names.
-        benchmark: whose files they are, for the error.
+        benchmark: its name, for the error.
         alone: whether they may also lie in `folder` itself, because no other configuration has such files.
 
     Raises:
@@ -176,7 +177,7 @@ def needed(folder: Path, configuration: str, patterns: tuple[str, ...], benchmar
 
 
 def read_papers(paths: list[Path]) -> dict[str, Paper]:
-    """Papers by id, from rows of one paper each; of repeated ids the first counts."""
+    """Papers by id, from rows of one paper each; the first of repeated ids counts."""
     papers: dict[str, Paper] = {}
     for path in paths:
         for number, row in rows(path):
@@ -186,7 +187,7 @@ def read_papers(paths: list[Path]) -> dict[str, Paper]:
 
 
 def first_matches(folders: list[Path], patterns: tuple[str, ...]) -> list[Path]:
-    """The files of the first folder and pattern that have any."""
+    """The files of the first folder and pattern with any."""
     for folder in folders:
         for pattern in patterns:
             if paths := sorted(folder.glob(pattern)):
@@ -221,7 +222,7 @@ def _add_row(
 
 def _paper(row: Mapping[str, Any], id: str, extra: Sequence[str]) -> Paper:
     paper = paper_of(row, id)
-    # empty, null and 0 fields are skipped, the others joined as by the authors, by the separator of the encoder's own tokenizer
+    # empty, null and 0 fields are skipped; the others are joined, as by the authors, by the tokenizer's separator
     further_fields = [str(row[name]) for name in extra if row.get(name)]
     return replace(paper, abstract=f" {FIELD_SEPARATOR} ".join(filter(None, (paper.abstract, *further_fields))))
 
@@ -232,7 +233,7 @@ def _judgements(paths: list[Path]) -> Qrels:
         for number, row in rows(path):
             query, other = text_of(path, number, row, "query_id"), text_of(path, number, row, "cand_id", "candidate_id")
             grade = grade_of(path, number, row.get("score"))
-            qrels.setdefault(query, {}).setdefault(other, grade)  # of repeated rows the first counts
+            qrels.setdefault(query, {}).setdefault(other, grade)  # the first of repeated rows counts
     return qrels
 
 
@@ -262,7 +263,7 @@ def _table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _label(path: Path, number: int, value: Any, label: Label, classes: int | None) -> Any:
-    """A label as plain Python: a number; a list of 0 and 1, as many as `classes`; or a class as it is. Raises InvalidRequest."""
+    """A label as plain Python: a number; a list of 0 and 1, as many as `classes`; or a class. Raises InvalidRequest."""
     if label == "number":
         try:
             as_number = float(value)
