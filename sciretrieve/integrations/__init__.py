@@ -1,1 +1,1 @@
-"""An index as a retriever of other libraries. Each module needs its own extra, and nothing here imports them unasked."""
+"""An index as a retriever of other libraries. Each module needs its own extra, and is only imported on request."""

@@ -1,4 +1,4 @@
-"""What retrievers of other libraries share: how they search, as they were made and as a call says, and what they tell of a hit."""
+"""Shared by the retrievers of other libraries: options per call, and the text and metadata of a hit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..options.keywords import SearchKeywords
 
 
 def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
-    """`options` with other values for some fields, and papers must pass the filters, `since` and `until` of both: no call lifts a filter.
+    """`options` with other values for some fields. Filters, `since` and `until` of both apply: no call lifts a filter.
 
-    Raises UnknownName for a field that there is not, InvalidRequest for a value that it cannot have.
+    Raises UnknownName for an unknown field, InvalidRequest for an invalid value.
     """
     asked = changed(replace(options, filter=None, since=None, until=None), changes)
     return replace(asked, filter=(*options.filters, *asked.filters), since=None, until=None)
@@ -25,5 +25,5 @@ def text_of(paper: Paper) -> str:
 
 
 def about(hit: Hit) -> dict[str, Any]:
-    """All of a hit but its abstract, see `Hit.to_dict`; all its values can be written as JSON."""
+    """All fields of a hit except its abstract, see `Hit.to_dict`, as plain JSON values."""
     return {name: value for name, value in hit.to_dict().items() if name != "abstract"}

@@ -21,22 +21,22 @@ class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package
     """Gives the papers that an index finds: title and abstract as text, all else, with rank and score, as metadata.
 
     Fields of `SearchOptions` are arguments, too, here and at each call: `invoke("graph networks", k=3, filter="year >= 2018")`. A call's
-    filter is one more that papers must pass. A name that is not known is refused (`UnknownName`), and nothing is left out in silence.
+    filter is one more that papers must pass. Unknown names raise `UnknownName`.
 
     Attributes:
         index: the opened index.
-        k: how many papers are wanted.
-        options: how to search.
+        k: the number of papers.
+        options: the search options.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     index: Index
     k: int = 10
-    options: Any = SearchOptions()  # pydantic cannot look into a class some of whose types only type checkers know
+    options: Any = SearchOptions()  # pydantic cannot read a class with types for type checkers only
 
     def __init__(self, **given: Any) -> None:
-        """Raises InvalidRequest for options that there are not, or with values that they cannot have."""
+        """Raises InvalidRequest for unknown options, or invalid values."""
         own = {name: value for name, value in given.items() if name in type(self).model_fields}
         changes: Any = {name: value for name, value in given.items() if name not in own}
         super().__init__(**{**own, "options": narrowed(own.get("options", SearchOptions()), changes)})

@@ -15,15 +15,15 @@ from .calls import about, narrowed, text_of
 
 
 class SciretrieveRetriever(BaseRetriever):  # type: ignore[misc] # whose package need not be installed
-    """Gives the papers that an index finds as nodes: title and abstract as text, all else, with rank and score, as metadata.
+    """Gives the papers of an index as nodes: title and abstract as text, everything else, with rank and score, as metadata.
 
-    A query's `embedding` is of another model than the index's, and is not used.
+    A query's `embedding` comes from another model than the index's, and is not used.
     """
 
     def __init__(self, index: Index, k: int = 10, options: SearchOptions = SearchOptions(), **changes: Unpack[SearchKeywords]) -> None:
-        """Retrieve `k` papers of an opened index for each query, searched as `options` say, and fields of them that are given by name.
+        """Retrieve `k` papers of an opened index for each query, with the given options and further fields of them by name.
 
-        Raises InvalidRequest for options that there are not, or with values that they cannot have.
+        Raises InvalidRequest for unknown options, or invalid values.
         """
         options = narrowed(options, changes)
         super().__init__()

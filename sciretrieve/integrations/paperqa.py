@@ -17,9 +17,9 @@ from .calls import text_of
 async def add_papers(docs: Docs, papers: Sequence[Paper], settings: Settings | None = None) -> int:
     """Add papers, such as those of `run.hits`, to paper-qa's documents, each as one text of title and abstract.
 
-    A document's key is the paper's id, its name the paper's citation key. Embeddings are made as `settings` say.
+    A document's key is the paper's id, its name the paper's citation key. `settings` choose the embeddings.
 
-    Returns how many were added; those that the documents have already are not. Raises InvalidRequest for what are no papers.
+    Returns the number of papers added, without those already present. Raises InvalidRequest for other objects than papers.
     """
     if wrong := next((paper for paper in papers if not isinstance(paper, Paper)), None):
         raise InvalidRequest(f"papers are `sr.Paper`, as in `[hit.paper for hit in run.hits]`, not of type {type(wrong).__name__}")

@@ -1,1 +1,1 @@
-"""Judgements, measures and significance: what every evaluation counts with. It knows nothing of indexes and encoders."""
+"""Judgements, measures and significance tests, independent of indexes and encoders."""

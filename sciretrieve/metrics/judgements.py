@@ -1,4 +1,4 @@
-"""Judgements and runs from files, read strictly: an error names the file and the line, and nothing is guessed."""
+"""Reads judgements and runs strictly: an error names the file and the line, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Qrels: TypeAlias = dict[str, dict[str, int]]
 RunScores: TypeAlias = dict[str, dict[str, float]]
 """Query id -> document id -> score, greater is better."""
 LARGEST_GRADE = 1_000_000
-"""pytrec_eval takes memory for each grade up to the largest, and crashes where there is none."""
+"""The largest grade: pytrec_eval takes memory for each grade up to the largest, and crashes without it."""
 
 
 def read_qrels(path: Path) -> Qrels:
@@ -93,16 +93,16 @@ def read_pair_scores(path: Path) -> dict[str, float]:
 
 
 def check_ids(answers: Mapping[str, Iterable[str]], source: object, qrels: Qrels, judge: object) -> None:
-    """Raise InvalidRequest if no query of some answers is judged, or no paper, with one id of each: then they are of two collections.
+    """Raise InvalidRequest if none of the answered queries, or none of the papers, is judged: then they belong to two collections.
 
     Args:
-        answers: query -> the ids of papers.
-        source: what answers, for the message.
+        answers: by query, the ids of papers.
+        source: the origin of the answers, for the message.
         qrels: the judgements.
-        judge: what judges, for the message.
+        judge: the origin of the judgements, for the message.
     """
     judged = dict.fromkeys(id for row in qrels.values() for id in row)
-    rows = list({id(row): row for row in answers.values()}.values())  # a corpus stands there once for each query
+    rows = list({id(row): row for row in answers.values()}.values())  # a whole corpus is shared by all queries
     if not qrels.keys() & answers.keys():
         what, one, other = "queries", next(iter(answers), None), next(iter(qrels), None)
     elif judged and any(rows) and all(judged.keys().isdisjoint(row) for row in rows):
@@ -113,7 +113,7 @@ def check_ids(answers: Mapping[str, Iterable[str]], source: object, qrels: Qrels
 
 
 def json_of(path: Path) -> dict[str, Any]:
-    """A file's JSON object. Raises InvalidRequest with the line where it ends early, and for a key that is repeated."""
+    """A file's JSON object. Raises InvalidRequest with the line of an early end, and for a repeated key."""
     try:
         value = parsed(read_text(path))
     except RepeatedKey as error:
@@ -126,7 +126,7 @@ def json_of(path: Path) -> dict[str, Any]:
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file holds a JSON object, by its name or by its first character."""
+    """Whether a file holds a JSON object, by its name or its first character."""
     return ".json" in path.suffixes or beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
@@ -146,7 +146,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
         if text.strip():
             try:
-                # a line with tabs is a table row, whose ids may have spaces and quotes, as BEIR's own reader allows
+                # a line with tabs is a table row, whose ids may have spaces and quotes, as in BEIR's own reader
                 yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
             except csv.Error as error:
                 raise InvalidRequest(f"{path}, line {number}: {error}") from error

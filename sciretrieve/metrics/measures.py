@@ -1,6 +1,6 @@
-"""Measures: their names as papers write them, and their values, which trec_eval computes (through pytrec_eval).
+"""Measures: their names in papers, and their values from trec_eval (through pytrec_eval).
 
-trec_eval orders by score as float32, then by document id, falling; see `Ranking rule` in docs/protocols.md.
+trec_eval orders by score as float32, then by falling document id; see `Ranking rule` in docs/protocols.md.
 """
 
 from __future__ import annotations
@@ -51,24 +51,25 @@ SHOWN = {
     "recall_cap": "R_cap",
 }
 BEIR = {"recall_cap", "hole", "mrr"}
-"""What BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
-Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0."""
+"""The measures that BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
+Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0.
+"""
 OWN = {*BEIR, "judged"}
-"""What trec_eval does not have: BEIR's measures, and the share of judged documents."""
+"""Measures outside trec_eval: BEIR's, and the share of judged documents."""
 DEEPEST = 10_000_000
-"""The largest cutoff: no search answers with more."""
+"""The largest cutoff: no search returns more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure: its name in trec_eval, and the cutoff, 0 for none."""
+    """A measure: its name in trec_eval, and the cutoff, 0 for none."""
 
     base: str
     cutoff: int = 0
 
     @property
     def key(self) -> str:
-        """As trec_eval writes it in its output: ndcg_cut_10."""
+        """The name in trec_eval's output: ndcg_cut_10."""
         return f"{self.base}_{self.cutoff}" if self.cutoff else self.base
 
     def __str__(self) -> str:
@@ -77,7 +78,7 @@ class Measure:
 
 
 def parse_measure(name: str) -> Measure:
-    """A measure from its name: nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's own (ndcg_cut_10, recall.100).
+    """The measure with a name: nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's own (ndcg_cut_10, recall.100).
 
     Raises:
         InvalidRequest: there is no such measure.
@@ -90,7 +91,7 @@ def parse_measure(name: str) -> Measure:
     if base and separator and re.fullmatch(r" *-?[0-9]+ *", cutoff_text):
         if base not in {*CUT, *NEEDS_CUT, "recip_rank"}:
             raise InvalidRequest(f"{name}: {SHOWN.get(base, base)} has no cutoff; leave it out")
-        # trec_eval's reciprocal rank has none
+        # trec_eval's reciprocal rank has no cutoff
         return Measure("mrr" if base == "recip_rank" else CUT.get(base, base), _cutoff(name, cutoff_text))
     if separator:
         base = None
@@ -106,14 +107,14 @@ def parse_measure(name: str) -> Measure:
 
 
 def _cutoff(name: str, text: str) -> int:
-    """A measure's cutoff. Raises InvalidRequest for one that leaves nothing to measure, or that nothing reaches."""
+    """A measure's cutoff. Raises InvalidRequest if it is 0, or too large."""
     if len(text) > 20 or not 1 <= int(text) <= DEEPEST:
         raise InvalidRequest(f"{name}: the cutoff must be from 1 to {DEEPEST:,}")
     return int(text)
 
 
 class Evaluator:
-    """Computes measures query by query, for the queries that are both judged and answered."""
+    """Computes measures query by query, for queries that are both judged and answered."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
         need("pytrec_eval", "measuring rankings")
@@ -121,7 +122,7 @@ class Evaluator:
 
         self.qrels, self.measures = qrels, tuple(measures)
         self.unanswered = {str(measure): 0.0 for measure in measures if measure.base in BEIR}
-        """The value of a judged query that is not answered, for the measures that count such queries."""
+        """The value of a judged but unanswered query, for the measures that count such queries."""
         self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
         trec_measures = {
             measure.key.replace(f"_{measure.cutoff}", f".{measure.cutoff}") if measure.cutoff else measure.base
@@ -131,7 +132,7 @@ class Evaluator:
         self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), trec_measures) if trec_measures else None
 
     def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
-        """Query id -> measure as written -> value, for each query of the run that is judged."""
+        """By query id and measure, the value, for each judged query of the run."""
         trec_values: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
         result = {}
         for query, row in run.items():
@@ -149,7 +150,7 @@ class Evaluator:
 
     def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
         ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.cutoff or None]
-        if measure.base == "hole":  # a document that is judged for any query is not a hole
+        if measure.base == "hole":  # a document judged for any query is not a hole
             return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
         hits = [grades.get(id, 0) > 0 for id in ranked_ids]
         if measure.base == "mrr":
@@ -161,21 +162,21 @@ class Evaluator:
 def _pooled(qrels: Qrels) -> Qrels:
     """Judgements without negative grades, which trec_eval reads as "not in the pool", like a missing judgement.
 
-    They are left out here because they make its library write outside its memory, which may crash or hang it.
+    They make its library write outside its memory, which may crash or hang it.
     """
     pooled_qrels = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
     return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled_qrels.items()}
 
 
 def macro_f1(truth: Sequence[str], predicted: Sequence[str]) -> float:
-    """The mean F1 of all classes that are true of an item or predicted for one, as scikit-learn's f1_score computes it."""
+    """The mean F1 of all true or predicted classes, as in scikit-learn's f1_score."""
     right = Counter(label for label, other in zip(truth, predicted, strict=True) if label == other)
     sizes = Counter(truth) + Counter(predicted)
     return float(np.mean([2 * right[label] / sizes[label] for label in sorted(sizes)]))
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:
-    """Document ids as trec_eval ranks them: by score as float32, falling, then by id, falling (bytewise)."""
+    """Document ids in trec_eval's order: by falling score as float32, then by falling id (bytewise)."""
     ids = list(row)
     scores = np.fromiter(row.values(), np.float32, len(ids)).tolist()
     order = sorted(range(len(ids)), key=lambda place: (scores[place], ids[place].encode("utf-8", "surrogatepass")), reverse=True)
@@ -183,7 +184,7 @@ def trec_order(row: Mapping[str, float]) -> list[str]:
 
 
 def ties(run: RunScores) -> int:
-    """How many documents of a run share their score, as float32, with another document of the same query."""
+    """The number of documents in a run that share their score, as float32, with another of the same query."""
     total = 0
     for row in run.values():
         scores = np.fromiter(row.values(), np.float32, len(row))

@@ -1,5 +1,6 @@
-"""How certain a figure is: bootstrap intervals, paired tests and Holm's correction for several of them, and analyses of variance with
-Tukey's test of all pairs, over queries or over trainings."""
+"""The certainty of figures: bootstrap intervals, paired tests with Holm's correction, and analyses of variance with Tukey's test of all
+pairs, over queries or trainings.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +17,19 @@ Values = npt.NDArray[np.float64]
 Classes = npt.NDArray[Any]
 RESAMPLES = 10_000
 FEWEST, DRAWN = 1_000, 20_000_000
-"""The fewest resamples of F1, and how many counts are drawn in all where that gives more."""
+"""The fewest resamples of F1, and the total number of counts to draw if that allows more."""
 FEWEST_TAUS, MOST_TAUS, RANKED = 200, 1_000, 10_000_000
-"""The fewest and the most resamples of tau, for which papers are sorted, and how many papers are drawn in all in between."""
+"""The fewest and the most resamples of tau, which sort papers, and the total number of papers to draw."""
 PERMUTATIONS = 100_000
 SEED = 20_231_201
-"""All random numbers here come from this seed, so that a report can be reproduced to the last digit."""
+"""The seed of all random numbers here, so that a report can be reproduced to the last digit."""
 
 FOLDS, FEWEST_TO_CHOOSE = 5, 20
-"""The parts that queries are put into to say what a choice is worth, and how many queries that takes: by fewer it would be chance."""
+"""The number of parts of queries for judging a choice, and the fewest queries: with fewer, the choice would be chance."""
 
 
 def held_out(values: Values) -> Values:
-    """What a choice among several systems is worth: each fifth of the queries has the values of the system that is best on the other four.
+    """The value of a choice among several systems: each fifth of the queries has the values of the system that is best on the other four.
 
     Args:
         values: each system's value for each query, (systems, queries).
@@ -39,18 +40,18 @@ def held_out(values: Values) -> Values:
     folds = np.random.default_rng(0).permutation(values.shape[1]) % FOLDS
     chosen = np.empty(values.shape[1])
     for fold in range(FOLDS):
-        best = values[:, folds != fold].mean(axis=1).round(12).argmax()  # of equal ones the first, whatever a sum's last digit
+        best = values[:, folds != fold].mean(axis=1).round(12).argmax()  # the first of equal ones, whatever a sum's last digit
         chosen[folds == fold] = values[best, folds == fold]
     return chosen
 
 
 def interval(values: Values, level: float = 0.95) -> tuple[float, float]:
-    """The percentile bootstrap's interval of the mean over queries (Efron 1979), 10,000 resamples."""
+    """The percentile bootstrap's interval of the mean over queries (Efron 1979), with 10,000 resamples."""
     return interval_over_tasks([values], level) if len(values) else (0.0, 0.0)
 
 
 def interval_over_tasks(tasks: Sequence[Values], level: float = 0.95) -> tuple[float, float]:
-    """The same for the mean of several tasks' means: each task's queries are resampled among themselves."""
+    """The same for the mean of several tasks' means: each task's queries are resampled separately."""
     tail = 100 * (1 - level) / 2
     # sorted, so that the order of the queries makes no difference
     means = np.mean([_resampled_means(np.sort(values), number) for number, values in enumerate(tasks)], axis=0)
@@ -61,11 +62,11 @@ def interval_over_tasks(tasks: Sequence[Values], level: float = 0.95) -> tuple[f
 def interval_of_f1(truth: Classes, predicted: Classes, average: Literal["macro", "binary"]) -> tuple[float, float]:
     """The percentile bootstrap's 95 % interval of F1 over predicted papers; F1 is scikit-learn's with zero_division=0.
 
-    A resample is how often each kind of paper, by true and predicted label, was drawn: as many multinomial counts, whose F1 follows from
-    sums. 10,000 resamples; fewer, but at least 1,000, where papers are of many kinds.
+    A resample is a multinomial draw of counts of each kind of paper, by true and predicted label, whose F1 follows from sums. There are
+    10,000 resamples; fewer, but at least 1,000, for many kinds.
 
     Args:
-        truth, predicted: one class a paper, (n,), or 0 and 1 for each of several, (n, classes).
+        truth, predicted: one class per paper, (n,), or 0 and 1 for each of several, (n, classes).
         average: the mean over classes, or F1 of the class 1.
     """
     has_several = truth.ndim == 2
@@ -87,7 +88,7 @@ def interval_of_f1(truth: Classes, predicted: Classes, average: Literal["macro",
         draws = chance.multinomial(counts.sum(), counts / counts.sum(), min(block, resamples - start))
         drawn_hits, drawn_sizes = draws @ hits, draws @ sizes
         f1 = 2 * drawn_hits / np.maximum(drawn_sizes, 1)
-        # a class that a resample lacks altogether counts for nothing, but 0 where a paper may have several
+        # a class missing from a resample is not counted; with several classes per paper it counts as 0
         counted = f1.shape[1] if has_several or average == "binary" else (drawn_sizes > 0).sum(axis=1)
         values.append(f1.sum(axis=1) / counted)
     low, high = np.percentile(np.concatenate(values), [2.5, 97.5])
@@ -97,11 +98,11 @@ def interval_of_f1(truth: Classes, predicted: Classes, average: Literal["macro",
 def interval_of_tau(truth: Values, predicted: Values) -> tuple[float, float]:
     """The percentile bootstrap's 95 % interval of Kendall's tau-b over predicted papers.
 
-    1,000 resamples of up to 10,000 papers; fewer of more papers, but at least 200. Resamples whose labels or predictions are all equal, for
-    which tau is not defined, are left out.
+    There are 1,000 resamples for up to 10,000 papers; fewer, but at least 200, for more. Resamples with equal labels or equal predictions,
+    for which tau is undefined, are left out.
 
     Args:
-        truth, predicted: a number a paper, (n,).
+        truth, predicted: a number per paper, (n,).
     """
     from scipy.stats import kendalltau
 
@@ -177,9 +178,9 @@ class Variance:
     """An analysis of variance of several systems, and Tukey's test of all pairs.
 
     Attributes:
-        f: the variance between systems over the variance that is left.
+        f: the variance between systems over the remaining variance.
         degrees: both degrees of freedom.
-        p: the chance of an F as large where all systems have one mean.
+        p: the probability of an F as large if all systems have the same mean.
         p_of_pairs: [system][other], Tukey's p-value of their difference, corrected for all pairs; 1 on the diagonal.
     """
 
@@ -192,9 +193,9 @@ class Variance:
 def variance(values: Values) -> Variance:
     """Two-way analysis of variance without interaction, systems x queries, and Tukey's honestly significant difference.
 
-    Queries are blocks, since each system answers all of them (Tague-Sutcliffe and Blustein 1995); what a one-way analysis would count as
-    chance, that some queries are harder, is taken out. Tukey's statistic is the difference of two means over sqrt(MSE / queries), by the
-    studentized range.
+    Queries are blocks, since each system answers all of them (Tague-Sutcliffe and Blustein 1995). This removes the differences in
+    difficulty, which a one-way analysis would count as chance. Tukey's statistic is the difference of two means over sqrt(MSE / queries),
+    by the studentized range.
 
     F has systems - 1 and (systems - 1)(queries - 1) degrees of freedom.
 
@@ -221,16 +222,16 @@ def variance(values: Values) -> Variance:
 
 
 def _certain(means: Values, degrees: tuple[int, int]) -> Variance:
-    """Where nothing is left to chance: means are equal, or they differ for certain."""
+    """The result without any chance: means are equal, or certainly differ."""
     certain = np.where(np.abs(means[:, None] - means) > 1e-12, 0.0, 1.0)
     return Variance(float("inf") if certain.min() == 0 else 0.0, degrees, float(certain.min()), certain)
 
 
 def one_way(groups: Sequence[Values]) -> Variance:
-    """One-way analysis of variance of systems that were each trained several times, and Tukey's honestly significant difference.
+    """One-way analysis of variance of systems with several trainings each, and Tukey's honestly significant difference.
 
-    So SciRepEval's Table 2 is tested (Singh et al. 2023). It is SciPy's `f_oneway` and `tukey_hsd`, which takes the Tukey-Kramer form where
-    systems have unequal numbers of trainings. F has systems - 1 and trainings - systems degrees of freedom.
+    SciRepEval's Table 2 is tested in this way (Singh et al. 2023). SciPy's `f_oneway` and `tukey_hsd` give the same; the latter takes the
+    Tukey-Kramer form for unequal numbers of trainings. F has systems - 1 and trainings - systems degrees of freedom.
 
     Args:
         groups: a figure of each training, (trainings,) a system; at least two systems, and at least two trainings of each.

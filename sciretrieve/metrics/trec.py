@@ -1,8 +1,8 @@
-"""Lines of TREC's files, and ids as they stand there.
+"""Lines of TREC's files, and the encoding of ids in them.
 
-Blanks divide their fields. So an id with white space or control characters is percent-encoded, and so is one that looks as if it were. In
-such a line the column that nobody reads, `Q0` of runs and `0` of judgements, ends with `%`. In all other lines, those of other programs
-among them, ids mean what they are: `a%20b` is `a%20b`.
+Blanks separate fields. So an id with white space or control characters is percent-encoded, and so is an id that looks encoded. In such a
+line the unused column, `Q0` of runs and `0` of judgements, ends with `%`. In all other lines, including those of other programs, ids are
+literal: `a%20b` is `a%20b`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from urllib.parse import quote, unquote
 
 MARK = "%"
-"""How the column that nobody reads ends in a line with encoded ids; also the id without a character, which is written like no other."""
+"""The end of the unused column in a line with encoded ids; also the encoding of the empty id."""
 RESERVED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ufeff]|^\{")
-"""What an id cannot have here: white space, control characters, byte order marks, and a brace first, as JSON begins."""
+"""Characters that an id cannot have here: white space, control characters, byte order marks, and a brace at the beginning, as in JSON."""
 SUSPECT = re.compile(rf"{RESERVED.pattern}|%")
 
 
 def encoded(id: str) -> str:
-    """An id as TREC's files can hold it; different ids stay different. A percent sign stays, unless it would be read as an escape."""
+    """An id in a form for TREC's files; different ids stay different. A percent sign stays, unless it would be read as an escape."""
     if not SUSPECT.search(id):
         return id or MARK
     plain = unquote(id)
@@ -28,7 +28,7 @@ def encoded(id: str) -> str:
 
 
 def decoded(id: str) -> str:
-    """The id that `encoded` made this of."""
+    """The id that `encoded` turned into this text."""
     plain = unquote(id)
     return "" if id == MARK else plain if encoded(plain) == id else id
 

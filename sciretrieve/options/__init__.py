@@ -1,7 +1,7 @@
-"""How to index, how to search and what to evaluate: every option with its type, its help and its default, once.
+"""Options of indexing, search and evaluation, each once, with its type, help and default.
 
 The Python API, the commands and evaluation all use these: `--help` prints an option's help, and values are checked against its bounds.
-Nothing heavy is imported here, so that `--help` costs nothing.
+Nothing heavy is imported here, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from ..protocols import AnyEncoder, Reranker
 
 SHARD_SIZE = 100_000
-"""Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
+"""Papers per shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
 LARGEST_SHARD = 1_000_000
-"""Papers that a shard may have: with 768 dimensions 3 GB of vectors."""
+"""The most papers of a shard: with 768 dimensions 3 GB of vectors."""
 
 RECALL = 0.98
-"""The share of the true best 10 papers that an approximate index should find."""
+"""The default recall of an approximate index: the share of the true best 10 papers that it finds."""
 MOST_STEPS = (1 << 31) - 1
 """The greatest `ef` and `nprobe` that FAISS takes."""
 
@@ -100,7 +100,7 @@ Measures: TypeAlias = Annotated[Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
-    """How an encoder reads texts."""
+    """Options of reading: how an encoder reads texts."""
 
     adapter: Annotated[
         str | None,
@@ -121,7 +121,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WeighingOptions:
-    """How a search weighs its halves, and how hard it looks for vectors."""
+    """Options of weights and effort: how a search weighs its halves, and how hard it looks for vectors."""
 
     fusion: Fusion = None
     alpha: Annotated[
@@ -140,10 +140,10 @@ class WeighingOptions:
 @documented
 @dataclass(frozen=True, slots=True)
 class Bm25Parameters:
-    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
+    """The parameters of BM25: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
 
-    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM
-    2004). The defaults were measured, see docs/quality.md.
+    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM 2004). The defaults
+    were measured, see docs/quality.md.
     """
 
     variant: Annotated[Bm25Variant, Help("The variant of BM25.", setting=True)] = "lucene"
@@ -212,7 +212,7 @@ class BuildSettings(ReadingOptions):
 @documented
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The columns of a corpus that stand for fields; of None, those that have one of a field's usual names."""
+    """The columns of a corpus for the fields of papers; None takes a column with one of the field's usual names."""
 
     id: Annotated[str | None, Help("The column with the papers' ids.", "COLUMN", advanced=True)] = None
     title: Annotated[str | None, Help("The column with the titles.", "COLUMN", advanced=True)] = None
@@ -267,37 +267,37 @@ class SearchOptions(WeighingOptions):
             raise InvalidRequest("`fusion='rrf'` goes by ranks alone; leave out `alpha`")
 
     def check_words(self, mode: Mode) -> None:
-        """Raise InvalidRequest for a setting of BM25 where a mode does not search by words."""
+        """Raise InvalidRequest for a setting of BM25 in a mode without words."""
         if mode == "dense" and (of_words := [name for name in OF_WORDS if getattr(self, name) is not None]):
             raise InvalidRequest(f"`{of_words[0]}` is a setting of BM25, which `mode='dense'` does without; leave out one of them")
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """All filters that a paper must pass, `since` and `until` among them."""
+        """All filters on papers, `since` and `until` included."""
         bounds = ((">=", self.since), ("<=", self.until))
         return (*conditions(self.filter), *(f"year {sign} {year}" for sign, year in bounds if year is not None))
 
 
 OF_BOTH_HALVES = ("fusion", "alpha", "depth")
-"""Options of a search that only hybrid has a use for."""
+"""Options of hybrid search only."""
 OF_WORDS = ("k1", "b")
-"""Those that BM25 has a use for, alone or as a half of hybrid."""
+"""Options of BM25, alone or as a half of hybrid."""
 OF_RM3 = ("rm3", "fb_docs", "fb_terms", "original_weight")
-"""Those of an evaluation that expand a query's words."""
+"""Options of an evaluation that expand queries."""
 READING = tuple(field.name for field in fields(ReadingOptions))
-"""Options of an evaluation that say how an encoder reads texts."""
+"""Options of an evaluation for the encoder's reading."""
 KNOBS = ("ef", "nprobe", "recall")
-"""Those that say how hard an index's vectors are searched."""
+"""Options for the effort of searching an index's vectors."""
 PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 
 
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions(ReadingOptions, WeighingOptions):
-    """One system, and how a benchmark measures it.
+    """A system, and the options of measuring it.
 
-    Of an encoder, which is the embedded one by default, the benchmark's papers are indexed. With `ef`, `nprobe` or `recall`, an index
-    is searched as users search it, where mode "dense" else scores every vector by the protocol's metric.
+    An encoder, by default the embedded one, indexes the benchmark's papers. With `ef`, `nprobe` or `recall`, an index is searched as by
+    users; otherwise, mode "dense" scores every vector by the protocol's metric.
 
     Raises:
         UnknownName, InvalidRequest: an option has an unknown value, or two options exclude each other.
@@ -366,16 +366,16 @@ class EvaluationOptions(ReadingOptions, WeighingOptions):
 
     @property
     def knob(self) -> str | None:
-        """The option that says how hard the index is searched, if one does."""
+        """The option for the effort of searching, if it is given."""
         return next((name for name in KNOBS if getattr(self, name) is not None), None)
 
     def searching(self) -> SearchOptions:
-        """How an index is searched. Raises UnknownName, InvalidRequest."""
+        """The search options. Raises UnknownName, InvalidRequest."""
         shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *KNOBS)}
         return SearchOptions(**shared, group=False)
 
     def check_mode(self) -> None:
-        """Raise InvalidRequest for a setting of a half of hybrid search that the mode, or the system, does not have."""
+        """Raise InvalidRequest for a setting that the mode's halves, or the system, do not have."""
         elsewhere = next((name for name in ("embeddings", "scores") if getattr(self, name) is not None), None)
         given = [name for name in (*OF_BOTH_HALVES, *OF_WORDS, "rm3") if getattr(self, name) not in (None, False)]
         if elsewhere is not None and given:
@@ -397,7 +397,7 @@ class EvaluationOptions(ReadingOptions, WeighingOptions):
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How to train an encoder. What is None is as `like` has it, see `sciretrieve.training.PRESETS`.
+    """Options of training an encoder. None takes the value of `like`, see `sciretrieve.training.PRESETS`.
 
     Raises:
         UnknownName, InvalidRequest: an option has an unknown value.
@@ -457,7 +457,7 @@ class TrainingOptions:
 
 
 def check_recall(recall: float) -> None:
-    """Raise InvalidRequest for what is no share of papers to find."""
+    """Raise InvalidRequest for a value that is not a share."""
     if not 0 < recall <= 1:
         raise InvalidRequest(f"`recall`, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
 
@@ -472,24 +472,24 @@ def changed(options: Options, changes: Any) -> Options:
     names = [field.name for field in fields(options)]
     for name in changes:
         check_choice("option", name, names)
-    return replace(options, **changes) if changes else options  # which was checked when it was made
+    return replace(options, **changes) if changes else options  # `options` was checked when it was made
 
 
 QUERIES, QUERIES_IN_FIELD = 1000, 200
-"""How many papers are queries by default: as in SciDocs' tasks, and, in each field, as in MDCR's."""
+"""The default number of queries: as in SciDocs' tasks, and, per field, as in MDCR."""
 
 
 @dataclass(frozen=True, slots=True)
 class CiteSettings:
-    """How a benchmark is made from citations.
+    """The settings of a benchmark made from citations.
 
     Attributes:
         references: the corpus's column with the ids that a paper cites; by default recognised by name.
-        citations: a table of citing and cited ids, in place of a column.
+        citations: a table of citing and cited ids, instead of a column.
         field: the corpus's column with each paper's field; by default recognised by name, and one field if there is none.
-        queries: how many papers are queries, in each field if there are several; None for 1,000, or 200 in each field.
-        cited: how many papers of the corpus a query cites at least; None for 5 in `build_cite`, and for 1 elsewhere.
-        cocited: how many papers cite two papers together at least, for these to count as co-cited; None for 10 in `build_cite`, and for 1
+        queries: the number of queries, per field if there are several; None for 1,000, or 200 per field.
+        cited: the fewest papers of the corpus that a query cites; None for 5 in `build_cite`, and for 1 elsewhere.
+        cocited: the fewest papers that cite two papers together, for these to count as co-cited; None for 10 in `build_cite`, and for 1
             elsewhere.
         indexes: indexes of the corpus, whose encoders choose hard negatives.
         seed: the random seed.
@@ -522,5 +522,5 @@ class CiteSettings:
             raise InvalidRequest("citations come from one place: a column (`references`) or a file (`citations`), not both")
 
     def query_count(self, has_fields: bool) -> int:
-        """How many papers are queries, of the corpus or of each field."""
+        """The number of queries, of the corpus or of each field."""
         return self.queries or (QUERIES_IN_FIELD if has_fields else QUERIES)

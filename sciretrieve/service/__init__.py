@@ -1,4 +1,4 @@
-"""A service over indexes: Semantic Scholar's API, one of our own, and a search page from one process; tools for assistants from another.
+"""A service over indexes: one process has Semantic Scholar's API, our own API and a search page; another has tools for assistants.
 
-Whatever they answer is `answers.answering.answer` and its like: nothing is computed here that Python and the command line do not have.
+All use `answers.answering.answer` and its like: nothing is computed here that Python and the command line lack.
 """

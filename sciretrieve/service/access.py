@@ -1,4 +1,4 @@
-"""Who may ask: tokens, of which a file has the hashes."""
+"""Access tokens, and the file with their hashes."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ NAME = re.compile(r"[\w.@-]{1,64}")
 
 
 class AccessTokens:
-    """The tokens of those who may ask. A token is long and random, so that its hash, SHA-256, tells nothing of it."""
+    """The access tokens of a service. A token is long and random, so its hash, SHA-256, reveals nothing."""
 
     def __init__(self, path: Path) -> None:
-        """Read a file with a name and a hash in each line; empty lines and those that begin with # say nothing.
+        """Read a file with a name and a hash per line; empty lines and lines that begin with # are skipped.
 
-        Raises NotFound, and InvalidRequest for a line that cannot be read.
+        Raises NotFound, and InvalidRequest for an invalid line.
         """
         self._path = path
         self._hashes = _hashes_in(path)
 
     def reload(self) -> None:
-        """Read the file again; where it cannot be read, all stays as it is, and the log says why."""
+        """Read the file again. If that fails, the tokens stay, and the log has the reason."""
         try:
             self._hashes = _hashes_in(self._path)
             LOG.warning("the tokens were read again: %s", counted(len(self._hashes), "token"))
@@ -43,7 +43,7 @@ class AccessTokens:
             LOG.error("the tokens stay as they are: %s", error)
 
     def name_of(self, token: str) -> str | None:
-        """Whose token it is; None if nobody's. It takes the same time for every token."""
+        """The name of a token's owner; None for an unknown token. It takes the same time for every token."""
         digest, names = _hash(token), list[str]()
         for name, known in self._hashes.items():
             if hmac.compare_digest(digest, known):
@@ -52,13 +52,14 @@ class AccessTokens:
 
 
 def reread_at_hangup(tokens: AccessTokens | None) -> None:
-    """From now on SIGHUP has the tokens read again, where there are any, and does not end the process."""
+    """Make SIGHUP reload the tokens, if there are any, instead of ending the process."""
     system.at_hangup(lambda: tokens.reload() if tokens is not None else None)
 
 
 def new_token(path: Path, name: str) -> str:
-    """A new token of that name, whose hash is added to the file, which is made if it is missing. Raises InvalidRequest if the name has
-    one, or is none."""
+    """A new token for a name. Its hash is added to the file, which is created if missing. Raises InvalidRequest for an invalid name, or one
+    with a token.
+    """
     if not NAME.fullmatch(name):
         raise InvalidRequest(f"{name!r} cannot name a token; use up to 64 letters, digits, dots and dashes")
     if path.exists() and name in AccessTokens(path)._hashes:
@@ -72,7 +73,7 @@ def new_token(path: Path, name: str) -> str:
 
 
 def _hashes_in(path: Path) -> dict[str, str]:
-    """The hashes of a file's tokens by their names. Raises NotFound, InvalidRequest."""
+    """The hashes of a file's tokens by name. Raises NotFound, InvalidRequest."""
     hashes: dict[str, str] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -95,8 +96,9 @@ def _hash(token: str) -> str:
 
 
 def token_of(headers: Headers) -> str | None:
-    """The token of a request: a bearer token, the key of Semantic Scholar's clients, or a password, which browsers ask for and which can
-    stand in an address: `http://me:TOKEN@host`."""
+    """The token of a request: a bearer token, the key of Semantic Scholar's clients, or a password, which browsers ask for and an address
+    can contain: `http://me:TOKEN@host`.
+    """
     if key := headers.get("x-api-key"):
         return key
     scheme, _, value = headers.get("authorization", "").partition(" ")

@@ -1,4 +1,4 @@
-"""The service as an application: its routes, what every request passes, and what begins and ends with it."""
+"""The service as an application: its routes, its middleware, its start and its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .service import Service
 from .settings import ServiceSettings
 
 ROUTERS = (*scholar.ROUTERS, *own.ROUTERS, *pages.ROUTERS, watching.router)
-"""Everything that the service answers."""
+"""All routes of the service."""
 
 
 def make_app(
@@ -47,12 +47,13 @@ def make_app(
 
     Args:
         library: the indexes, which are closed when the application ends.
-        settings: how it is run.
-        reranker: what orders papers anew for requests that ask for it.
-        counts: the file in which processes of one service count clients' requests together, see `rates`; by default this one counts alone.
-        log: what is done with each line of the access log; by default it is printed to stdout.
+        settings: the settings.
+        reranker: the reranker for requests with `rerank`.
+        counts: a file in which the processes of one service count clients' requests together, see `rates`; by default this process counts
+            alone.
+        log: called with each line of the access log; by default it is printed to stdout.
 
-    Raises NotFound, InvalidRequest for a token file that cannot be read.
+    Raises NotFound, InvalidRequest for an unreadable token file.
     """
     measures = Measures()
     service = Service(settings, library, Desk(settings), reranker)
@@ -83,7 +84,7 @@ def make_app(
 
 
 async def _failed(http: HttpRequest, error: Exception) -> Response:
-    """The response to a request that failed."""
+    """The response to a failed request."""
     failure = told(error, http.app.state.service.library.public)
     if failure.status == HTTPStatus.METHOD_NOT_ALLOWED:
         failure = replace(failure, headers={"Allow": _methods(http.url.path)})
@@ -91,7 +92,7 @@ async def _failed(http: HttpRequest, error: Exception) -> Response:
 
 
 def _methods(path: str) -> str:
-    """All methods that an address takes: each of its routes knows its own."""
+    """All methods of an address, gathered from its routes."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
     return ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
@@ -99,7 +100,7 @@ def _methods(path: str) -> str:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Warm the indexes up, follow them while the service runs, and let go of them."""
+    """Warm the indexes up, follow their changes while the service runs, and close them."""
     service: Service = app.state.service
     following = asyncio.create_task(_follow(service, app.state.measures))
     try:

@@ -1,4 +1,4 @@
-"""Where requests wait for their turn: work is done in a few threads, within a time, and searches that wait together are made together."""
+"""The queue of requests: a few threads do the work, within a time limit, and waiting searches are batched."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from .settings import ServiceSettings
 Value = TypeVar("Value")
 
 TOGETHER = 32
-"""Searches that are made together at most: beyond that, each waits longer for the others, and hardly more are answered."""
+"""The most searches in a batch: beyond that, each waits longer for the others, and throughput hardly grows."""
 
 
 HEAVY = 100
-"""Papers that an answer may have at most, a fifth of that if each is explained, to be made beside the quick ones."""
+"""The most papers of a quick answer, a fifth of that if each is explained; larger ones are heavy."""
 HEAVY_WAITING = 16
-"""How many heavy requests may be worked on or wait: they are made one after the other, so the last of them waits long enough."""
+"""The most heavy requests that run or wait. They run one after the other, so the last one waits long enough."""
 AT_A_TIME = 2
-"""Batches of searches that are made at a time: while one is encoded, which is not Python's, the words of another are looked up."""
+"""Batches of searches at a time: while one is encoded outside Python's lock, another's words are looked up."""
 
 
 class TooBusy(SciretrieveError):
-    """More requests wait than the service takes."""
+    """Too many requests wait."""
 
 
 class Wait:
-    """One request's wait for its answer: until a moment, or until who asked goes away."""
+    """The wait of a request for its answer, until its deadline or until the client goes away."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
         self._is_given_up = False
 
     def give_up(self) -> None:
-        """Nobody waits any more."""
+        """Stop waiting."""
         self._is_given_up = True
 
     def is_over(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the wait is over."""
         return self._is_given_up or time.monotonic() > self._end
 
     @property
     def left(self) -> float:
-        """Seconds that are left."""
+        """Seconds left."""
         return max(self._end - time.monotonic(), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A search that waits for its turn; those of one kind can be made together."""
+    """A waiting search; searches of one kind can be batched."""
 
     index: Index
     request: Request
@@ -67,7 +67,7 @@ class _Search:
 
 
 class Desk:
-    """Does the work of requests, in the order in which they come. All of its methods are for one event loop."""
+    """Does the work of requests, in order of arrival. All of its methods are for one event loop."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
@@ -81,13 +81,13 @@ class Desk:
 
     @property
     def waiting(self) -> int:
-        """How many requests are worked on, or wait for that."""
+        """The number of requests that run or wait."""
         return self._waiting
 
     async def do(self, work: Callable[[], Value], wait: Wait, *, heavy: bool = False) -> Value:
-        """The result of some work, which is done in a thread; work that is heavy, in one of its own, so that it holds up no other.
+        """The result of some work in a thread; heavy work has its own thread, and does not delay other work.
 
-        Raises TimedOut, TooBusy, and what the work raises.
+        Raises TimedOut, TooBusy, and the errors of the work.
         """
         if not heavy:
             return await self._within(wait, self._done(self._threads, work, wait))
@@ -103,8 +103,9 @@ class Desk:
         return asyncio.get_running_loop().run_in_executor(pool, _unless_over, work, wait.is_over)
 
     async def answer(self, index: Index, request: Request, wait: Wait) -> Answer:
-        """What `answers.answering.answer` gives. Searches that wait at the same time, and ask for as many papers by the same options, are
-        made as one batch. Raises as `do`."""
+        """The result of `answers.answering.answer`. Waiting searches for equally many papers with the same options become one batch. Raises
+        as `do`.
+        """
         is_heavy = request.k > (HEAVY // 5 if request.explain else HEAVY)
         shared = None if is_heavy else can_share(request)
         if shared is None:
@@ -117,12 +118,12 @@ class Desk:
         return await self._within(wait, search.result)
 
     async def close(self) -> None:
-        """Take no more work, and end what is being done."""
+        """Accept no more work, and end the running work."""
         for pool in (self._threads, self._searching, self._heavy):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def _within(self, wait: Wait, result: asyncio.Future[Value]) -> Value:
-        """A result, as long as somebody waits for it."""
+        """A result, as long as the client waits for it."""
         if self._waiting >= self._settings.waiting + self._settings.threads:
             result.cancel()
             raise TooBusy("too many requests wait for their answers; ask again in a few seconds")
@@ -138,7 +139,7 @@ class Desk:
             self._waiting -= 1
 
     async def _search(self) -> None:
-        """Make the searches that wait, until there is none."""
+        """Run the waiting searches until there are none."""
         loop = asyncio.get_running_loop()
         try:
             while self._searches:
@@ -147,7 +148,7 @@ class Desk:
                     continue
                 try:
                     results = await loop.run_in_executor(self._searching, _made, searches)
-                except BaseException as error:  # whoever asked is told
+                except BaseException as error:  # passed on to the waiting clients
                     results = [error] * len(searches)
                 for search, result in zip(searches, results, strict=True):
                     if search.result.done():
@@ -160,7 +161,7 @@ class Desk:
             self._batches -= 1
 
     def _next(self) -> list[_Search]:
-        """The first search that waits, and those like it."""
+        """The first waiting search, and others of its kind."""
         searches: list[_Search] = []
         others: list[_Search] = []
         while self._searches and len(searches) < TOGETHER:
@@ -178,7 +179,7 @@ def _unless_over(work: Callable[[], Value], is_over: Callable[[], bool]) -> Valu
 
 
 def _made(searches: Sequence[_Search]) -> list[Any]:
-    """The answers of searches of one kind, or for each the error that it ends with."""
+    """The answers of searches of one kind, or an error for each."""
     with unless(lambda: all(search.wait.is_over() for search in searches)):
         try:
             return list(answers(searches[0].index, [search.request for search in searches]))

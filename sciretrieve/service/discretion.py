@@ -1,4 +1,4 @@
-"""What the log says of faults: where they are and of which kind, and not what somebody looked for, which an exception's text may have."""
+"""Logs without private data: errors keep their place and kind, but lose their text, which may contain queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class Discreet(logging.Formatter):
-    """Messages of ours as they are, those of libraries without what they are about, and exceptions by their kinds."""
+    """Formats our own messages unchanged, those of libraries without their arguments, and exceptions by kind."""
 
     def format(self, record: logging.LogRecord) -> str:
         """A record as text."""
@@ -18,7 +18,7 @@ class Discreet(logging.Formatter):
         return super().format(record)
 
     def formatException(self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]) -> str:  # noqa: N802
-        """An exception, and what caused it, the cause first."""
+        """An exception and its causes, the first cause first."""
         parts, error = list[str](), ei[1]
         while error is not None:
             parts.insert(0, "".join(traceback.format_tb(error.__traceback__)) + kind_of(error))
@@ -27,13 +27,13 @@ class Discreet(logging.Formatter):
 
 
 def kind_of(error: BaseException) -> str:
-    """What an exception is, without its text; a system's error with the system's own words."""
+    """The kind of an exception, without its text; an operating system's error keeps its own words."""
     name = f"{type(error).__module__}.{type(error).__qualname__}"
     return f"{name}: {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else name
 
 
 def be_discreet() -> None:
-    """Have all of this process's logs written so."""
+    """Format all logs of this process so."""
     logging.basicConfig()
     for handler in logging.getLogger().handlers:
         handler.setFormatter(Discreet("%(message)s"))

@@ -1,4 +1,4 @@
-"""Papers as files for other programs: the formats, each with its type and the ending of a file's name."""
+"""Papers as files for other programs: the formats, with their media types and file endings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FILES: Mapping[str, tuple[str, str]] = {
     "tsv": ("text/tab-separated-values", "tsv"),
     "jsonl": ("application/jsonl", "jsonl"),
 }
-"""Formats, each with its type and ending."""
+"""By format: the media type and the file ending."""
 
 
 def text_of(index: Index, rows: Rows, format: str) -> str:
-    """The papers at some rows of an index in a format."""
+    """The text of the papers at some rows in a format."""
     names = index.snapshot.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
     pairs = zip(index.snapshot.papers_at(rows), names, strict=True)
     hits = [Hit(place, 1.0, paper, {}, index=name) for place, (paper, name) in enumerate(pairs, 1)]
@@ -34,7 +34,7 @@ def text_of(index: Index, rows: Rows, format: str) -> str:
 
 
 def as_file(text: str, format: str) -> Response:
-    """The response that has such a text, which a browser keeps as a file."""
+    """A response with such a text, which a browser saves as a file."""
     kind, ending = FILES[format]
     headers = {"Content-Disposition": f'attachment; filename="papers.{ending}"'}
     return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)

@@ -1,4 +1,4 @@
-"""What there is of each index, as it is answered from now."""
+"""Facts of the service's indexes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a client is told when a request fails: a status, an error, and a hint at what to do.
+"""Failed requests: a status, an error, and a hint for the client.
 
-Clients of Semantic Scholar's API tell 200, 400, 403, 404, 429, 500 and 504 apart, and take every other status for an empty answer; for
-400 and 404 they read `error`, for 500 and 504 `message`. So these statuses are all that there are, but for a page that a browser may not
-see and a method that an address does not have, and both fields are always there.
+Clients of Semantic Scholar's API distinguish 200, 400, 403, 404, 429, 500 and 504, and take every other status for an empty answer. For 400
+and 404 they read `error`, for 500 and 504 `message`. So only these statuses are sent, except for forbidden pages and methods that an
+address does not have, and both fields are always there.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from .discretion import kind_of
 
 LOG = logging.getLogger(__name__)
 GONE = 499
-"""The status in the log where nobody waited for the answer, as nginx has it."""
+"""The status in the log if the client went away, as in nginx."""
 RETRY_AFTER = "5"
-"""Seconds after which a client that was refused may ask again."""
+"""Seconds after which a rejected client may ask again."""
 KINDS: tuple[tuple[type[Exception], int], ...] = ((NotFound, 404), (InvalidRequest, 400), (TimedOut, 504), (TooBusy, 429))
-"""Errors that are the client's to know, with their statuses. All others are ours, and stay in the log."""
+"""Errors that clients see, with their statuses. All others are bugs, and stay in the log."""
 COMMAND = "`sciretrieve "
-"""How a hint names a command, which is no use to those who have no more than an address."""
+"""The beginning of a command in a hint, which is useless to clients."""
 STATUSES = {422: 400, 413: 400, 503: 500}
-"""Statuses of the libraries beneath that become others."""
+"""Statuses of the underlying libraries that are replaced."""
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client has gone away."""
 
 
 class Refused(Exception):
-    """A request is refused before anything is done."""
+    """A request is rejected before any work."""
 
     def __init__(self, status: int, error: str, hint: str = "") -> None:
         super().__init__(status, error, hint)
@@ -58,7 +58,7 @@ class Failure(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ToldError:
-    """What a client is told of an error."""
+    """An error as the client sees it."""
 
     status: int
     error: str
@@ -71,21 +71,21 @@ class ToldError:
         return f"{self.error}; {self.hint}" if self.hint else self.error
 
     def response(self) -> JSONResponse:
-        """It as JSON."""
+        """The error as JSON."""
         headers = {"Retry-After": RETRY_AFTER} if self.status == HTTPStatus.TOO_MANY_REQUESTS else {}
         value = Failure(error=self.error, message=self.message, hint=self.hint)
         return JSONResponse(value.model_dump(), self.status, {**(self.headers or {}), **headers})
 
 
 def told(error: Exception, public: Callable[[str], str] = str) -> ToldError:
-    """What a client is told of an error, in words that others may read; one that is ours is in the log, and told without its text."""
+    """An error as the client sees it, without private paths; bugs are logged, and reported without their text."""
     if isinstance(error, Refused):
         return ToldError(error.status, error.error, error.hint)
     if isinstance(error, ClientGone):
         return ToldError(GONE, "nobody waits for the answer", "")
     if isinstance(error, RequestValidationError):
         return ToldError(400, _invalid(error), "see /docs for what this address takes")
-    if isinstance(error, HTTPException):  # which stands for what went wrong while a body was read
+    if isinstance(error, HTTPException):  # raised for errors while reading a body
         return told(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
     for kind, status in KINDS:
         if isinstance(error, kind):
@@ -107,7 +107,7 @@ def _http(error: HTTPException) -> ToldError:
 
 
 def _invalid(error: RequestValidationError) -> str:
-    """The first of the values that cannot be taken, and why."""
+    """The first invalid value, and the reason."""
     first = error.errors()[0]
-    place = ".".join(map(str, first["loc"][1:]))  # after the part of the request: a parameter may be called query, too
+    place = ".".join(map(str, first["loc"][1:]))  # without the part of the request: a parameter may also be called query
     return f"{place or 'the body'} cannot be taken: {first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -1,4 +1,4 @@
-"""What every request passes: it gets an id, is counted and logged, and is refused where it may not ask or sends too much."""
+"""Middleware for every request: gives it an id, counts and logs it, and rejects it if the client may not ask or sends too much."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .settings import ServiceSettings
 LOG = logging.getLogger(__name__)
 REQUEST_ID = re.compile(r"[\w.-]{1,64}")
 OPEN_TO_ALL = ("/healthz", "/readyz", "/static/")
-"""What is answered without a token and as often as somebody likes: whether the service lives, and the files that pages load."""
+"""Paths without token and rate limit: the liveness check, and the files of pages."""
 APIS = ("/graph/", "/recommendations/", "/v1/", "/metrics", "/openapi.json")
-"""Where programs ask: a token that is missing is then 403, as Semantic Scholar says it. Elsewhere it is 401, and a browser asks for one."""
+"""Paths of programs: a missing token gives 403 there, as at Semantic Scholar. Elsewhere it gives 401, and a browser asks for one."""
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -39,11 +39,11 @@ SECURITY = {
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
     ),
 }
-"""Headers of every answer: nothing is loaded from elsewhere, and nobody frames it."""
+"""Headers of every answer: nothing is loaded from other sites, and no page may frame it."""
 
 
 class Ledger:
-    """The outermost: gives each request an id, measures it, and writes a line about it to the access log."""
+    """The outermost middleware: gives each request an id, times it, and logs it."""
 
     def __init__(self, app: ASGIApp, measures: Measures, write: Callable[[str], None] | None = None) -> None:
         self._app, self._measures = app, measures
@@ -58,7 +58,7 @@ class Ledger:
         request_id = asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         method = method_of(scope["method"])
-        if method == "HEAD":  # answered as GET is, without a body
+        if method == "HEAD":  # answered like GET, without a body
             scope = {**scope, "method": "GET"}
         start, status, sent = time.perf_counter(), 0, 0
 
@@ -67,7 +67,7 @@ class Ledger:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                if scope["state"].get("is_unread"):  # what is left of it would be taken for the next request
+                if scope["state"].get("is_unread"):  # the unread rest would be taken for the next request
                     headers["Connection"] = "close"
                 headers["X-Request-ID"] = request_id
                 for name, value in SECURITY.items():
@@ -91,13 +91,13 @@ class Ledger:
 
 
 class Gate:
-    """Refuses whoever may not ask, asks too often, or sends too much or too slowly."""
+    """Rejects clients that may not ask, ask too often, or send too much or too slowly."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, tokens: AccessTokens | None, rates: Rates | None) -> None:
         self._app, self._settings, self._tokens, self._rates = app, settings, tokens, rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or reject it."""
         if scope["type"] != "http" or scope["path"].startswith(OPEN_TO_ALL):
             await self._app(scope, receive, send)
             return
@@ -132,7 +132,7 @@ class Gate:
 
 
 class _Body:
-    """A request's body as it comes in: no longer than is allowed, and no slower."""
+    """The body of a request as it arrives, limited in length and time."""
 
     def __init__(self, scope: Scope, receive: Receive, settings: ServiceSettings) -> None:
         self._scope, self._receive, self._settings = scope, receive, settings
@@ -157,14 +157,14 @@ class _Body:
 
 
 def _route_of(scope: Scope) -> str:
-    """The route of a request: /v1/papers/{name}, not what somebody put there."""
-    if (route := scope.get("route")) is None:  # it was refused before it came to one
+    """The route of a request, such as /v1/papers/{name}, without the client's values."""
+    if (route := scope.get("route")) is None:  # rejected before it reached a route
         route = next((each for each in scope["app"].routes if each.matches(scope)[0] is not Match.NONE), None)
     return getattr(route, "path_format", OTHER)
 
 
 def _line(scope: Scope, request_id: str, asked: tuple[str, str], status: int, sent: int, seconds: float) -> str:
-    """What the access log says of a request: its method and route, since what people look at is theirs."""
+    """The line of a request in the access log: method and route, without values, which are private."""
     facts = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "id": request_id,

@@ -1,4 +1,4 @@
-"""The indexes of a service: open once, followed as others change them, and asked one at a time or all as one."""
+"""The indexes of a service: opened once, updated when others change them, and searched one at a time or all as one."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..query.ranking.linking import GRAPHED
 LOG = logging.getLogger(__name__)
 Value = TypeVar("Value")
 Seen: TypeAlias = tuple[str, int, int, int]
-"""A file, by its path, inode, size, and when it was last written."""
+"""A file's path, inode, size and modification time."""
 
 
 class Library:
     """The indexes of a service.
 
     Attributes:
-        names: what they are called, in the order given.
-        is_ready: whether each has answered once, so that the next answer needs nothing to be opened, and none is known to be damaged.
-        is_doubted: whether one is.
+        names: their names, in the given order.
+        is_ready: whether each has answered once, so that nothing must be opened for the next answer, and none is damaged.
+        is_doubted: whether one is known to be damaged.
     """
 
     def __init__(self, paths: Sequence[Path], *, encoder: str | None = None) -> None:
@@ -46,9 +46,9 @@ class Library:
         self._places = sorted((str(place) for place in places if len(place.parts) > 1), key=len, reverse=True)
 
     def index(self, name: str | None = None) -> Index:
-        """The index of that name as it is now; without a name, all of them as one. Raises UnknownName.
+        """The current index of that name; without a name, all of them as one. Raises UnknownName.
 
-        It stays as it is: whoever has it goes on with it, also once the library has a newer one.
+        The index does not change: a caller may go on with it after the library has a newer one.
         """
         index = self._all
         if name is None or (len(self.names) == 1 and name == self.names[0]):
@@ -58,10 +58,10 @@ class Library:
         return index.members[self.names.index(name)]
 
     def follow(self) -> bool:
-        """Take up what was committed to the indexes since the last look, once it can answer; says whether anything was.
+        """Take up the latest commits once they can answer; returns whether there were any.
 
-        What cannot be opened now, such as an index that is being moved, is left as it is until the next look. Files that are damaged are
-        opened anew once they are as they were written, or others are in their place.
+        An index that cannot be opened now, such as one that is being moved, stays until the next look. Damaged files are opened again once
+        they are restored or replaced.
         """
         with self._turn:
             with suppress(CorruptData):
@@ -81,14 +81,15 @@ class Library:
             return is_new
 
     def _let_go(self) -> None:
-        """Free the snapshots that nobody has any more, and their files: their parts know each other, so only the collector finds them."""
+        """Free unused snapshots and their files: their parts refer to each other, so only the garbage collector finds them."""
         if self._earlier:
             gc.collect()
             self._earlier = [earlier for earlier in self._earlier if earlier() is not None]
 
     def sound(self, work: Callable[[], Value]) -> Value:
-        """What some work gives, if no file that is open was cut or written over; where one was, or the work reads what is damaged, the
-        service is not ready from then on. Raises CorruptData, and what the work raises."""
+        """The result of some work, unless an open file was truncated or overwritten. After that, or after an error of damage, the service
+        is not ready. Raises CorruptData, and the errors of the work.
+        """
         try:
             self._all.snapshot.check_files()
             return work()
@@ -97,13 +98,13 @@ class Library:
             raise
 
     def doubt(self, error: CorruptData) -> None:
-        """Hear that an index is damaged: the service is not ready until its files are as they should be."""
+        """Record that an index is damaged: the service is not ready until its files are restored."""
         if not self.is_doubted:
             LOG.error("the service is not ready: %s", error)
         self.is_ready, self.is_doubted = False, True
 
     def _mended(self) -> Index:
-        """The indexes opened anew, with every file of theirs checked; as they are if no file has changed since the last attempt.
+        """The indexes opened again, with all their files checked; unchanged if no file has changed since the last attempt.
 
         Raises as `open_index`.
         """
@@ -122,7 +123,7 @@ class Library:
         return index
 
     def warm(self) -> None:
-        """Have every index answer once, unless one of them cannot, which the log says why."""
+        """Have every index answer once. If one cannot, the log has the reason."""
         if self.is_doubted:
             return
         try:
@@ -134,13 +135,13 @@ class Library:
             LOG.error("the service is not ready: %s", error)
 
     def public(self, text: str) -> str:
-        """A message as others may read it: with the names of indexes in place of where they are on this machine."""
+        """A message without private paths: names of indexes replace them."""
         for place in self._places:
             text = text.replace(place, Path(place).name)
         return text
 
     def close(self) -> None:
-        """Let go of the indexes."""
+        """Close the indexes."""
         self._all.close()
 
 
@@ -150,16 +151,16 @@ def _seen(path: Path) -> Seen:
 
 
 def _warm(index: Index) -> None:
-    """Have an index open what its answers need. Raises CorruptData, NotFound."""
+    """Open everything that answers of an index need. Raises CorruptData, NotFound."""
     index.snapshot.papers_at(index.snapshot.scope.places[:1])
-    if len(index) <= GRAPHED:  # of more papers these take long, and much memory: they are made for the first who asks
+    if len(index) <= GRAPHED:  # for larger indexes these take much time and memory, so the first request makes them
         titles_of(index), authors_of(index)
         if index.snapshot.has_references:
             index.snapshot.citations  # noqa: B018
     for shard in index.snapshot.bm25.shards if index.snapshot.bm25 is not None else ():
-        shard.postings.lengths  # noqa: B018 - a search opens those of shards that have its words
+        shard.postings.lengths  # noqa: B018 - otherwise a search opens these for shards with its words
     for each in dict.fromkeys((index, *index.members)):
         try:
             each.search("warm up", 1)
-        except InvalidRequest as error:  # what it lacks, it says to each who asks
+        except InvalidRequest as error:  # requests report what the index lacks
             LOG.warning("%s", error)

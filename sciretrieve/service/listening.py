@@ -9,9 +9,9 @@ from ..base.errors import InvalidRequest
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens at a host's port, which processes that are started inherit; port 0 stands for any that is free.
+    """A socket that listens at a host's port, and that child processes inherit; port 0 means any free port.
 
-    Raises InvalidRequest where nothing can listen.
+    Raises InvalidRequest if the address cannot be used.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -21,6 +21,6 @@ def listen(host: str, port: int) -> socket.socket:
         reason = os.strerror(number) if number > 0 else str(getattr(error, "strerror", None) or error)
         raise InvalidRequest(f"nothing can listen at {host}, port {port}: {reason}; choose another `port` or `host`") from error
     listening.set_inheritable(True)
-    # an answer goes out in two parts, and the second must not wait until the client confirms the first, which takes 40 ms
+    # an answer is sent in two parts, and the second must not wait 40 ms until the client confirms the first
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

@@ -1,4 +1,4 @@
-"""What a service counts of itself, for Prometheus."""
+"""Metrics of a service, for Prometheus."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable with the folder in which several processes of one service count together."""
+"""The environment variable with the folder in which the processes of one service count together."""
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"
-"""What all else is called: a label that clients could choose would let them fill the memory, and say what they look for."""
+"""The label of everything unknown: labels chosen by clients could fill the memory, and reveal queries."""
 
 
 def method_of(method: str) -> str:
-    """What a request's method is called where it is counted or logged."""
+    """A request's method as a label."""
     return method if method in METHODS else OTHER
 
 
 class Measures:
-    """Counts of requests, and how much a service has to do and to answer from."""
+    """Counts of requests, waiting requests, papers and generations."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -48,17 +48,17 @@ class Measures:
         self._seconds.labels(route).observe(seconds)
 
     def waiting(self, count: Callable[[], int]) -> None:
-        """Say what tells how many requests wait; several processes do not count these together."""
+        """Set the function that returns the number of waiting requests; several processes do not add these up."""
         if SHARED not in os.environ:
             self._waiting.set_function(count)
 
     def index(self, name: str, papers: int, generation: int) -> None:
-        """Say what of an index is answered from."""
+        """Set an index's number of papers and its generation."""
         self._papers.labels(name).set(papers)
         self._generation.labels(name).set(generation)
 
     def text(self) -> bytes:
-        """All of it in Prometheus's text format, of all processes of the service."""
+        """All metrics in Prometheus's text format, of all processes of the service."""
         if SHARED not in os.environ:
             return generate_latest(self._registry)
         registry = CollectorRegistry()

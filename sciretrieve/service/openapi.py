@@ -1,4 +1,6 @@
-"""The service's description in OpenAPI, of which programs make clients: it says what is really sent, in words that they can read."""
+"""The service's OpenAPI description, from which programs generate clients: only statuses that are really sent, in schemas that generators
+can read.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ SCHEMES: Mapping[str, Any] = {
     "key": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "The same, as clients of Semantic Scholar send it."},
     "password": {"type": "http", "scheme": "basic", "description": "The same, as browsers send it, with any name."},
 }
-"""How a token comes."""
+"""The ways to send a token."""
 FAILURES: Mapping[int | str, dict[str, Any]] = {
     status: {"model": Failure, "description": about}
     for status, about in {
@@ -30,10 +32,10 @@ FAILURES: Mapping[int | str, dict[str, Any]] = {
         504: "The answer took too long.",
     }.items()
 }
-"""What may go wrong with every request but those of `OPEN`; 404 where something is named."""
+"""The failures of every request except those of `OPEN`; 404 only if something is named."""
 OPEN = ("/healthz", "/readyz")
 NAMELESS = ("/v1/count", "/v1/facets", "/v1/indexes", "/v1/strategies", "/metrics", "/batch", "/autocomplete", "/search", "/bulk")
-"""Where addresses end at which nothing is named that may not be there; but for our own search, which takes papers that are liked."""
+"""Ends of addresses without names that may be unknown; our own search does have them, in its liked papers."""
 BODIES = ("Search", "Similar", "Export", "PaperIds", "AuthorIds", "Examples")
 """The names of bodies."""
 EXAMPLES: Mapping[str, Any] = {
@@ -59,11 +61,11 @@ EXAMPLES: Mapping[str, Any] = {
     "positivePaperIds": ["DOI:10.48550/arXiv.1706.03762"],
     "negativePaperIds": ["ARXIV:1810.04805"],
 }
-"""Values of parameters, and of fields of bodies, by their names; of several that which fits."""
+"""Example values of parameters and body fields, by name; of several the first that fits."""
 
 
 def describe(app: FastAPI, *, needs_token: bool) -> None:
-    """Give an application's description the published schema's definitions, which responses refer to, and what FastAPI does not know."""
+    """Add to an application's description the published schema's definitions, which responses refer to, and facts that FastAPI lacks."""
     generate = app.openapi
 
     def described() -> dict[str, Any]:
@@ -72,7 +74,7 @@ def describe(app: FastAPI, *, needs_token: bool) -> None:
         schemas = components.setdefault("schemas", {})
         for name, definition in {**_readable(schema("answer")["$defs"]), **OWN}.items():
             schemas.setdefault(name, definition)
-        for name in ("HTTPValidationError", "ValidationError"):  # which is never sent
+        for name in ("HTTPValidationError", "ValidationError"):  # never sent
             schemas.pop(name, None)
         components["securitySchemes"] = dict(SCHEMES)
         tokens: list[dict[str, list[str]]] = [{name: []} for name in SCHEMES]
@@ -97,7 +99,7 @@ def describe(app: FastAPI, *, needs_token: bool) -> None:
 
 
 def _not_sent(path: str) -> set[str]:
-    """Statuses of which FastAPI says, or all routes share, that they are sent, and that an operation never sends."""
+    """Statuses that an operation never sends, although FastAPI or the shared responses declare them."""
     if path in OPEN:
         return {"422", *map(str, FAILURES)}
     names = path == "/v1/search" or not path.endswith(NAMELESS)
@@ -105,7 +107,7 @@ def _not_sent(path: str) -> set[str]:
 
 
 def _example(name: str, kind: Mapping[str, Any]) -> Any:
-    """A value of a parameter or a field, if one is known; of a list's if it is one."""
+    """An example of a parameter or field, if there is one; a list of it for lists."""
     values = EXAMPLES.get(name)
     for value in values if isinstance(values, tuple) else (values,):
         chosen = value[0] if isinstance(value, list) and kind.get("type") == "string" else value
@@ -115,8 +117,9 @@ def _example(name: str, kind: Mapping[str, Any]) -> Any:
 
 
 def _readable(value: Any) -> Any:
-    """A part of a schema whose references lead to an application's components; that a list ends is said by its length, since programs
-    that make clients cannot read `items: false`."""
+    """A part of a schema whose references point to an application's components; the length of a list replaces `items: false`, which client
+    generators cannot read.
+    """
     if isinstance(value, dict):
         if value.get("items") is False:
             value = {**value, "maxItems": len(value["prefixItems"])}

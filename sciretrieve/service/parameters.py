@@ -1,5 +1,6 @@
-"""What requests may say: each option with the help, the bounds and the default that it is declared with, whoever asks; and which
-parameters an address may have: those that its route takes, each once. What is left out in silence answers another question."""
+"""Parameters of requests: options with the help, bounds and default of their declaration, and the check that a route knows each parameter,
+once. Ignoring one silently would answer another question.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +19,19 @@ from ..base.errors import InvalidRequest, UnknownName
 from ..options import SearchOptions
 from .settings import MOST, MOST_LISTED
 
-if TYPE_CHECKING:  # assistants' tools have their options from here, and need not have FastAPI
+if TYPE_CHECKING:  # assistants' tools take their options from here, and do not need FastAPI
     from fastapi.routing import APIRoute
 
     from .service import Service
 
 USUAL, USUAL_SEARCH = Request(), SearchOptions()
-"""What is asked for where a request does not say it."""
+"""The defaults of requests."""
 REPEATED = " May be repeated."
-"""What an option's help says of a list on the command line; elsewhere its type says it."""
+"""The end of a help text for lists on the command line; elsewhere the type says it."""
 
 
 def described(name: str, more: str = "", **facts: Any) -> Any:
-    """What is said of an option of a request or a search: its help, with more of it, its bounds, and further facts."""
+    """The description of an option: its help, extended by `more`, its bounds, and further facts."""
     kind, help = _declared(name)
     texts = help.text.removesuffix(REPEATED), more
     lists = {"max_length": MOST} if Sequence[str] in kinds_of(kind) else {}
@@ -38,7 +39,7 @@ def described(name: str, more: str = "", **facts: Any) -> Any:
 
 
 def option(name: str, **facts: Any) -> Any:
-    """Such an option as a field of a form, with its default."""
+    """An option as a field of a form, with its default."""
     if Sequence[str] in kinds_of(_declared(name)[0]):
         return described(name, default_factory=list, max_length=MOST_LISTED, **facts)
     return described(name, default=getattr(USUAL if hasattr(USUAL, name) else USUAL_SEARCH, name), **facts)
@@ -52,31 +53,32 @@ def _declared(name: str) -> tuple[Any, Help]:
 
 
 def taken(form: BaseModel, options_class: type) -> dict[str, Any]:
-    """What a form says for fields of a class of options."""
+    """The values of a form for the fields of a class of options."""
     given = ((name, value) for name, value in form if name in options_of(options_class))
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
 
 
 def check_query(text: str, service: Service) -> None:
-    """Raise InvalidRequest for a text that is too long."""
+    """Raise InvalidRequest for too long a query."""
     if len(text) > (most := service.settings.query):
         raise InvalidRequest(f"the query has {len(text):,} characters, and {most:,} are taken; shorten it")
 
 
 def check_count(k: int, service: Service) -> None:
-    """Raise InvalidRequest for more papers than the service answers with."""
+    """Raise InvalidRequest for too many papers."""
     if k > (most := service.settings.most):
         raise InvalidRequest(f"k is {k:,}, and this service answers with {most:,} papers at most; ask for fewer, or narrow the query")
 
 
 @dataclass(frozen=True, eq=False)
 class KnownParameters:
-    """What routes depend on that take no other parameters.
+    """A dependency of routes that rejects unknown parameters.
 
     Attributes:
-        refused: parameters that other services have, and why there is none here.
-        left_out: by the paths of routes what their clients send without need.
-        strict: all names that a parameter without a value may not have; others may be what a client left of a query: `a & b`. None for any.
+        refused: parameters of other services, and the reasons why they are rejected here.
+        left_out: by the paths of routes, parameters that their clients send needlessly.
+        strict: names that need a value; another name without one may be the rest of a query that its client did not escape: `a & b`. None
+            if all names must be known.
     """
 
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +87,7 @@ class KnownParameters:
     _taken: dict[str, dict[str, bool]] = field(default_factory=dict)
 
     def __call__(self, http: HttpRequest) -> None:
-        """Raise InvalidRequest for a parameter that the request's route does not take, and for one that is given twice."""
+        """Raise InvalidRequest for a parameter that the route does not know, and for a repeated one."""
         route: APIRoute = http.scope["route"]
         if (taken := self._taken.get(route.unique_id)) is None:
             taken = self._taken[route.unique_id] = dict(_parameters(route))
@@ -103,7 +105,7 @@ class KnownParameters:
 
 
 def _parameters(route: APIRoute) -> Iterator[tuple[str, bool]]:
-    """The parameters that a route takes, and whether each may be given several times."""
+    """The parameters of a route, and whether each may be repeated."""
     for parameter in route.dependant.query_params:
         kind: Any = parameter.field_info.annotation
         if not (isclass(kind) and issubclass(kind, BaseModel)):

@@ -1,4 +1,4 @@
-"""How often each client may ask: counts that all processes of a service share, in one table of a fixed size."""
+"""Rate limits for clients, counted by all processes of a service in one table of a fixed size."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 from ..base import system
 
 PLACES = 1 << 14
-"""Clients that are counted, of which each has a place in the table, 24 bytes."""
+"""The number of clients in the table, of 24 bytes each."""
 NEAR = 8
-"""Places that a client may have. Where other clients have all of them, that one is forgotten that asked longest ago."""
+"""The number of possible places of a client. If other clients have them all, the one with the oldest request is forgotten."""
 PLACE = struct.Struct("=8sdd")
-"""Who it is, as a hash; how many requests are left; and when that was so, in seconds of a clock that all processes share."""
+"""The client's hash, its remaining requests, and the time of that count, in seconds of a clock that all processes share."""
 
 
 class Rates:
-    """How many requests each client may make in a minute: they may come at once, and are then replenished steadily."""
+    """Limits the requests of each client per minute: they may come at once, and are then replenished steadily."""
 
     def __init__(self, rate: int, path: Path | None = None) -> None:
-        """Count in a file that `make_table` made, together with other processes; without one, alone."""
+        """Count in a file of `make_table`, together with other processes; without one, alone."""
         self._rate = rate
         self._file = -1 if path is None else os.open(path, os.O_RDWR | system.BINARY)
         self._table = mmap.mmap(self._file, PLACES * PLACE.size)
@@ -34,7 +34,7 @@ class Rates:
             weakref.finalize(self, os.close, self._file)
 
     def allows(self, client: str) -> bool:
-        """Whether a client may ask now, which counts as asking."""
+        """Whether a client may ask now; this counts as a request."""
         name = blake2b(client.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         first = int.from_bytes(name) % PLACES
         with self._locked():
@@ -49,7 +49,7 @@ class Rates:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """While no other process looks; within one, a single thread does."""
+        """A context that excludes other processes; within one process, a single thread counts."""
         if self._file < 0:
             yield
             return
@@ -61,6 +61,6 @@ class Rates:
 
 
 def make_table(path: Path) -> Path:
-    """Make a file in which several processes count; all of its bytes are written, so that a full disk shows now."""
+    """Make a file for several processes to count in; all of its bytes are written, so that a full disk shows now."""
     path.write_bytes(bytes(PLACES * PLACE.size))
     return path

@@ -1,4 +1,4 @@
-"""Running a service until it is told to stop: where it listens, in how many processes, and how patient it is with slow clients."""
+"""Runs a service until it is told to stop: address, processes, and time limits for slow clients."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from .settings import ServiceSettings
 
 LOG = logging.getLogger(__name__)
 HEAD_SECONDS = 10.0
-"""Seconds in which the lines of a request before its body must have come."""
+"""Seconds within which the head of a request must arrive."""
 IDLE_SECONDS = 75
-"""Seconds that a connection may be idle: longer than a proxy in front keeps its own, so that the proxy is who closes it."""
+"""Seconds that a connection may be idle: longer than a proxy in front allows, so that the proxy closes it."""
 
 
 class Patient(H11Protocol):
-    """A connection that is closed if a request takes too long to begin: whoever sends a letter a second holds nothing for ever."""
+    """A connection that closes if a request takes too long to begin, so that slow senders hold nothing for ever."""
 
     _beginning: asyncio.TimerHandle | None = None
 
@@ -49,17 +49,17 @@ class Patient(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
+        """The client has disconnected."""
         self._unwatch()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """It has sent something."""
+        """The client has sent data."""
         super().data_received(data)
         self._watch()
 
     def _watch(self) -> None:
-        """Wait for a request that has not begun, or whose lines are not all there."""
+        """Start or stop the timer for a request that has not begun, or whose head is incomplete."""
         if self.conn.their_state is not h11.IDLE:
             self._unwatch()
         elif self._beginning is None:
@@ -87,22 +87,22 @@ def serve(
     reranker: str | None = None,
     listens: Callable[[int], None] | None = None,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM comes; those that are being answered then are answered.
+    """Answer requests until SIGINT or SIGTERM; requests in progress are finished.
 
     Args:
         paths: the indexes.
-        settings: how the service is run.
-        host, port: where it listens.
-        workers: processes that share the work; each has an encoder of its own, and they have one copy of the indexes.
-        encoder: what encodes queries, see `open_index`.
-        reranker: what orders papers anew for requests that ask for it, as `open_reranker` takes it.
-        listens: is told the port once something listens there.
+        settings: the service's settings.
+        host, port: the address to listen at.
+        workers: the number of processes; each has its own encoder, and all share one copy of the indexes.
+        encoder: the encoder of queries, see `open_index`.
+        reranker: the reranker for requests with `rerank`, as for `open_reranker`.
+        listens: called with the port once the service listens.
 
     Raises as `listen`, `open_index`, `open_many`, `open_reranker` and `access.AccessTokens`.
     """
     make = partial(application, paths, settings, encoder, reranker)
     proxies = trusted(settings.proxies)
-    app = make()  # what is wrong is said before anything listens
+    app = make()  # errors appear before anything listens
     listening = listen(host, port)
     if listens is not None:
         listens(listening.getsockname()[1])
@@ -118,17 +118,17 @@ def serve(
 
 
 class _Processes(Multiprocess):
-    """The processes of one service, of which each reads the tokens again when they are to be."""
+    """The processes of one service; on SIGHUP each reloads the tokens."""
 
     def handle_hup(self) -> None:
-        """SIGHUP has come."""
+        """Handle SIGHUP."""
         for process in self.processes:
             if process.pid is not None:
                 system.hang_up(process.pid)
 
 
 def trusted(proxies: Sequence[str]) -> list[str]:
-    """Addresses and networks of proxies in one form. Raises InvalidRequest for what is none."""
+    """Addresses and networks of proxies in one form. Raises InvalidRequest for invalid ones."""
     try:
         return [str(ip_network(proxy, strict=False)) for proxy in proxies]
     except ValueError as error:
@@ -138,9 +138,9 @@ def trusted(proxies: Sequence[str]) -> list[str]:
 def application(
     paths: Sequence[Path], settings: ServiceSettings, encoder: str | None, reranker: str | None, counts: Path | None = None
 ) -> FastAPI:
-    """The application that `serve` describes, which counts clients' requests in a file that other processes have, too. Raises as that."""
+    """The application of `serve`, which counts clients' requests in a file shared with other processes. Raises as `serve`."""
     be_discreet()
-    warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
+    warnings.simplefilter("ignore", WordsAlone)  # answers report it themselves
     chosen = None if reranker is None else open_reranker(reranker, device="cpu")
     app = make_app(Library(paths, encoder=encoder), settings, reranker=chosen, counts=counts)
     reread_at_hangup(app.state.tokens)
@@ -148,7 +148,7 @@ def application(
 
 
 def config(app: FastAPI | Callable[[], FastAPI], proxies: Sequence[str] = (), **others: Any) -> uvicorn.Config:
-    """How uvicorn runs an application behind some proxies, see `trusted`; whom all others say that they ask for is not believed."""
+    """uvicorn's configuration for an application behind some proxies, see `trusted`; only these may say for which client they ask."""
     return uvicorn.Config(
         app,
         http=Patient,

@@ -1,4 +1,4 @@
-"""What all routes of a service share: its indexes, the desk where work is done, and how a request waits for its answer."""
+"""The state that all routes share: the indexes, the desk for work, and the waiting for results."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Service:
     """A running service.
 
     Attributes:
-        settings: how it is run.
+        settings: its settings.
         library: its indexes.
-        desk: where its work is done.
-        reranker: what orders the first papers anew for requests that ask for it; None if it has none.
+        desk: its queue of work.
+        reranker: the reranker for requests with `rerank`; None for none.
     """
 
     settings: ServiceSettings
@@ -42,15 +42,15 @@ class Service:
     reranker: Reranker | None = None
 
     async def do(self, http: HttpRequest, work: Callable[[], Value], *, heavy: bool = False) -> Value:
-        """The result of some work for a request, done as `Desk.do` has it, and given up where the client goes away or too much time passes.
+        """The result of some work for a request, done as by `Desk.do`; it ends if the client goes away or the time is over.
 
-        Raises TimedOut, TooBusy, ClientGone, and what the work raises.
+        Raises TimedOut, TooBusy, ClientGone, and the errors of the work.
         """
         wait = Wait(self.settings.seconds)
         return await self._attended(http, self.desk.do(lambda: self.library.sound(work), wait, heavy=heavy), wait)
 
     async def answer(self, http: HttpRequest, index: Index, request: Request) -> Answer:
-        """What `answers.answering.answer` gives for a request, likewise; searches that wait together are made together."""
+        """The result of `answers.answering.answer` for a request, likewise; waiting searches are batched."""
         wait = Wait(self.settings.seconds)
         return await self._attended(http, self.desk.answer(index, request, wait), wait)
 
@@ -75,22 +75,22 @@ class Service:
 
 
 def service_of(http: HTTPConnection) -> Service:
-    """The service that a request came to."""
+    """The service of a request."""
     service: Service = http.app.state.service
     return service
 
 
 def address_of(http: HTTPConnection) -> str:
-    """The address by which a request reached the service, without a slash at its end."""
+    """The service's address as used by a request, without a final slash."""
     return str(http.base_url).rstrip("/")
 
 
 def as_response(value: Any) -> Response:
-    """A value as JSON, with every text as it is."""
+    """A value as JSON, with texts unescaped."""
     return Response(as_json(value), media_type="application/json")
 
 
 async def _gone(http: HttpRequest) -> None:
-    """Returns when the client has gone away."""
+    """Return when the client has gone away."""
     while (await http.receive())["type"] != "http.disconnect":
         pass

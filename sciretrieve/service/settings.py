@@ -1,4 +1,4 @@
-"""How a service is run: where it listens, whom it answers, and how much it does at once."""
+"""The settings of a service: limits, access and addresses."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LONGEST = 20_000
-"""Characters of a text in a request. Conditions have their own bound, since a list of ids may be longer."""
+"""The most characters of a text in a request. Conditions have their own limit, since a list of ids may be longer."""
 MOST = 1000
-"""Papers that an answer may have, and that an assistant may name."""
+"""The most papers of an answer, and of an assistant's request."""
 MOST_LISTED = 500
-"""Values that a list in a request to our own API may have."""
+"""The most values of a list in a request to our own API."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """How a service is run.
+    """The settings of a service.
 
     Attributes:
-        threads: how many requests are worked on at a time, in one process.
-        waiting: how many may wait for their turn; further ones are told to come back.
-        seconds: how long a request may take, its waiting included.
-        rate: requests a minute of one client, by its token or address, from all processes together; None for no limit.
-        body: bytes that a request's body may have.
-        query: characters that a query may have.
-        most: papers that an answer may have.
-        token_file: the file with the tokens of those who may ask, see `access`; None where all may.
-        following: seconds between two looks at whether an index has changed.
-        proxies: addresses, or networks, of proxies in front, which alone are believed to say whom they ask for.
-        address: the address by which others reach the service, if it is not the one in their requests.
+        threads: requests worked on at a time, in one process.
+        waiting: the most waiting requests; further ones are told to come back.
+        seconds: the time limit of a request, including its waiting.
+        rate: requests per minute of one client, by its token or address, over all processes; None for no limit.
+        body: the most bytes of a request's body.
+        query: the most characters of a query.
+        most: the most papers of an answer.
+        token_file: the file of access tokens, see `access`; None for open access.
+        following: seconds between two checks for changes of an index.
+        proxies: addresses, or networks, of proxies in front, which alone may say for which client they ask.
+        address: the public address of the service, if it differs from that in requests.
     """
 
     threads: int = 4

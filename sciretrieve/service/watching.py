@@ -1,4 +1,4 @@
-"""What those ask who watch a service: whether it lives, whether it can answer, and how it does."""
+"""Routes for monitoring: liveness, readiness and metrics."""
 
 from __future__ import annotations
 

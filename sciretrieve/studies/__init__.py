@@ -1,1 +1,1 @@
-"""Studies of a corpus or an index: fusion fitted to judgements, types of dense index compared, answers to changed papers."""
+"""Studies of a corpus or an index: tuning of fusion, comparison of types of dense index, answers to changed papers."""

@@ -1,8 +1,8 @@
-"""What each type of dense index would find in an index, and cost: built of its stored vectors in a temporary folder, and asked.
+"""Recall and cost of each type of dense index, built from an index's stored vectors in a temporary folder.
 
-Queries are some of the index's own papers, and these are held out of what is built. A paper that is in an index is found too easily
-by its own vector: a graph has linked it to its neighbours, and an inverted list holds it beside them. The queries of a search are
-mostly not in the index, so a measurement with papers that are would promise more than a search keeps.
+The queries are some of the index's own papers, which are left out of what is built. An index finds its own papers too easily by their
+vectors: a graph links them to their neighbours, and an inverted list holds them together. Most queries of users are not in the index, so
+such a measurement would promise too much.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from ..protocols import Progress
 from ..query.index import Index
 
 FEWEST = 100
-"""Papers that are enough to measure anything."""
+"""The fewest papers for a measurement."""
 MARKERS = "osD^vP*X"
 CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256,PQ48x4fsr"
 
 
 @dataclass(frozen=True, slots=True)
 class TypeMeasured:
-    """What one type of dense index gave with one effort.
+    """The result of one type of dense index at one effort.
 
     Attributes:
-        dense: the type, as `--dense` takes it.
-        knob: what says how hard the type is searched; None if nothing does.
-        value: the knob's; None without one.
+        dense: the type, as for `--dense`.
+        knob: the setting of the effort; None for none.
+        value: the knob's value; None without one.
         recall: the share of the true best papers that was found.
-        milliseconds: of a query, the median; they came one at a time.
-        bytes: of what a search reads of each paper: its vector in a flat index, else its share of the FAISS index. Of the vectors, an
-            approximate search reads only those of the papers that it proposes.
+        milliseconds: the median per query, one at a time.
+        bytes: read per paper by a search: its vector in a flat index, else its share of the FAISS index. An approximate search also reads
+            the vectors of its candidates.
         seconds: to train and fill the index; 0 for flat.
     """
 
@@ -63,16 +63,16 @@ class TypeMeasured:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What types of dense index gave on an index's vectors.
+    """The results of types of dense index on an index's vectors.
 
     Attributes:
-        papers: how many the index has.
-        measured: of how many the indexes were built.
-        queries: how many others were the queries.
-        k: of how many best papers recall is the share that was found.
+        papers: the number of papers in the index.
+        measured: the number of papers in the built indexes.
+        queries: the number of other papers used as queries.
+        k: the number of best papers for recall.
         dim: the vectors' dimension.
-        metric: how they are compared.
-        rows: each type's, with rising effort.
+        metric: the vectors' metric.
+        rows: the results of each type, with rising effort.
     """
 
     papers: int
@@ -94,16 +94,16 @@ class Bench:
 
 
 def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
-    """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
+    """Measure types of dense index on an index's own vectors, on this machine under its present load; the index does not change.
 
-    Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
-    with rising effort. FAISS is asked even where `search` would score every vector, because it has so few papers.
+    Each type is built in a temporary folder, in shards of the index's size, and searched for 200 papers left out of it, with rising effort.
+    FAISS is used even if `search` would score every vector of so few papers.
 
     Args:
         index: an open index with vectors.
         types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings; by default these four.
-        limit: how many papers are taken, at most, evenly from all over the index; by default as many as a shard has, which take minutes.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        limit: the most papers, taken evenly from all over the index; by default the size of a shard, which takes minutes.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
 
     Raises:
         InvalidRequest: the index has no vectors or too few papers, or FAISS has no such type or cannot train it on so few.
@@ -114,7 +114,7 @@ def bench(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE
 
 
 def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Iterator[Bench]:
-    """The same as `bench`, as far as it has come when each type is done, so that whoever stops it has what was measured before."""
+    """As `bench`, but yields the results so far after each type, so that an interruption keeps them."""
     with shown(progress) as listener:
         names = list(dict.fromkeys(types))
         if not names:
@@ -150,7 +150,7 @@ def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SI
 
 
 def _check_type(dense: str, papers: int, dim: int, metric: Metric) -> None:
-    """Find mistakes before minutes of work. Raises InvalidRequest."""
+    """Check a type before minutes of work. Raises InvalidRequest."""
     if dense in ("auto", "none"):
         raise InvalidRequest(f"{dense} is no type that can be measured; {CHOICES}")
     if any(part in NAMED for part in dense.split(",")[1:]):
@@ -172,7 +172,7 @@ def _copied(papers: Gathered, folder: Path, shard_size: int, metric: Metric) -> 
 
 
 def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questions, progress: Progress) -> list[TypeMeasured]:
-    """Build a type of FAISS index beside the vectors, in place of the one before it, and ask it."""
+    """Build a type of FAISS index beside the vectors, in place of the previous one, and search it."""
     progress.note(f"{dense}: building it")
     start = time.perf_counter()
     shards, size = [], 0

@@ -1,8 +1,8 @@
-"""What an index's dense half finds now of what an exact search finds: asked as a search asks it, with some of its own papers as queries.
+"""The current recall of an index's dense half against exact search, searched as by a user, with some of its own papers as queries.
 
-A commit measures the same, to choose how hard the index is searched (`matching.dense.measuring`). This asks again, other papers, in what
-is there now. The queries are papers of the index, which are found a little more easily than what is in none, see `dense_types`: it says
-whether a promise is kept, not what to expect of other texts.
+A commit measures the same, to choose the effort of searches (`matching.dense.measuring`). This measures again, with other papers, in the
+present index. Papers of the index are found a little more easily than other texts, see `dense_types`: this shows whether a promise is kept,
+not what to expect of other texts.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ..query.snapshot import Snapshot
 
 EXACT_TYPE = "exact"
 AT_ONCE = 20
-"""Queries between two looks at the progress."""
+"""Queries between two updates of the progress."""
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPart:
-    """What is found in some of an index's shards.
+    """The recall in some of an index's shards.
 
     Attributes:
-        type: how they are searched: a type of dense index, as `--dense` takes it, or "exact"; "all" for all shards.
-        shards, papers: how many, without deleted papers.
+        type: their search: a type of dense index, as for `--dense`, or "exact"; "all" for all shards.
+        shards, papers: their numbers, without deleted papers.
         recall: the mean share of the true best papers that is found, 0 to 1.
         low, high: the ends of its 95 % interval over queries.
     """
@@ -51,15 +51,15 @@ class RecallPart:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What is found in an index.
+    """The recall of an index.
 
     Attributes:
-        promised: the recall that the index was built for; None where every vector is scored, so that nothing was measured.
-        k: of how many best papers recall is the share that is found.
-        queries: how many papers were the queries; none counts as an answer to itself.
-        ef, nprobe: how hard the index is searched, as `SearchOptions` has it; None for what it has not, or where nothing was measured.
-        whole: what is found in all shards.
-        parts: the same for shards that are searched in different ways, if there are such: of the best papers in these.
+        promised: the recall that the index was built for; None if every vector is scored, so that nothing was measured.
+        k: the number of best papers for recall.
+        queries: the number of papers used as queries; none counts as an answer to itself.
+        ef, nprobe: the effort of a search, as in `SearchOptions`; None if unused, or if nothing was measured.
+        whole: the recall in all shards.
+        parts: the recall in shards of each kind of search, among the best papers of these, if there are several kinds.
     """
 
     promised: float | None
@@ -82,13 +82,13 @@ class Recall:
 
 
 def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
-    """Ask an open index, as hard as a search does, for the neighbours of some of its own papers, and compare with an exact search.
+    """Search an open index, with the effort of a search, for the neighbours of some of its own papers, and compare with an exact search.
 
     Args:
         index: an open index. One without vectors is searched by BM25, which is exact.
-        queries: how many papers are asked for, at most; 200 say what recall is to within some 0.01.
-        seed: which papers are drawn.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        queries: the most papers to search for; 200 give the recall to within some 0.01.
+        seed: the random seed.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
 
     Raises:
         InvalidRequest: `queries` is below 1.
@@ -114,7 +114,7 @@ def measure_recall(index: Index, *, queries: int = QUERIES, seed: int = 0, progr
 
 
 def _measured(name: str, snapshot: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> RecallPart:
-    """What some shards find of their best papers for the papers at these rows, which may be in other shards."""
+    """The recall of some shards for the papers at these rows, which may be in other shards."""
     papers = sum(len(snapshot.scope.part(shard.first, shard.papers)) for shard in shards)
     if name == EXACT_TYPE:
         return RecallPart(name, len(shards), papers, 1.0, 1.0, 1.0)
@@ -129,8 +129,9 @@ def _measured(name: str, snapshot: Snapshot, shards: Sequence[VectorShard], effo
 
 
 def _interval(shares: Values) -> tuple[float, float]:
-    """The bootstrap's interval of the mean, see `metrics.significance.interval`. Where each query finds all, its lower end is that of the
-    share of queries that do (Clopper and Pearson 1934), which the mean is never below: the bootstrap would be certain."""
+    """The bootstrap's interval of the mean, see `metrics.significance.interval`. If each query finds all, where the bootstrap would be
+    certain, the lower end is that of the share of such queries (Clopper and Pearson 1934), which the mean is never below.
+    """
     if shares.min() == 1:
         return float(((1 - LEVEL) / 2) ** (1 / len(shares))), 1.0
     return interval(shares, LEVEL)

@@ -1,7 +1,7 @@
-"""Fitting hybrid search to your own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
+"""Fits hybrid search to your own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
 
-The reported gain is measured on queries that had no part in the choice: each fifth of the queries is scored with the
-best setting for the other four. The setting written is the best for all.
+The reported gain is measured on queries that had no part in the choice: each fifth of the queries is scored with the best setting for the
+other four. The written setting is the best for all.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ..query.index import Index
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 DEPTHS = (100, 1000)
 LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 0.9))
-"""Pairs of k1 and b that are tried besides the index's own."""
+"""Pairs of k1 and b to try besides the index's own."""
 ANSWER_DEPTH = 100
 """The least depth at which a ranking is scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class FusionSetting:
-    """One way to search: BM25's parameters and the fusion's."""
+    """A setting of search: BM25's parameters and the fusion's."""
 
     bm25: Bm25Parameters
     fusion: Fusion
@@ -47,13 +47,13 @@ class TuningResult:
     """The result of tuning.
 
     Attributes:
-        measure: the measure that was maximised.
-        queries: how many queries were judged.
+        measure: the maximised measure.
+        queries: the number of judged queries.
         before, before_mean: the index's own setting, and its mean.
         after: the best setting on all queries.
-        held_out: the mean over queries that had no part in the choice: what to expect from `after`.
+        held_out: the mean over queries that had no part in the choice: the expected value of `after`.
         difference: `held_out` against `before`, query by query.
-        written: whether `after` was written to the index; not if it is no better on held-out queries.
+        written: whether `after` was written to the index; not without a gain on held-out queries.
     """
 
     measure: str
@@ -103,7 +103,7 @@ def tune(
 
 
 def _grid(current: FusionSetting) -> list[FusionSetting]:
-    """All settings to try, the index's own first, since of equals the first is taken."""
+    """All settings to try, the index's own first, since the first of equal ones is chosen."""
     pairs = dict.fromkeys([(current.bm25.k1, current.bm25.b), *LENGTHS])
     depths = dict.fromkeys([current.fusion.depth, *DEPTHS])
     fusions = [current.fusion, *(replace(current.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
@@ -140,13 +140,13 @@ def _values(
 
 
 def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
-    """One ranking's value. Its order is given as descending numbers, since float32 might not tell its scores apart."""
+    """The value of one ranking. Falling numbers replace its scores, which float32 might not distinguish."""
     values_by_query: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
     return values_by_query[query][measure] if query in values_by_query else 0.0
 
 
 def _within(candidates: Candidates, depth: int) -> Candidates:
-    """The candidates that each half would have proposed among its first `depth`."""
+    """The candidates that each half would have proposed with this depth."""
     if len(candidates.rows) <= depth:
         return candidates
     in_depth = np.zeros(len(candidates.rows), bool)

@@ -1,1 +1,3 @@
-"""Tools for assistants: a server of the Model Context Protocol, with which a language model searches the indexes. Needs the extra `mcp`."""
+"""Tools for assistants: a server of the Model Context Protocol, through which a language model searches the indexes. Needs the extra
+`mcp`.
+"""

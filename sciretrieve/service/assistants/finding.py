@@ -1,4 +1,4 @@
-"""What searching tools answer: papers with their nearest sentence and why they were found, why a paper was not, and counts of values."""
+"""Answers of the search tools: papers with their nearest sentence and reasons, missing papers, and counts of values."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .shelf import Shelf
 LONGEST_TITLE = 300
 LONGEST_VENUE = 120
 LONGEST_SENTENCE = 400
-"""Characters of a hit's fields."""
+"""The most characters of a hit's fields."""
 WORDS = 8
-"""Words of a query that are listed of a hit."""
+"""The most query words that are listed for a hit."""
 ALSO = 5
-"""Other records of a hit's work that are named."""
+"""The most other records of a hit's work that are named."""
 
 
 def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
-    """A page of the papers that answer a request; only those that are shown are explained. Raises as `answers.answering.answer`."""
+    """A page of the papers that answer a request; only the shown ones are explained. Raises as `answers.answering.answer`."""
     whole = answer(shelf.index, request)
     notes = [reworded(note) for note in outputs.notes(whole) if whole.hits or note != "no paper matches"]
     matching = outputs.total(whole).partition(";")[0] * bool(whole.total)
@@ -63,7 +63,7 @@ def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> ListedPa
 
 
 def _reasons(why: Explanation) -> Iterator[str]:
-    """A paper's places in the halves of the search, the words that it shares, and how citations link it."""
+    """A paper's ranks in the halves of the search, the words that it shares, and its links by citations."""
     if why.dense is not None:
         yield f"by meaning #{why.dense.rank:,}"
     if why.bm25 is not None:
@@ -73,7 +73,7 @@ def _reasons(why: Explanation) -> Iterator[str]:
 
 
 def absent(shelf: Shelf, name: str, query: str, limit: int, filter: Sequence[str], mode: Mode | None) -> Absent:
-    """Why a paper is not among the first of a search. Raises as `answers.explaining.why_not`."""
+    """The reasons why a paper is not among the first of a search. Raises as `answers.explaining.why_not`."""
     (own,) = shelf.own([name])
     row = shelf.index.named_rows([own])
     (paper,) = shelf.index.snapshot.papers_at(row)

@@ -1,4 +1,4 @@
-"""What tools that look papers up answer: records, entries for a bibliography, citations, and which indexes there are."""
+"""Answers of the tools that look papers up: records, bibliography entries, citations, and the list of indexes."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .shelf import Shelf
 LONGEST_TITLE = 300
 LONGEST_VALUE = 500
 LONGEST_ABSTRACT = 6000
-"""Characters of a paper's fields; a record has room in the usual budget then."""
+"""The most characters of a paper's fields, so that a record fits into the usual budget."""
 AUTHORS = 30
-"""Authors of a paper that are named."""
+"""The most authors of a paper that are named."""
 LISTED = 20
-"""Values of a list that are shown."""
+"""The most values of a list that are shown."""
 NUMBER = re.compile(r"^\d+\. ")
 
 
 def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> DetailedPapers:
-    """A page of papers by their names, and of the names that are none."""
+    """A page of papers by name, and of the unknown names."""
     rows, missing = shelf.named(names)
 
     def make(part: slice) -> list[PaperDetails]:
@@ -57,7 +57,7 @@ def records(shelf: Shelf, names: Sequence[str], ask: Ask) -> DetailedPapers:
 def _named(
     shelf: Shelf, rows: Rows, missing: Sequence[Missing], ask: Ask, make: Callable[[slice], Sequence[Item]], frame: AnyResult
 ) -> AnyResult:
-    """A page of what is made of some papers, and then of the names that are none."""
+    """A page of items made from some papers, followed by the unknown names."""
 
     def items(places: range) -> list[Item]:
         start, stop = (max(place - len(rows), 0) for place in (places.start, places.stop))
@@ -82,7 +82,7 @@ def _record(name: str, paper: Paper) -> PaperDetails:
 
 
 def _shown(value: Any) -> Any:
-    """A value of a column, as JSON has it, of which a long text or list has only its beginning."""
+    """A column's value as JSON; long texts and lists are cut."""
     if isinstance(value, str):
         return cut(value, LONGEST_VALUE)
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def _shown(value: Any) -> Any:
 
 
 def entries(shelf: Shelf, names: Sequence[str], format: Format, ask: Ask) -> Entries:
-    """A page of entries for a bibliography, and of the names that are none of a paper."""
+    """A page of bibliography entries, and of the unknown names."""
     rows, missing = shelf.named(names)
     made = _entries(shelf.index.snapshot.papers_at(rows), format)
 
@@ -118,7 +118,7 @@ def _entries(papers: Sequence[Paper], format: Format) -> list[tuple[str, str]]:
 
 
 def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by"], ask: Ask) -> Works:
-    """A page of what a paper cites, and what cites it. Raises as `answers.profiles.citations_of`."""
+    """A page of the works that a paper cites, and of papers that cite it. Raises as `answers.profiles.citations_of`."""
     row = shelf.index.named_rows([name])
     (paper,), (own_name,) = shelf.index.snapshot.papers_at(row), shelf.names(row)
     found = citations_of(shelf.index, own_name)
@@ -139,7 +139,7 @@ def works(shelf: Shelf, name: str, direction: Literal["both", "cites", "cited_by
 
 
 def _work(direction: Direction, name: str, work: object) -> Work:
-    """A paper by its name in the index, or a reference to a work that the index does not have."""
+    """A paper by its name in the index, or a reference to a work outside it."""
     if isinstance(work, Paper):
         title = cut(work.title, LONGEST_TITLE) or "(no title)"
         return Work(direction=direction, id=name, title=title, authors=cut(byline(work), LONGEST_TITLE), year=work.year)
@@ -147,7 +147,7 @@ def _work(direction: Direction, name: str, work: object) -> Work:
 
 
 def indexes(shelf: Shelf, ask: Ask) -> IndexList:
-    """A page of what there is of each index."""
+    """A page of the indexes."""
     names, members = shelf.index.names, shelf.index.members
 
     def items(places: range) -> list[ListedIndex]:

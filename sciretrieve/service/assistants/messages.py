@@ -1,4 +1,4 @@
-"""What a language model is told where something cannot be done: the library's own messages, in the words of the tools."""
+"""Rewrites the library's error messages for language models, in terms of the tools."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ REWORDED = tuple(
         (r"`facets`", "`columns`"),
     )
 )
-"""What the library says to people at a command line -> the same of tools."""
+"""Phrases of the library for users of a command line, with their replacements."""
 
 
 def reworded(text: str) -> str:
-    """A message in the words of the tools."""
+    """A message in terms of the tools."""
     for pattern, words in REWORDED:
         text = pattern.sub(words, text)
     return text

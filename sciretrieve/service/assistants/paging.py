@@ -1,7 +1,7 @@
-"""Answers of a budget: as much as a language model has room for, and a cursor with which the rest can be asked for.
+"""Pages of answers within a budget of tokens, with a cursor to ask for the rest.
 
-A cursor is all that is known of a page: where it ended, after which item, in which state of the indexes, and of which call. So no process
-remembers anything, and any may go on.
+A cursor contains all facts of a page: its end, its last item, the state of the indexes, and the call. So no process stores anything, and
+any process can go on.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from ...base.errors import InvalidRequest
 from .results import Item, ToolResult
 
 UNITS = 3
-"""Units of a text for a token, see `units_of`. Most models' vocabularies have a third fewer tokens for prose, and as many for tables: to be
-over the budget is worse than to be below it."""
+"""Units of a text per token, see `units_of`. Most vocabularies need a third fewer tokens for prose, and as many for tables: a page over the
+budget is worse than one below it.
+"""
 SIGN = re.compile(r"[^a-zA-Z\s]")
-"""What vocabularies have few long pieces of: digits, signs and letters of other alphabets."""
+"""Characters that vocabularies split finely: digits, signs and letters of other alphabets."""
 AT_ONCE = 8
-"""Items that are made at a time: what is not shown is hardly made."""
+"""Items made at a time, so that few unshown items are made."""
 LAYOUT = struct.Struct(">I6s4s4s")
-"""The place of the first item to come, the call, the indexes' state and the last item shown."""
+"""The place of the next item, the call, the indexes' state and the last item shown."""
 LONGEST = "0" * 24
-"""A cursor that takes more room than any: digits count twice."""
+"""A cursor longer than any other: digits count twice."""
 CHANGED = "the indexes changed since the page before, so papers may be missing or come twice"
 
 AnyResult = TypeVar("AnyResult", bound=ToolResult)
@@ -36,12 +37,12 @@ AnyResult = TypeVar("AnyResult", bound=ToolResult)
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What of an answer is asked for.
+    """The part of an answer to return.
 
     Attributes:
         call: the tool, and all of its arguments but these.
-        budget: tokens that the answer may have.
-        cursor: where to go on, as the page before gave it; "" for the beginning.
+        budget: the most tokens of the answer.
+        cursor: the cursor of the previous page; "" for the beginning.
     """
 
     call: tuple[object, ...]
@@ -50,14 +51,15 @@ class Ask:
 
 
 def page(ask: Ask, state: str, names: Sequence[str], make: Callable[[range], Sequence[Item]], frame: AnyResult) -> AnyResult:
-    """As much of an answer as its budget holds, and one item at least.
+    """As much of an answer as fits its budget, but at least one item.
 
-    Neither the text nor the JSON is over the budget: clients give the one or the other to their model.
+    Both the text and the JSON are within the budget, since clients give either to their model.
 
     Args:
-        state: what identifies the indexes as they are now.
-        names: what names each item of the whole answer.
-        make: the items at some places.
+        ask: the part to return.
+        state: identifies the current state of the indexes.
+        names: the names of all items of the answer.
+        make: makes the items at some places.
         frame: the answer without items.
 
     Raises InvalidRequest for a cursor of another call.
@@ -80,12 +82,12 @@ def page(ask: Ask, state: str, names: Sequence[str], make: Callable[[range], Seq
 
 
 def _sizes(value: Item | ToolResult) -> tuple[int, int]:
-    """The units of something as text and as JSON."""
+    """The units of a value as text and as JSON."""
     return units_of(value.text()), units_of(value.model_dump_json(exclude_defaults=True))
 
 
 def units_of(text: str) -> int:
-    """How long a text is for a language model: its bytes in UTF-8, of which digits, signs and letters of other alphabets have one more."""
+    """The length of a text for a language model: its bytes in UTF-8, plus one for each digit, sign and letter of another alphabet."""
     return len(text.encode()) + len(SIGN.findall(text))
 
 
@@ -95,9 +97,9 @@ def _cursor(ask: Ask, state: str, place: int, last: str) -> str:
 
 
 def _start(ask: Ask, state: str, names: Sequence[str]) -> tuple[int, bool]:
-    """The place of the first item of a page, and whether the indexes changed since the page before.
+    """The place of the first item of a page, and whether the indexes changed since the previous page.
 
-    Then it is the one after the item that was shown last, wherever that is now; if that is gone, the page goes on where it was.
+    After a change, the page begins after the last shown item, wherever it is now; if that is gone, at the old place.
     """
     if not ask.cursor:
         return 0, False

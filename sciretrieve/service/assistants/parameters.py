@@ -1,4 +1,4 @@
-"""What tools are asked with: each parameter as a language model is told of it. Several tools have the same ones."""
+"""Parameters of the tools, with their descriptions for language models. Several tools share them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..settings import LONGEST, MOST
 from . import results
 
 BUDGET = 4000
-"""Tokens of an answer where nothing else is asked for."""
+"""The default budget of an answer, in tokens."""
 
 
 def _listed(value: Any) -> Any:
-    """One text as a list of one, and an empty one as none, as language models give them."""
+    """A single text as a list of one, and an empty one as an empty list, since language models give both."""
     return [value] * bool(value) if isinstance(value, str) else value
 
 

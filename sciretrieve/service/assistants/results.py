@@ -1,4 +1,4 @@
-"""What tools answer with: each answer has a schema for programs, and reads as text for a language model."""
+"""Results of the tools: each has a schema for programs, and a text for language models."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ PAPER_ID = "The paper's id, for the other tools."
 
 
 class ToolModel(BaseModel):
-    """Part of an answer."""
+    """A part of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Item(ToolModel):
-    """One of the things that an answer lists, and that a page has whole or not at all."""
+    """An item of an answer's list, which a page contains whole or not at all."""
 
     @abstractmethod
     def text(self) -> str:
-        """It as a language model reads it, one line or several."""
+        """Its text for a language model, one line or several."""
 
 
 class ToolResult(ToolModel):
-    """What a tool answers."""
+    """The result of a tool."""
 
     notes: list[str] = Field(default=[], description="What to know of this answer.")
     cursor: str = Field(default="", description="Where the answer goes on: call again with the same arguments and this. Empty at its end.")
 
     def head(self) -> Iterator[str]:
-        """Lines before the items."""
+        """The lines before the items."""
         return iter(())
 
     def lists_of(self, items: Sequence[Item]) -> dict[str, list[Item]]:
-        """Its lists, by name, of some items: each is in the list of its kind."""
+        """Some items in the answer's lists, by the lists' names."""
         kinds = {name: get_args(field.annotation)[:1] for name, field in type(self).model_fields.items()}
         listed = {name: kind for name, found in kinds.items() for kind in found if isclass(kind) and issubclass(kind, Item)}
         return {name: [item for item in items if isinstance(item, kind)] for name, kind in listed.items()}
 
     def text(self) -> str:
-        """All of it, as a language model reads it."""
+        """The whole text for a language model."""
         items = [item.text() for _, value in self if isinstance(value, list) for item in value if isinstance(item, Item)]
         lines = [*self.head(), *items, *(f"Note: {note}." for note in self.notes)]
         if self.cursor:
@@ -274,12 +274,12 @@ class IndexList(ToolResult):
 
 
 def byline(authors: str, year: int | None, venue: str) -> str:
-    """Who wrote a paper, when and where, as far as that is known."""
+    """The authors of a paper, its year and venue, as far as known."""
     return " · ".join(filter(None, (authors, "" if year is None else str(year), venue)))
 
 
 def cut(text: str, most: int) -> str:
-    """A text on one line, of at most about so many characters; a cut one says how many it has in all."""
+    """A text on one line, of at most about so many characters; a cut text ends with its full length."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= most else f"{line[:most].rstrip()}… ({len(line):,} characters in all)"
 

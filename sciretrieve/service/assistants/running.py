@@ -1,4 +1,4 @@
-"""Running the server: over the standard streams of a process that an assistant starts, or over HTTP."""
+"""Runs the server: over the standard streams of a process that an assistant starts, or over HTTP."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from ..settings import ServiceSettings
 from .server import Server, make_server
 
 PATH = "/mcp"
-"""Where the server is over HTTP."""
+"""The server's path over HTTP."""
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::", "")
-"""Hosts that stand for all addresses of a machine."""
+"""Hosts that mean all addresses of a machine."""
 LEAVE = 2
 """Seconds that open connections have to end."""
 INTERRUPTED = 130
 
 
 def run_stdio(paths: Sequence[Path], settings: ServiceSettings, encoder: str | None = None) -> None:
-    """Serve the indexes over stdin and stdout until stdin ends; nothing but the protocol gets to stdout, whoever prints.
+    """Serve the indexes over stdin and stdout until stdin ends. Only the protocol writes to stdout, even if other code prints.
 
     Ctrl-C ends the process. Raises as `Library`.
     """
     try:
         with _streams() as (stdin, stdout):
             server = _opened(paths, settings, encoder)
-            # a thread waits for the next line of stdin, and would keep an interrupted process until that comes
+            # a thread waits for the next line of stdin, and would keep an interrupted process alive until then
             signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
             anyio.run(server.serve, stdin, stdout)
-    except* BrokenPipeError:  # nobody reads what is answered any more
+    except* BrokenPipeError:  # the client no longer reads
         pass
 
 
@@ -59,8 +59,11 @@ def run_http(
     """Serve the indexes over streamable HTTP until the process is told to stop.
 
     Args:
-        host, port: where it listens; port 0 stands for any that is free.
-        note: what is done with each line that the person at the terminal should read.
+        paths: the indexes.
+        settings: the settings.
+        host, port: the address to listen at; port 0 means any free port.
+        note: called with each line for the user at the terminal.
+        encoder: the encoder of queries.
 
     Raises as `Library`, `AccessTokens` and `listen`.
     """
@@ -84,13 +87,13 @@ def run_http(
 
 
 class Door:
-    """Lets those in who have a token."""
+    """Rejects requests without a valid token."""
 
     def __init__(self, app: ASGIApp, tokens: AccessTokens) -> None:
         self._app, self._tokens = app, tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or reject it."""
         if scope["type"] == "http":
             token = token_of(Headers(scope=scope))
             if token is None or self._tokens.name_of(token) is None:
@@ -101,9 +104,9 @@ class Door:
 
 
 def _opened(paths: Sequence[Path], settings: ServiceSettings, encoder: str | None) -> Server:
-    """A server over indexes, which are made ready while it answers its first requests."""
+    """A server over indexes, which are warmed up while it answers its first requests."""
     be_discreet()
-    warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
+    warnings.simplefilter("ignore", WordsAlone)  # answers report it themselves
     library = Library(paths, encoder=encoder)
     Thread(target=library.warm, daemon=True).start()
     return make_server(library, settings)
@@ -111,9 +114,9 @@ def _opened(paths: Sequence[Path], settings: ServiceSettings, encoder: str | Non
 
 @contextmanager
 def _streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """The standard streams for the protocol alone: what others read is empty, and what they print goes to stderr.
+    """The standard streams for the protocol alone: other code reads nothing, and prints to stderr.
 
-    They stay so for the rest of the process, since what is printed may be written when it ends.
+    This holds for the rest of the process, since buffered output may be written at its end.
     """
     stdin, stdout = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -124,9 +127,9 @@ def _streams() -> Iterator[tuple[TextIO, TextIO]]:
 
 
 def _security(host: str, address: str | None) -> TransportSecuritySettings:
-    """Which names of this machine browsers may use for it, so that no page of another site can ask through a name of its own.
+    """The host names that browsers may use for this machine, so that no page of another site can reach it through a name of its own.
 
-    Raises InvalidRequest for an address that is none.
+    Raises InvalidRequest for an invalid address.
     """
     names = {*LOCAL, socket.gethostname(), f"[{host}]" if ":" in host else host} - {*EVERYWHERE, "[::]"}
     origins = {f"{scheme}://{name}{port}" for scheme in ("http", "https") for name in names for port in ("", ":*")}

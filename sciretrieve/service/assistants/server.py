@@ -1,4 +1,4 @@
-"""The server: the tools as the protocol has them, and errors as a language model can use them."""
+"""The server: the tools in the protocol's form, and errors that language models can act on."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .messages import reworded
 from .tools import TOOLS, Tools
 
 READING = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-"""What every tool does: it reads, and what it reads is here."""
+"""Hints on every tool: it only reads local data."""
 
 
 class Server(MCPServer[None]):
-    """A server whose errors are the library's own messages, in the words of the tools, without paths of this machine."""
+    """A server whose errors are the library's messages, in terms of the tools, without paths of this machine."""
 
     def __init__(self, library: Library, tools: Sequence[Tool], **settings: Any) -> None:
         super().__init__("sciretrieve", tools=list(tools), **settings)
@@ -39,7 +39,7 @@ class Server(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Raises ToolError with what is wrong and what to do; UnexpectedToolError, without its text, for a bug."""
+        """Call a tool. Raises ToolError with the fault and the remedy; UnexpectedToolError, without its text, for a bug."""
         known = self._parameters.get(name, arguments)
         if strange := next((given for given in arguments if given not in known), None):
             raise ToolError(f"{name} has no parameter {strange!r}; it has {', '.join(known)}")
@@ -55,7 +55,7 @@ class Server(MCPServer[None]):
             raise
 
     async def serve(self, stdin: TextIO, stdout: TextIO) -> None:
-        """Serve over these streams, as `run_stdio_async` does over those of the process, until `stdin` ends."""
+        """Serve over these streams, as `run_stdio_async` does over the process's own, until `stdin` ends."""
         async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (incoming, outgoing):
             await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
@@ -76,7 +76,7 @@ def make_server(library: Library, settings: ServiceSettings) -> Server:
         "paper://{+id}", title="A paper", mime_type="application/json", security=ResourceSecurity(exempt_params=frozenset({"id"}))
     )
     async def paper(id: str) -> str:
-        """A paper by its id, with all that its index has of it."""
+        """A paper by its id, with all facts of its index."""
         try:
             return await tools.paper(id)
         except (NotFound, InvalidRequest) as error:
@@ -86,7 +86,7 @@ def make_server(library: Library, settings: ServiceSettings) -> Server:
 
 
 def _tool(run: Callable[..., object]) -> Tool:
-    """A function as a tool; its schemas without the titles that repeat their names, which would take room from the model."""
+    """A function as a tool; its schemas lose titles that repeat their names, to save tokens."""
     tool = Tool.from_function(run, description=inspect.getdoc(run), annotations=READING)
     tool.parameters = _untitled(tool.parameters)
     tool.fn_metadata.output_schema = _untitled(tool.fn_metadata.output_schema)
@@ -102,7 +102,7 @@ def _untitled(schema: Any) -> Any:
 
 
 def _instructions(library: Library) -> str:
-    """What a language model is told before it calls anything."""
+    """The instructions for a language model before its first call."""
     names = library.names
     several = " They are searched as one; a paper's id is INDEX:ID, and `index` looks in one of them alone." if len(names) > 1 else ""
     return (

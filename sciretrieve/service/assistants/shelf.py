@@ -1,4 +1,4 @@
-"""Indexes as one call of a tool sees them: which papers names mean there, and what papers are called."""
+"""The indexes of one call of a tool: finds papers by name, and names papers in answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .messages import reworded
 from .results import Missing, cut
 
 LONGEST_REASON = 500
-"""Characters of why a name is none of a paper."""
+"""The most characters of the reason for an unknown name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Shelf:
     """An index, or several as one.
 
     Attributes:
-        index: what is searched.
-        public: a message without the paths of this machine.
-        prefix: what stands before ids where the index is one of several: "acm:"; otherwise "".
+        index: the index to search.
+        public: removes the paths of this machine from a message.
+        prefix: the prefix of ids if there are several indexes, "acm:"; otherwise "".
     """
 
     index: Index
@@ -33,27 +33,27 @@ class Shelf:
 
     @property
     def state(self) -> str:
-        """What identifies the papers that the indexes have now."""
+        """Identifies the current papers of the indexes."""
         return self.index.snapshot.checksum
 
     def own(self, names: Sequence[str]) -> list[str]:
-        """Names of papers as the index has them."""
+        """Names of papers without the prefix of the index."""
         return [name.removeprefix(self.prefix) for name in names]
 
     def name(self, hit: Hit) -> str:
-        """What a hit is called in answers: INDEX:ID where there are several indexes."""
+        """The name of a hit in answers: INDEX:ID if there are several indexes."""
         return self.prefix + hit.name
 
     def also(self, hit: Hit) -> list[str]:
-        """The same of the other records of its work."""
+        """The names of the other records of a hit's work."""
         return [self.prefix + name for name in hit.also_names]
 
     def names(self, rows: Rows) -> list[str]:
-        """The same of the papers at some rows."""
+        """The names of the papers at some rows."""
         return [self.prefix + name for name in self.index.snapshot.whole_names(rows)]
 
     def named(self, names: Sequence[str]) -> tuple[Rows, list[Missing]]:
-        """The rows of the papers that some names mean, each once, in their order; and the names that mean none, or several."""
+        """The rows of the papers with some names, each once, in order; and the names of no paper, or of several."""
         rows: dict[int, None] = {}
         missing: list[Missing] = []
         for name in dict.fromkeys(names):

@@ -1,5 +1,4 @@
-"""The tools: each searches, or looks something up, in the indexes as they are when it is called. What it does not take from the library is
-how much of the answer is shown at a time."""
+"""The tools: each searches or looks something up in the current indexes. They add only paging to the library."""
 
 from __future__ import annotations
 
@@ -24,17 +23,17 @@ from .shelf import Shelf
 
 Value = TypeVar("Value")
 TOOLS = ("search", "similar", "get_papers", "cite", "citations", "why_not", "facets", "indexes")
-"""The methods of `Tools` that are tools, in the order in which they are listed."""
+"""The methods of `Tools` that are tools, in the order of the list."""
 ASKED = 120
-"""Characters of a query that its answer repeats."""
+"""The most characters of a query that its answer repeats."""
 LARGE = 5 * parameters.BUDGET
-"""Tokens of a budget above which a call is heavy, see `Desk.do`."""
+"""The budget in tokens above which a call is heavy, see `Desk.do`."""
 NAMED = 3
-"""Papers to be like that an answer names."""
+"""The most papers to be like that an answer names."""
 
 
 class Tools:
-    """The tools over some indexes. What their docstrings say is what a language model is told of them."""
+    """The tools over some indexes. Their docstrings are the descriptions for language models."""
 
     def __init__(self, library: Library, settings: ServiceSettings) -> None:
         self._library, self._settings = library, settings
@@ -180,7 +179,7 @@ class Tools:
         return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
 
     async def _told(self, work: Callable[[Shelf], results.ToolResult], ask: Ask | None = None, name: str = "") -> CallToolResult:
-        """What a tool finds in the index of that name, or in all; where much is asked for, beside what others ask."""
+        """The result of a tool for the index of that name, or for all; a large one is made beside quick requests."""
         prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
         result = await self._do(
             lambda: work(Shelf(self._current(name), self._library.public, prefix)), heavy=ask is not None and ask.budget > LARGE
@@ -190,11 +189,11 @@ class Tools:
         )
 
     async def _do(self, work: Callable[[], Value], *, heavy: bool = False) -> Value:
-        """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
+        """The result of some work in a thread. It stops soon after the client gives up or the time is over."""
         return await self._desk.do(lambda: self._library.sound(work), Wait(self._settings.seconds), heavy=heavy)
 
     def _current(self, name: str = "") -> Index:
-        """The index of that name, or all as one, with what was committed since the last look, if that was a while ago."""
+        """The index of that name, or all as one, with recent commits if the last check was a while ago."""
         now = time.monotonic()
         if now - self._looked >= self._settings.following:
             self._looked = now

@@ -1,4 +1,4 @@
-"""Our own API, below /v1: all that an answer can be asked for, as JSON of the published schema."""
+"""Our own API, below /v1: all options of answers, as JSON of the published schema."""
 
 from . import indexes, papers, searching
 

@@ -1,4 +1,4 @@
-"""What requests to our own API may say, in an address or as JSON, and what of it is refused."""
+"""Forms of requests to our own API, in an address or as JSON, and their checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IndexName = Annotated[str | None, Field(description="One of the service's indexe
 
 
 class Narrowed(BaseModel):
-    """Which papers may answer."""
+    """Limits on the papers of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -30,12 +30,12 @@ class Narrowed(BaseModel):
     until: int | None = option("until")
 
     def options(self, service: Service) -> SearchOptions:  # noqa: ARG002
-        """How to search. Raises InvalidRequest."""
+        """The search options. Raises InvalidRequest."""
         return SearchOptions(**taken(self, SearchOptions))
 
 
 class Views(Narrowed):
-    """How to search, and what to look at."""
+    """The search options and views of an answer."""
 
     k: int = option("k")
     mode: Mode | None = option("mode")
@@ -51,13 +51,13 @@ class Views(Narrowed):
     rerank_depth: int = option("rerank_depth", le=MOST)
 
     def options(self, service: Service) -> SearchOptions:
-        """How to search. Raises InvalidRequest."""
+        """The search options. Raises InvalidRequest."""
         if self.rerank and service.reranker is None:
             raise InvalidRequest("this service has no reranker; leave out `rerank`")
         return SearchOptions(**taken(self, SearchOptions), reranker=service.reranker if self.rerank else None)
 
     def asked(self, text: str | None, service: Service, **names: Any) -> Request:
-        """What is asked of an index, with a text that is as long as it may be. Raises InvalidRequest."""
+        """The library's request, with the length of the text checked. Raises InvalidRequest."""
         check_query(text or "", service)
         check_count(self.k, service)
         return Request(**taken(self, Request), options=self.options(service), **names)
@@ -71,7 +71,7 @@ class Search(Views):
     unlike: list[Text] = option("unlike")
 
     def request(self, service: Service) -> Request:
-        """It as the library takes it. Raises InvalidRequest."""
+        """The library's request. Raises InvalidRequest."""
         return self.asked(self.q, service, query=self.q)
 
 
@@ -84,7 +84,7 @@ class Similar(Views):
     by: SimilarBy | None = option("by")
 
     def request(self, service: Service) -> Request:
-        """It as the library takes it. Raises InvalidRequest."""
+        """The library's request. Raises InvalidRequest."""
         return self.asked(self.text, service, like=tuple(self.id), unlike=tuple(self.not_))
 
 

@@ -1,4 +1,4 @@
-"""The indexes themselves: what they are, how healthy their papers are, and search strategies over them."""
+"""The indexes themselves: their facts, the health of their papers, and search strategies over them."""
 
 from __future__ import annotations
 

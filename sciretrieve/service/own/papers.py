@@ -1,4 +1,4 @@
-"""Papers by their names: all of one, and many as references for other programs."""
+"""Papers by name: all facts of one, and many as references for other programs."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ async def export_by_body(http: HttpRequest, asked: Annotated[Export, Body()]) ->
 
 
 async def exported(http: HttpRequest, asked: Export) -> Response:
-    """The response to a request to export papers. Raises InvalidRequest."""
+    """The response to an export request. Raises InvalidRequest."""
     service = service_of(http)
     index, most = service.library.index(asked.index), service.settings.most
     if not asked.id and not asked.q and not asked.filter:
         raise InvalidRequest("no papers are named; give their ids as `id`, or a query as `q`")
     if asked.id and (asked.q or asked.filter):
         raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
-    is_heavy = not 0 < len(asked.id) <= HEAVY  # a query may match any number
+    is_heavy = not 0 < len(asked.id) <= HEAVY  # a query may match any number of papers
     text = await service.do(http, lambda: text_of(index, _rows(index, asked, most), asked.format), heavy=is_heavy)
     return as_file(text, asked.format)
 
 
 def _rows(index: Index, asked: Export, most: int) -> Rows:
-    """The papers to export. Raises InvalidRequest where they are too many."""
+    """The papers to export. Raises InvalidRequest if there are too many."""
     rows = index.named_rows(asked.id) if asked.id else index.matching(asked.q, tuple(asked.filter))
     if len(rows) > most:
         raise InvalidRequest(f"{len(rows):,} papers meet this, and {most:,} are exported at once; narrow it, for example by years")

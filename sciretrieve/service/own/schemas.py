@@ -1,4 +1,4 @@
-"""What our own API answers, beside the published JSON Schema, and how a route says which of both it answers."""
+"""The response models of our own API, beside the published JSON Schema, and a function that declares a route's response."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OWN: Mapping[str, Any] = {
 
 
 def returns(name: str, *, listed: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The description of a response that is one of the published definitions, or a list of them."""
+    """The description of a response of a published definition, or of a list of it."""
     reference: dict[str, Any] = {"$ref": COMPONENTS + name}
     value = {"type": "array", "items": reference} if listed else reference
     return {200: {"description": "OK", "content": {"application/json": {"schema": value}}}}

@@ -1,4 +1,4 @@
-"""Searches: for a query, for papers like others, for how many there are, and for why a paper is missing."""
+"""Searches: by query, by similar papers, counts, and reasons for missing papers."""
 
 from __future__ import annotations
 

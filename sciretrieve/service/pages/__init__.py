@@ -1,7 +1,7 @@
 """The search page, for people with a browser: pages from templates, a stylesheet and small modules of JavaScript, all served from here.
 
-Every state of it is an address, and every address answers a whole page that needs no JavaScript; with it, parts of the page are replaced
-by those of the page at another address.
+Every state of the page has an address, and every address gives a whole page that works without JavaScript. With it, parts of the page are
+replaced by those of the page at another address.
 """
 
 from . import describing, papers, rendering, searching, shelves, zotero

@@ -1,4 +1,4 @@
-"""What lists show of a paper: its title and its nearest sentence with the words of the query marked, and why it is there."""
+"""Papers in lists: the title and the nearest sentence with the query's words marked, and the reasons for the paper."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...runs import WEAK
 from .state import State
 
 Pieces = Sequence[tuple[str, bool]]
-"""A text in pieces, each with whether it is marked."""
+"""A text in pieces, and whether each is marked."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Card:
 
     Attributes:
         paper: the paper.
-        name: what names it among all of the service's indexes.
-        index: the name of its index, where there are several.
+        name: its name among all of the service's indexes.
+        index: the name of its index, if there are several.
         also: names of its other records.
-        is_retracted: whether its record says so.
-        words: the words of the query, which are marked; None in lists without one.
-        snippet: the sentence of its abstract that is nearest to the query, or its first.
-        cited: how many papers of the index cite it; None if that is not known.
-        named: by what the query names it, such as "DOI"; "" if it does not.
-        shared: how many of the query's words it has, and how many these are; None if none.
-        nearness: how near it is in meaning, from 0 to 1; None if it is not near.
+        is_retracted: whether its record marks it as retracted.
+        words: the query's words, to be marked; None in lists without a query.
+        snippet: the sentence of its abstract nearest to the query, or its first.
+        cited: how many papers of the index cite it; None if unknown.
+        named: how the query names it, such as "DOI"; "" if it does not.
+        shared: how many of the query's words it has, and of how many; None if none.
+        nearness: its nearness in meaning, from 0 to 1; None if it is not near.
         is_linked: whether citations link it with the papers that it is like.
-        lines: its ranks, words and nearest sentence, if these were asked for.
+        lines: its ranks, words and nearest sentence, if requested.
     """
 
     paper: Paper
@@ -61,7 +61,7 @@ class Card:
 
     @once
     def title(self) -> Pieces:
-        """Its title, or what stands for it."""
+        """Its title, or a substitute."""
         return pieces(" ".join(self.paper.title.split()) or self.paper.headline(120), self.words)
 
     @property
@@ -76,19 +76,19 @@ class Card:
 
 
 def cards_of(index: Index, named: Sequence[tuple[Paper, str]]) -> list[Card]:
-    """Papers of an index that no query led to, each with what names it."""
+    """Papers of an index without a query, each with its name."""
     flags = _retracted(index, [paper for paper, _ in named])
     return [Card(paper, name, is_retracted=flag) for (paper, name), flag in zip(named, flags, strict=True)]
 
 
 def cards_of_hits(index: Index, hits: Sequence[Hit]) -> list[Card]:
-    """The same of hits, with their other records."""
+    """Hits without a query, with their other records."""
     flags = _retracted(index, [hit.paper for hit in hits])
     return [Card(hit.paper, hit.name, hit.index, hit.also_names, flag) for hit, flag in zip(hits, flags, strict=True)]
 
 
 def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> list[Card]:
-    """The hits of the answer to a state from a place on, counted from 0."""
+    """The hits of an answer from a place on, counted from 0."""
     hits = answer.hits[first:]
     words = query_words(index, answer)
     whys: Sequence[Explanation | None] = answer.explanations[first:] if answer.explanations else [None] * len(hits)
@@ -115,7 +115,7 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
 
 
 def pieces(text: str, words: QueryWords | None) -> Pieces:
-    """A text in pieces, in which words of a query are marked. Control characters are left out of it."""
+    """A text in pieces, with the query's words marked, without control characters."""
     text = without_controls(text)
     parts: list[tuple[str, bool]] = []
     last = 0
@@ -126,7 +126,7 @@ def pieces(text: str, words: QueryWords | None) -> Pieces:
 
 
 def _shared(words: QueryWords, paper: Paper) -> tuple[int, int] | None:
-    """How many of the query's words a paper has, and how many these are."""
+    """How many of the query's words a paper has, and of how many."""
     shared = words.rarities.keys() & set(words.analyzer.terms(f"{paper.title} {paper.abstract}"))
     return (len(shared), len(words.rarities)) if shared else None
 
@@ -137,7 +137,7 @@ def _nearness(index: Index, hits: Sequence[Hit]) -> Iterator[float | None]:
         yield from (None for _ in hits)
         return
     for score in index.snapshot.scale.strength(np.array([np.nan if score is None else score for score in scores])).tolist():
-        yield score if score >= WEAK else None  # NaN is not
+        yield score if score >= WEAK else None  # false for NaN
 
 
 def _cited(index: Index, answer: Answer, first: int) -> list[int | None]:
@@ -149,7 +149,7 @@ def _cited(index: Index, answer: Answer, first: int) -> list[int | None]:
 
 
 def _retracted(index: Index, papers: Sequence[Paper]) -> list[bool]:
-    """Which papers' records say that they were retracted."""
+    """Whether each paper's record marks it as retracted."""
     columns = {name: pa.array([paper.extra.get(name) for paper in papers]) for name in retraction_columns(index.snapshot.columns)}
     flags: list[bool] = retracted(pa.table({"title": pa.array([paper.title for paper in papers], pa.string()), **columns})).tolist()
     return flags

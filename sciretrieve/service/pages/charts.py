@@ -1,4 +1,4 @@
-"""The drawings of a page as numbers: bars for values, a histogram of years, and the places of a map. Templates make SVG of them."""
+"""The numbers of a page's drawings: bars for values, a histogram of years, and the places of a map. Templates draw them as SVG."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...base.types import Hit
 MAP_WIDTH, MAP_HEIGHT = MAP_SIZE = 900, 560
 MAP_MARGIN = 40
 LETTER, LABEL_HEIGHT = 9.5, 24
-"""How wide a letter of a name on the map is, about, and how high its line."""
+"""About the width of a letter of a name on the map, and the height of its line."""
 LONGEST_SPAN = 150
-"""Years that a histogram shows at most."""
+"""The most years of a histogram."""
 
 
 @dataclass(frozen=True, slots=True)
 class FacetBar:
-    """A value, how many papers have it, and how long its bar is, of 100."""
+    """A value, its number of papers, and the length of its bar, of 100."""
 
     value: str
     papers: int
@@ -33,8 +33,9 @@ class FacetBar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many papers are of each year from the first to the last; chosen are those that the page is narrowed down to. Where there are
-    earlier or later years, the bar at that end is of these, too, and its value is a range."""
+    """The number of papers of each year from the first to the last; the years that the page is limited to are chosen. An end bar also
+    counts earlier or later years, if there are any, and its value is then a range.
+    """
 
     first: int
     last: int
@@ -52,7 +53,7 @@ class MapPoint:
 
 @dataclass(frozen=True, slots=True)
 class MapGroup:
-    """A group on a map: what it is about, its papers, and where its name stands."""
+    """A group on a map: its topic, its papers, and the place of its name."""
 
     number: int
     label: str
@@ -62,12 +63,12 @@ class MapGroup:
 
     @property
     def short_label(self) -> str:
-        """The first two of its words, which stand on the map."""
+        """The first two of its words, for the map."""
         return " · ".join(self.label.split(" · ")[:2])
 
 
 def bars(facet: Facet, chosen: Sequence[str]) -> list[FacetBar]:
-    """A facet's values as bars; none where every value is that of one paper, which narrows nothing down."""
+    """A facet's values as bars; none if each value has one paper, which cannot narrow anything."""
     most = max((papers for _, papers in facet.values), default=0)
     if most < 2 and not chosen:
         return []
@@ -75,11 +76,11 @@ def bars(facet: Facet, chosen: Sequence[str]) -> list[FacetBar]:
 
 
 def histogram(facet: Facet, years: tuple[int | None, int | None]) -> Histogram | None:
-    """A facet of years as a histogram; None where there are not two of them."""
+    """A facet of years as a histogram; None for fewer than two."""
     counts = {int(year): papers for year, papers in facet.values}
     if len(counts) < 2:
         return None
-    last = max(min(max(counts), date.today().year + 1), min(counts) + 1)  # a year of some later century is a slip of the pen
+    last = max(min(max(counts), date.today().year + 1), min(counts) + 1)  # later years are typing errors
     first = max(min(counts), last - LONGEST_SPAN + 1)
     papers_of = dict.fromkeys(range(first, last + 1), 0)
     for year, papers in counts.items():
@@ -109,7 +110,7 @@ def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
 
 
 def _apart(groups: Sequence[MapGroup]) -> list[MapGroup]:
-    """Groups, the largest first, whose names do not stand on each other: each is as near its papers as those before it leave room."""
+    """Groups, the largest first, with names that do not overlap: each is as near its papers as earlier names allow."""
     placed: list[MapGroup] = []
     for group in groups:
         width = len(group.short_label) * LETTER / 2

@@ -1,4 +1,4 @@
-"""What the service says of itself: its addresses for programs, as a page for people, and how browsers add it to their own search box."""
+"""Descriptions of the service: its addresses for programs, as a page for people, and as a search engine for browsers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .rendering import ANEW, TEMPLATES, page
 router = APIRouter(include_in_schema=False)
 
 Taken: TypeAlias = tuple[str, str, str, bool]
-"""What an address takes: its name, what values there are, what it is, and whether it is needed."""
+"""A parameter of an address: its name, its kind of values, its description, and whether it is required."""
 
 
 @router.get("/docs")
 async def description(http: HttpRequest) -> Response:
-    """All addresses that programs may ask, with what each takes: what `/openapi.json` says, for people."""
+    """A page with all addresses for programs and their parameters, from `/openapi.json`."""
     described = http.app.openapi()
     sections: dict[str, list[tuple[str, str, list[Taken]]]] = {}
     for path, operations in described["paths"].items():
@@ -32,7 +32,7 @@ async def description(http: HttpRequest) -> Response:
 
 @router.get("/opensearch.xml")
 async def opensearch(http: HttpRequest) -> Response:
-    """The service as OpenSearch 1.1 describes it."""
+    """The service's description in OpenSearch 1.1."""
     names = service_of(http).library.names
     text = TEMPLATES.get_template("opensearch.xml").render(address=address_of(http), indexes=names)
     return Response(text, media_type="application/opensearchdescription+xml", headers={"Cache-Control": ANEW})
@@ -49,7 +49,7 @@ def _taken(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """What values there are, in a word or by name."""
+    """The kind of a schema's values, in a word or by name."""
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if "anyOf" in schema:

@@ -1,4 +1,4 @@
-"""The page of one paper, with its surroundings in the index, and that of an author's papers."""
+"""The page of one paper, with its neighbours and citations, and the page of an author's papers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .zotero import tags
 router = APIRouter(include_in_schema=False)
 
 NAMED = 100
-"""Authors of a paper that are named: some have thousands."""
+"""The most authors of a paper that are named: some have thousands."""
 LISTED = 50
-"""How many of the papers that a paper cites, and of those that cite it, are shown."""
+"""The most cited and citing papers that are shown."""
 
 
 @router.get("/paper/{name:path}")
 async def paper_page(http: HttpRequest, name: str) -> Response:
-    """A paper, what it cites and what cites it, and its neighbours. Raises NotFound."""
+    """A paper with the papers that it cites, that cite it, and its neighbours. Raises NotFound."""
     service = service_of(http)
     index = service.library.index()
 

@@ -1,4 +1,4 @@
-"""Pages from templates, and the files that they load: each is read once, and its address changes when it does."""
+"""Pages from templates, and static files: each file is read once, and its address changes when it does."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ HERE = Path(__file__).parent
 FILES = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir()) if path.is_file()}
 VERSION = hashlib.sha256(b"".join(FILES.values())).hexdigest()[:12]
 STATIC = f"/static/{VERSION}"
-"""Where the files are: modules that import each other stay together."""
+"""The folder of the files, one for all, since modules import each other."""
 FOR_EVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
-"""What is kept is asked for again before it is used."""
+"""Caches must check before use."""
 KEPT = ("retry-after", "allow")
-"""Headers of a failure that are those of its page, too."""
+"""Headers of a failure that its page also has."""
 THEMES = ("dark", "light")
-"""What a browser's cookie may choose in place of its own setting."""
+"""Themes that a browser's cookie may choose instead of its own setting."""
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
@@ -44,7 +44,7 @@ TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module fo
 
 
 def page(http: HttpRequest, template: str, *, state: State | None = None, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page from a template. `state` is what its box and its choice of an index show."""
+    """A page from a template. `state` fills its search box and its choice of an index."""
     service = service_of(http)
     names = service.library.names
     text = TEMPLATES.get_template(template).render(
@@ -59,12 +59,12 @@ def page(http: HttpRequest, template: str, *, state: State | None = None, status
 
 
 def wants_page(http: HttpRequest) -> bool:
-    """Whether who asks reads pages: a browser, and not at an address where programs ask."""
+    """Whether to answer with a page: the client is a browser, and the address is not for programs."""
     return "text/html" in http.headers.get("accept", "") and not http.url.path.startswith(APIS)
 
 
 def failed(http: HttpRequest, failure: ToldError) -> Response:
-    """A failure as a page, with what was asked in its box."""
+    """A failure as a page, with the query in its box."""
     try:
         state = State.of(http.query_params)
     except InvalidRequest:
@@ -85,18 +85,18 @@ async def static_file(http: HttpRequest, version: str, name: str) -> Response:
 
 @router.get("/favicon.ico")
 async def favicon(http: HttpRequest) -> Response:
-    """The service's sign."""
+    """The service's icon."""
     return _file(http, "favicon.svg", ANEW)
 
 
 @router.get("/robots.txt")
 async def robots(http: HttpRequest) -> Response:
-    """What those who crawl the web are asked to leave: answers, of which there is no end."""
+    """The rules for web crawlers: no answers, of which there is no end."""
     return _file(http, "robots.txt", ANEW)
 
 
 def _file(http: HttpRequest, name: str, caching: str) -> Response:
-    """A file, or that it is as it was. Raises Refused."""
+    """A file, or 304 if it is unchanged. Raises Refused."""
     content = FILES.get(name)
     if content is None:
         raise Refused(404, f"there is no file {name[:100]!r} here", "reload the page")

@@ -1,4 +1,4 @@
-"""The search page: the start, answers, what one may mean while one types, and the map of an answer."""
+"""The search page: the start, answers, suggestions while typing, and the map of an answer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .state import SHOWN, State, author_path, index_of, paper_path, state_of
 router = APIRouter(include_in_schema=False)
 
 FACETS = (("venue", "venue", 8), ("author", "authors", 8))
-"""What an answer is narrowed down by besides years: the name in addresses, the column, and how many values are shown."""
+"""Facets that narrow an answer, besides years: the name in addresses, the column, and the number of values."""
 YEARS = "year:300"
 SUGGESTED = 6
 
 
 @router.get("/")
 async def start(http: HttpRequest) -> Response:
-    """The start, or the answers to what the address asks for."""
+    """The start, or the answers to the query in the address."""
     state = state_of(http)
     if state.is_empty:
         return page(http, "start.html", state=state)
@@ -58,7 +58,7 @@ async def mapped(http: HttpRequest) -> Response:
 
 @router.get("/suggest")
 async def suggested(http: HttpRequest, format: str = "") -> Response:
-    """Papers and authors that one may mean by what one has typed; with format=opensearch as browsers read it for their own box."""
+    """Papers and authors that match a partly typed query; with format=opensearch in the form for browsers' own search boxes."""
     service = service_of(http)
     state = state_of(http)
     found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
@@ -81,7 +81,7 @@ async def suggested(http: HttpRequest, format: str = "") -> Response:
 
 
 async def _answers(http: HttpRequest, service: Service, state: State) -> dict[str, Any]:
-    """What the page of an answer shows. Raises as `answer`."""
+    """The values of an answer's page. Raises as `answer`."""
     index = index_of(service, state)
     k = min(state.depth, service.settings.most)
     first = (state.page - 1) * SHOWN
@@ -105,7 +105,7 @@ def _shown(index: Index, state: State, found: Answer, first: int) -> dict[str, A
 
 
 def _is_mapped(index: Index) -> bool:
-    """Whether its answers can be drawn as a map."""
+    """Whether the index's answers can be drawn as a map."""
     try:
         index.snapshot.check_comparable()
     except InvalidRequest:
@@ -114,7 +114,7 @@ def _is_mapped(index: Index) -> bool:
 
 
 def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:
-    """The papers that answers are to be like, and unlike, each by its name and its title. Raises NotFound."""
+    """The liked and disliked papers, each by its name and its title. Raises NotFound."""
     request = state.request(1)
     return {
         kind: [(name, paper.headline(70)) for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)]
@@ -123,8 +123,9 @@ def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:
 
 
 def _narrowing(index: Index, state: State) -> dict[str, Any]:
-    """What an answer can be narrowed down by: a histogram of years, as if none were chosen, bars with their name in addresses and their
-    heading, and the columns that a filter may ask for."""
+    """The values that narrow an answer: a histogram of all years, bars with their names in addresses and headings, and the columns for a
+    filter.
+    """
     asked = [(name, column, most) for name, column, most in FACETS if column in index.snapshot.columns.names]
     found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
     years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]

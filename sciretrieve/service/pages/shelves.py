@@ -1,6 +1,7 @@
-"""The shelf and saved searches, which the browser keeps: their pages, exports, and what a saved search finds now.
+"""The shelf and saved searches, which the browser stores: their pages, exports, and the new papers of saved searches.
 
-Nothing of a user is stored here: what is on a shelf comes with each request, and what a search has found before the browser remembers.
+The service stores nothing of a user: each request contains the papers of a shelf, and the browser remembers the earlier results of a
+search.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from .state import index_of, state_of
 router = APIRouter(include_in_schema=False)
 
 NEW_AMONG = 100
-"""How many of the first papers of a saved search may be new."""
+"""The number of first papers of a saved search among which new ones are looked for."""
 
 
 @router.api_route("/shelf", methods=["GET", "POST"])
 async def shelf(http: HttpRequest) -> Response:
-    """The papers that are asked for, as a list to export. Without any, the page fills itself with those that the browser keeps.
+    """The requested papers, as a list to export. Without any, the page loads the papers that the browser stores.
 
-    Raises InvalidRequest for more than an answer may have.
+    Raises InvalidRequest for more papers than the limit.
     """
     service, names = service_of(http), await _names(http)
     if len(names) > service.settings.most:
@@ -48,7 +49,7 @@ async def shelf(http: HttpRequest) -> Response:
         known = [name for name in names if name in rows]
         cards = cards_of(index, list(zip(index.papers(known) if known else [], known, strict=True)))
         missing = [name for name in names if name not in rows]
-        # what an address names was sent by someone; what a browser keeps comes in a body
+        # papers in an address were sent by someone; the browser's own come in a body
         return page(http, "shelf.html", cards=cards, missing=missing, names=known, is_shared=http.method == "GET" and bool(names))
 
     return await service.do(http, shown, heavy=len(names) > HEAVY)
@@ -56,9 +57,9 @@ async def shelf(http: HttpRequest) -> Response:
 
 @router.api_route("/export", methods=["GET", "POST"])
 async def export(http: HttpRequest) -> Response:
-    """The papers that are asked for as a file for reference managers; those that the index does not have are left out.
+    """The requested papers as a file for reference managers, without papers that the index lacks.
 
-    Raises InvalidRequest, and NotFound where it has none of them.
+    Raises InvalidRequest, and NotFound if the index has none of them.
     """
     service, names = service_of(http), await _names(http)
     form = (await _values(http)).get("format", [""])[0]
@@ -75,13 +76,13 @@ async def export(http: HttpRequest) -> Response:
 
 @router.get("/saved")
 async def saved(http: HttpRequest) -> Response:
-    """The page of saved searches, which fills itself with those that the browser keeps."""
+    """The page of saved searches, which loads those that the browser stores."""
     return page(http, "saved.html")
 
 
 @router.get("/news")
 async def news(http: HttpRequest) -> Response:
-    """What a saved search finds now: its first papers that match, and all that are not new when it is asked again. Raises as searches."""
+    """The current result of a saved search: its first papers that match, and all papers that are known from now on. Raises as searches."""
     state, service = state_of(http), service_of(http)
     if state.is_empty:
         raise InvalidRequest("nothing is asked for; add q=, or like= with a paper")
@@ -99,7 +100,7 @@ async def news(http: HttpRequest) -> Response:
 
 
 def _rows(index: Index, names: list[str]) -> Rows:
-    """The papers of some names, in their order. Raises NotFound where there is none."""
+    """The rows of papers by name, in order. Raises NotFound if there is none."""
     rows = index.snapshot.find(names)
     if not rows:
         raise NotFound("none of these papers is here any more; look at the shelf for which they are")
@@ -107,12 +108,12 @@ def _rows(index: Index, names: list[str]) -> Rows:
 
 
 async def _names(http: HttpRequest) -> list[str]:
-    """The papers that a request names, each once."""
+    """The names of papers in a request, each once."""
     return list(dict.fromkeys((await _values(http)).get("id", [])))
 
 
 async def _values(http: HttpRequest) -> dict[str, list[str]]:
-    """What a request says in its address, and in its body, as forms do."""
+    """The values of a request, from its address and its form."""
     body = parse_qs((await http.body()).decode(errors="replace")) if http.method == "POST" else {}
     address = {name: http.query_params.getlist(name) for name in http.query_params}
     return {name: [*address.get(name, []), *body.get(name, [])] for name in address.keys() | body.keys()}

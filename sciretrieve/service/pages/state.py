@@ -1,4 +1,4 @@
-"""What a page's address asks for: every state of the search page is one address, and back again."""
+"""The state of the search page as an address, and back."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from ..parameters import check_query
 from ..service import Service, service_of
 
 SHOWN = 20
-"""Answers on a page."""
+"""Hits per page."""
 NEWEST_OF = 100
-"""How many of the best answers are there to be seen newest first."""
+"""The number of best hits to show newest first."""
 YEARS = re.compile(r"(?P<first>\d{1,4})?(?P<dash>-)?(?P<last>\d{1,4})?")
 STEP = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
-"""A segment of a path that is empty, or leads to the same place or up."""
+"""A segment of a path that is empty, or leads to the same or the parent folder."""
 LISTS = ("venue", "author", "like", "unlike", "extra")
-"""What may be asked for several times."""
+"""Parameters with several values."""
 OPPOSITE = {"like": "unlike", "unlike": "like"}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a page is asked for.
+    """The state of a page.
 
     Attributes:
-        q: the query as it was typed.
-        index: the name of the one index that is searched; "" for all of them.
+        q: the query as typed.
+        index: the name of the only index to search; "" for all.
         filter: a condition in the filter language.
         year: a year, or the first and the last with a dash between, either of which may be missing.
         venue, author: papers have one of these venues, and one of these authors.
         sort: "year" for the newest first.
         like, unlike: papers that the query is moved towards, and away from.
-        page: which page of the answers, from 1.
-        extra: what is wanted besides, which takes longer: "facets", counts to narrow the answer down by, and "why", each paper's reasons.
+        page: the number of the page, from 1.
+        extra: slower views: "facets", counts to narrow the answer, and "why", the reasons for each paper.
     """
 
     q: str = ""
@@ -62,12 +62,12 @@ class State:
 
     @classmethod
     def of(cls, params: QueryParams) -> State:
-        """The state that an address asks for. Raises InvalidRequest."""
+        """The state in an address. Raises InvalidRequest."""
         texts = {field.name: params.get(field.name, "").strip() for field in fields(cls) if field.name not in LISTS}
         lists = {name: tuple(dict.fromkeys(filter(None, map(str.strip, params.getlist(name))))) for name in LISTS}
         page = texts.pop("page") or "1"
         if not texts["year"] and (ends := [params.get(name, "").strip() for name in ("since", "until")]) != ["", ""]:
-            texts["year"] = "-".join(ends)  # as a form has them
+            texts["year"] = "-".join(ends)  # from a form
         if not page.isdecimal() or len(page) > 4 or int(page) < 1:
             raise InvalidRequest(f"there is no page {page!r}; the first is page=1")
         values: dict[str, Any] = {**texts, **lists, "page": int(page)}
@@ -75,12 +75,12 @@ class State:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether there is neither a query nor a condition."""
         return not (self.q or self.like)
 
     @property
     def conditions(self) -> list[str]:
-        """What papers must meet, in the filter language, but for their year."""
+        """The conditions on papers, in the filter language, without the year."""
         chosen = [Condition(column, "in", values) for column, values in (("venue", self.venue), ("authors", self.author)) if values]
         return [*filter(None, [self.filter]), *map(str, chosen)]
 
@@ -95,11 +95,11 @@ class State:
 
     @property
     def depth(self) -> int:
-        """How many papers must be ranked for this page, and to know whether there is a next."""
+        """How many papers to rank for this page, and to know whether there is a next."""
         return NEWEST_OF if self.sort else self.page * SHOWN + 1
 
     def request(self, k: int, **views: Any) -> Request:
-        """What it asks of an index, for k papers. Raises InvalidRequest."""
+        """The library's request for k papers. Raises InvalidRequest."""
         since, until = self.years
         options = SearchOptions(filter=self.conditions or None, since=since, until=until)
         like, unlike = (tuple(map(self._within, names)) for names in (self.like, self.unlike))
@@ -107,15 +107,15 @@ class State:
         return Request(self.q or None, like, unlike, k=k, options=options, sort=sort, **views)
 
     def name_of(self, id: str) -> str:
-        """What names a paper among all indexes that stands under an id in what is searched."""
+        """The name, among all indexes, of a paper with this id in the searched index."""
         return name_in(self.index or None, id)
 
     def _within(self, name: str) -> str:
-        """What names a paper in the index that is searched: INDEX:ID where these are all, else its id."""
+        """The name of a paper in the searched index: INDEX:ID if these are all, else its id."""
         return name.removeprefix(f"{self.index}:") if self.index else name
 
     def to(self, path: str = "/", **changes: Any) -> str:
-        """The address of this state with some changes, of its first page if nothing else is said."""
+        """The address of this state with some changes, at the first page unless they say otherwise."""
         pairs = self.pairs(**changes)
         return f"{path}?{urlencode(pairs)}" if pairs else path
 
@@ -130,26 +130,26 @@ class State:
         return pairs
 
     def plus(self, name: str, value: str) -> str:
-        """The address with one more of what may be asked for several times; a paper is either liked or disliked."""
+        """The address with another value of a parameter with several; a paper is either liked or disliked."""
         changes: dict[str, Any] = {name: (*_without(getattr(self, name), value), value)}
         if name in OPPOSITE:
             changes[OPPOSITE[name]] = _without(getattr(self, OPPOSITE[name]), value)
         return self.to(**changes)
 
     def minus(self, name: str, value: str) -> str:
-        """The address with one less of it."""
+        """The address without one of the values."""
         changes: dict[str, Any] = {name: _without(getattr(self, name), value)}
         return self.to(**changes)
 
 
 def state_of(http: HttpRequest) -> State:
-    """What a request's address asks for; the only index need not be named. Raises InvalidRequest."""
+    """The state in a request's address; a single index need not be named. Raises InvalidRequest."""
     state = State.of(http.query_params)
     return replace(state, index="") if service_of(http).library.names == (state.index,) else state
 
 
 def index_of(service: Service, state: State) -> Index:
-    """The index that is asked. Raises UnknownName, and InvalidRequest, NotFound where an address asks for more than the service answers."""
+    """The index to search. Raises UnknownName, and InvalidRequest or NotFound for more than the service's limits."""
     check_query(state.q, service)
     if (state.page - 1) * SHOWN >= service.settings.most:
         raise NotFound(f"there are no answers beyond the first {service.settings.most:,}; narrow the query down")
@@ -161,8 +161,9 @@ def _without(values: tuple[str, ...], value: str) -> tuple[str, ...]:
 
 
 def paper_path(name: str) -> str:
-    """The address of the paper of that name. Slashes stay as they are, since some proxies refuse them encoded, but where a browser would
-    take their segments for steps."""
+    """The address of a paper by name. Slashes stay, since some proxies reject encoded ones, unless a browser would take their segments for
+    `.` or `..`.
+    """
     return f"/paper/{quote(name, safe=':' if STEP.search(name) else ':/')}"
 
 

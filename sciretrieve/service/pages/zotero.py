@@ -1,7 +1,7 @@
-"""What Zotero and other reference managers read of a page: COinS, the tags of Highwire Press, and unAPI.
+"""Metadata in pages for Zotero and other reference managers: COinS, Highwire Press tags, and unAPI.
 
-Zotero takes the first of these that a page has: unAPI and COinS on a list of papers, where each paper is one to choose, and the tags on
-the page of one paper, which therefore has nothing of the others.
+Zotero takes the first of these that a page has: unAPI and COinS on a list of papers, from which a user chooses, and the tags on the page of
+one paper, which therefore has neither of the others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OPENURL: Mapping[Kind, tuple[str, str, str, str]] = {
     PHD_THESIS: ("dissertation", "", "title", "inst"),
     MASTERS_THESIS: ("dissertation", "", "title", "inst"),
 }
-"""Kinds of papers in OpenURL: the format, the genre, and what title and venue are called."""
+"""Kinds of papers in OpenURL: the format, the genre, and the keys of title and venue."""
 VENUES: Mapping[Kind, str] = {
     PAPER: "citation_conference_title",
     CHAPTER: "citation_book_title",
@@ -61,17 +61,17 @@ VENUES: Mapping[Kind, str] = {
     MASTERS_THESIS: "citation_dissertation_institution",
     REPORT: "citation_technical_report_institution",
 }
-"""The tag with a paper's venue, by which Zotero knows the paper's kind; citation_journal_title for all others."""
+"""The tag with a paper's venue, which shows Zotero the kind; citation_journal_title for all others."""
 DETAILS = {"volume": "citation_volume", "number": "citation_issue", "issn": "citation_issn", "isbn": "citation_isbn"}
 FORMATS: Mapping[str, tuple[str, str]] = {
     "ris": ("application/x-research-info-systems", "https://en.wikipedia.org/wiki/RIS_(file_format)"),
     "bibtex": ("application/x-bibtex", "https://www.bibtex.org/Format/"),
 }
-"""The formats of unAPI, each with its type and where it is described; Zotero takes the first."""
+"""The formats of unAPI, each with its type and the address of its description; Zotero takes the first."""
 
 
 def coins(paper: Paper) -> str:
-    """A paper as an OpenURL context object, the title of a `span.Z3988`."""
+    """A paper as an OpenURL context object, for the title of a `span.Z3988`."""
     details = details_of(paper)
     first, last = _pages(details)
     form, genre, title_name, venue_name = OPENURL.get(kind_of(paper), ("journal", "unknown", "atitle", "jtitle"))
@@ -98,7 +98,7 @@ def coins(paper: Paper) -> str:
 
 
 def tags(paper: Paper, address: str) -> Iterator[tuple[str, str]]:
-    """The names and contents of the meta tags of the page of a paper, which is at `address`."""
+    """The names and contents of the meta tags of a paper's page at `address`."""
     details = details_of(paper)
     first, last = _pages(details)
     pairs = [
@@ -122,18 +122,18 @@ def tags(paper: Paper, address: str) -> Iterator[tuple[str, str]]:
 
 
 def unapi_id(name: str) -> str:
-    """A paper's name as an id that means the same whether or not a client encodes it for an address, which Zotero does not."""
+    """An id for a paper's name that is the same whether or not a client encodes it, which Zotero does not."""
     return quote(name, safe="/:").replace("~", "%7E").replace("%", "~")
 
 
 def named_by(id: str) -> str:
-    """The paper's name that `unapi_id` made this id of."""
+    """The paper's name in an id of `unapi_id`."""
     return unquote(id.replace("~", "%"))
 
 
 @router.get("/unapi")
 async def unapi(http: HttpRequest, id: str = "", format: str = "") -> Response:
-    """unAPI, version 1: the formats that there are, those of a paper, or a paper in one of them. Raises NotFound, Refused."""
+    """unAPI, version 1: all formats, those of a paper, or a paper in one of them. Raises NotFound, Refused."""
     service = service_of(http)
     if not id:
         return _formats("")

@@ -1,4 +1,4 @@
-"""Semantic Scholar's API over one's own papers, as its clients call it: the Academic Graph, and recommendations."""
+"""Semantic Scholar's API over one's own papers, for its clients: the Academic Graph, and recommendations."""
 
 from .authors import router as authors
 from .papers import router as papers

@@ -1,7 +1,7 @@
-"""What all of these routes share: their parameters, and records of the service's papers, made in a thread, as JSON.
+"""Shared by all of these routes: their parameters, and responses with records of the service's papers.
 
-Parameters of Semantic Scholar's that are not obeyed here are refused with a reason, or, where its own client sends them, left out as there.
-`tests/service/scholar/test_parameters.py` compares all that it documents with what is taken here.
+Parameters of Semantic Scholar's that have no effect here are rejected with a reason, or ignored where its own client sends them.
+`tests/service/scholar/test_parameters.py` compares all of its documented parameters with ours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = frozenset(
         *("minCitationCount", "publicationDateOrYear", "insertedBefore", "paperIds", "authors", "from"),
     }
 )
-"""All of its parameters."""
+"""All parameters of Semantic Scholar's API."""
 KNOWN_ALONE = Depends(
     KnownParameters(
         refused={"insertedBefore": "an index does not keep when each paper was added"},
@@ -33,7 +33,7 @@ KNOWN_ALONE = Depends(
         strict=NAMES,  # its client escapes no &
     )
 )
-"""Have all routes of a router take no parameters but their own."""
+"""Makes all routes of a router reject unknown parameters."""
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=1 << 31, description="The place of the page's first entry, from 0.")]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=1000, description="How many entries a page has at most.")]
 NAMED = "The fields that are wanted, with commas between, and dots for those of lists: "
@@ -49,7 +49,7 @@ AuthorFields: TypeAlias = Annotated[
 
 
 async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: bool = False) -> Response:
-    """The response with the value that `make` makes of the records of all of the service's indexes, see `Desk.do`."""
+    """A response with the result of `make` for the records of all of the service's indexes, see `Desk.do`."""
     service = service_of(http)
     records = Records(service.library.index(), address_of(http))
     value = await service.do(http, lambda: make(records), heavy=heavy)
@@ -57,7 +57,7 @@ async def answered(http: HttpRequest, make: Callable[[Records], Any], *, heavy: 
 
 
 def paged(every: Sequence[Any] | Rows, offset: int, limit: int, make: Callable[[Any], list[Any]] = list) -> dict[str, Any]:
-    """A page of a list, with what is made of its entries; `next` stands there only where there is a page that will be served."""
+    """A page of a list, with its entries made by `make`; `next` is only there if the next page will be served."""
     following = offset + limit
     more = {"next": following} if following < len(every) else {}
     return {"total": len(every), "offset": offset, **more, "data": make(every[offset:following])}

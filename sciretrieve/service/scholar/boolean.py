@@ -1,4 +1,4 @@
-"""Bulk search's queries as queries of an index: `+` is AND, `|` OR, `-` NOT, and the rest means the same in both."""
+"""Translates bulk search's queries into an index's own: `+` is AND, `|` OR, `-` NOT, and the rest means the same in both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ QUOTED = r'-?(?:[^\W\d][\w.-]*:)?"[^"]*"(?:~\d+)?'
 PARTS = re.compile(rf'{QUOTED}|[^\s"]+?(?={QUOTED}|[\s"]|$)')
 EITHER = re.compile(r"\|+")
 FUZZY = re.compile(r"(?<=\w)~\d*$")
-"""After a word: that it may be misspelt, which an index finds by itself in a search, and never demands."""
+"""The mark after a word that may be misspelt; an index corrects words by itself in a search, and never in a demand."""
 
 
 def translated(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Bulk search: all papers that meet a query, in an order that does not change, a thousand at a time."""
+"""Bulk search: all papers that match a query, in a stable order, a thousand at a time."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .boolean import translated
 from .narrowing import dates
 
 AT_ONCE = 1000
-"""Papers of a page."""
+"""Papers per page."""
 FIELDS = ("paperId", "publicationDate", "citationCount")
-"""What papers are sorted by."""
+"""The fields to sort by."""
 ORDERS = rf"^({'|'.join(FIELDS)})(:(asc|desc)?)?$|^$"
-"""How that is asked for."""
+"""The pattern of `sort`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkRows:
-    """The rows of a page's papers; how many papers there are in all; and what asks for the next page, None if there is none."""
+    """The rows of a page, the number of all papers, and the token of the next page, None at the end."""
 
     rows: Rows
     total: int
@@ -38,10 +38,10 @@ class BulkRows:
 
 
 def page_of(index: Index, query: str, among: Rows | None, sort: str | None, token: str | None) -> BulkRows:
-    """A page of the papers that meet a query, among the given rows. A token names the last paper before the page, so that pages do not
-    overlap where papers are added meanwhile.
+    """A page of the papers that match a query, among the given rows. A token names the last paper of the previous page, so that pages do
+    not overlap when papers are added.
 
-    Raises InvalidRequest for a query or an order that cannot be read, and for a token of another search.
+    Raises InvalidRequest for an invalid query or order, and for a token of another search.
     """
     field, order = _order(sort)
     rows = index.matching(translated(typed(query)))
@@ -61,7 +61,7 @@ def page_of(index: Index, query: str, among: Rows | None, sort: str | None, toke
 
 
 def _order(sort: str | None) -> tuple[str, str]:
-    """By what papers are sorted, and whether rising or falling."""
+    """The field to sort by, and the direction."""
     field, _, order = (sort or "paperId").partition(":")
     if field not in FIELDS or order not in ("", "asc", "desc"):
         raise InvalidRequest(f"`sort` is {', '.join(FIELDS)}, with :asc or :desc, not {(sort or '')[:60]!r}")
@@ -69,7 +69,7 @@ def _order(sort: str | None) -> tuple[str, str]:
 
 
 def _sorted(index: Index, rows: Rows, names: pa.StringArray, field: str, order: str) -> npt.NDArray[np.int64]:
-    """The places of papers in their order; those without a value last, and equal ones by id."""
+    """The places of papers in order; papers without a value come last, and equal ones by id."""
     columns = {"name": names}
     keys = [("name", "ascending" if field != "paperId" or order == "asc" else "descending")]
     if field != "paperId":
@@ -85,7 +85,7 @@ def _token(name: str) -> str:
 
 
 def _name(token: str) -> str:
-    """The paper before a page. Raises InvalidRequest."""
+    """The last paper of the previous page. Raises InvalidRequest."""
     try:
         return base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError, ValueError) as error:

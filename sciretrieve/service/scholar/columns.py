@@ -1,7 +1,7 @@
-"""What the columns of a corpus say of a paper, in Semantic Scholar's terms: identifiers, dates, kinds, fields of study, open access.
+"""Facts of papers in Semantic Scholar's terms, from the columns of a corpus: identifiers, dates, kinds, fields of study, open access.
 
-Columns are recognised by their letters, as corpora of Semantic Scholar, OpenAlex, PubMed, arXiv, Crossref and bibliographies have them.
-Each function has the columns that it looks at, so that those alone are read where all papers are looked at.
+Columns are recognised by the letters of their names, as in corpora of Semantic Scholar, OpenAlex, PubMed, arXiv, Crossref and
+bibliographies. Each function declares its columns, so that only these are read for all papers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...papers import identifiers
 from ...papers.bibliographies.works import ARTICLE, arxiv_of, details_of, doi_of, kind_of
 
 Columns: TypeAlias = Mapping[str, Any]
-"""A paper's further columns by their letters."""
+"""A paper's further columns, by the letters of their names."""
 
 OBJECTS = ("externalids", "ids")
 """Columns of objects with identifiers."""
@@ -29,7 +29,7 @@ IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
     "DBLP": ("dblp", "dblpid"),
     "CorpusId": ("corpusid", "s2corpusid"),
 }
-"""Kinds of identifiers besides DOIs and arXiv numbers, and their columns, or fields of such objects, by their letters."""
+"""Kinds of identifiers besides DOIs and arXiv numbers, with the letters of their columns, or fields of such objects."""
 DATES = ("publicationdate", "published", "publisheddate", "pubdate", "publishtime", "date")
 TYPES = ("publicationtypes", "publicationtype", "type", "itemtype", "documenttype", "typeofreference")
 STUDIES = ("fieldsofstudy", "s2fieldsofstudy", "fieldofstudy", "topics", "primarytopic", "concepts", "categories", "fields", "field")
@@ -40,7 +40,7 @@ REFERENCED = ("referencecount", "referencescount", "referencedworkscount", "numc
 ARXIV_PDF = "https://arxiv.org/pdf/"
 FULL_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?![\d-])")
 CATEGORY = re.compile(r"[a-z-]+(?:\.[A-Za-z-]+)?")
-"""A category of arXiv, of which a text has several."""
+"""A category of arXiv; a text may have several."""
 KINDS: Mapping[str, str] = {
     name: kind
     for kind, names in {
@@ -60,16 +60,16 @@ KINDS: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""Semantic Scholar's names of kinds of publications, by those that others have for them."""
+"""Semantic Scholar's names of kinds of publications, by the names in other sources."""
 
 
 def columns_of(paper: Paper) -> Columns:
-    """A paper's further columns by their letters."""
+    """A paper's further columns, by the letters of their names."""
     return {letters(name): value for name, value in paper.extra.items()}
 
 
 def external_ids(paper: Paper, columns: Columns) -> dict[str, Any]:
-    """A paper's identifiers by their kinds, as Semantic Scholar writes them: texts, but for the corpus id."""
+    """A paper's identifiers by kind, in Semantic Scholar's form: texts, except for the corpus id."""
     found: dict[str, Any] = {}
     if doi := identifiers.doi(doi_of(paper) or ""):
         found["DOI"] = doi
@@ -84,7 +84,7 @@ def external_ids(paper: Paper, columns: Columns) -> dict[str, Any]:
 
 
 def normal(kind: str, value: Any) -> str | None:
-    """An identifier of a kind in the form in which two of them are compared; None if it is none."""
+    """An identifier in the form for comparisons; None if it is invalid."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
@@ -98,7 +98,7 @@ def normal(kind: str, value: Any) -> str | None:
 
 
 def publication_date(columns: Columns) -> str | None:
-    """The day on which it was published, 2020-05-31; None where only the month or the year is known."""
+    """The day of publication, 2020-05-31; None if only the month or the year is known."""
     for name in DATES:
         value = columns.get(name)
         text = value.isoformat() if isinstance(value, datetime.date) else value
@@ -111,7 +111,7 @@ def publication_date(columns: Columns) -> str | None:
 
 
 def publication_types(columns: Columns) -> list[str] | None:
-    """What kinds of publication it is; a kind that Semantic Scholar does not know as the corpus has it. None if nothing says it."""
+    """The kinds of publication; a kind that Semantic Scholar does not know stays as in the corpus. None if unknown."""
     for name in TYPES:
         if texts := list(_texts(columns.get(name))):
             return list(dict.fromkeys(KINDS.get(letters(text), text) for text in texts))
@@ -119,7 +119,7 @@ def publication_types(columns: Columns) -> list[str] | None:
 
 
 def fields_of_study(columns: Columns) -> list[str] | None:
-    """What fields of study it belongs to: as its corpus says, or OpenAlex's fields, or arXiv's categories. None if nothing says it."""
+    """The fields of study: from the corpus, OpenAlex's fields, or arXiv's categories. None if unknown."""
     for name in STUDIES:
         if texts := list(dict.fromkeys(_studies(name, columns.get(name)))):
             return texts
@@ -127,7 +127,7 @@ def fields_of_study(columns: Columns) -> list[str] | None:
 
 
 def s2_fields_of_study(columns: Columns) -> list[dict[str, str]] | None:
-    """The same, each with who says it."""
+    """The fields of study, each with its source."""
     own = columns.get("s2fieldsofstudy")
     if isinstance(own, Sequence) and not isinstance(own, str):
         items = [item for item in own if isinstance(item, Mapping) and isinstance(item.get("category"), str)]
@@ -138,7 +138,7 @@ def s2_fields_of_study(columns: Columns) -> list[dict[str, str]] | None:
 
 
 def is_open_access(paper: Paper, columns: Columns) -> bool | None:
-    """Whether everybody may read it; None if nothing says it."""
+    """Whether the paper is open access; None if unknown."""
     said = [columns.get("isopenaccess"), *(_fields(columns.get(name)).get("isoa") for name in ("openaccess", "bestoalocation"))]
     if (flag := next((flag for flag in said if isinstance(flag, bool)), None)) is not None:
         return flag
@@ -146,7 +146,7 @@ def is_open_access(paper: Paper, columns: Columns) -> bool | None:
 
 
 def open_access_pdf(paper: Paper, columns: Columns) -> dict[str, Any] | None:
-    """The address of a PDF that everybody may read, as its corpus says it, or arXiv's; None if none is known."""
+    """The address of a public PDF, from the corpus or arXiv; None if unknown."""
     own = columns.get("openaccesspdf")
     best, primary, access = (_fields(columns.get(name)) for name in ("bestoalocation", "primarylocation", "openaccess"))
     addresses = [own if isinstance(own, str) else _fields(own).get("url"), best.get("pdfurl")]
@@ -159,7 +159,7 @@ def open_access_pdf(paper: Paper, columns: Columns) -> dict[str, Any] | None:
 
 
 def journal(paper: Paper, columns: Columns) -> dict[str, str] | None:
-    """The journal with volume and pages, as far as they are known; None for what is no article and says none of them."""
+    """The journal with volume and pages, as far as known; None for other kinds without these."""
     details = {name: text for name, text in details_of(paper).items() if name in ("volume", "pages")}
     name = _name(columns.get("journal")) or paper.venue
     if not name or not (details or columns.get("journal") or kind_of(paper) == ARTICLE):
@@ -168,20 +168,20 @@ def journal(paper: Paper, columns: Columns) -> dict[str, str] | None:
 
 
 def venue_of_publication(columns: Columns) -> dict[str, Any] | None:
-    """What the corpus says of the venue, if that is more than its name."""
+    """The corpus's facts on the venue, if it has more than the name."""
     value = columns.get("publicationvenue")
     return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else None
 
 
 def tldr(columns: Columns) -> dict[str, str] | None:
-    """A summary that the corpus has, with the model that made it."""
+    """The corpus's summary, with the model that made it."""
     value = columns.get("tldr")
     text = _fields(value).get("text") if isinstance(value, Mapping) else value
     return {"model": str(_fields(value).get("model") or ""), "text": text} if isinstance(text, str) and text else None
 
 
 def count(columns: Columns, *names: str) -> int | None:
-    """The first of some columns that has a number that is no less than 0."""
+    """The first column with a number that is not negative."""
     for name in names:
         value = columns.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
@@ -190,7 +190,7 @@ def count(columns: Columns, *names: str) -> int | None:
 
 
 def _fields(value: Any) -> Columns:
-    """An object's fields by their letters; none of what is no object."""
+    """An object's fields, by the letters of their names; none for other values."""
     return {letters(name): item for name, item in value.items()} if isinstance(value, Mapping) else {}
 
 
@@ -201,19 +201,19 @@ def _name(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a list, or the text that a value is."""
+    """The texts of a list, or a single text."""
     for item in value if isinstance(value, list | tuple) else [value]:
         if isinstance(item, str) and item.strip():
             yield item.strip()
 
 
 def _studies(name: str, value: Any) -> Iterator[str]:
-    """The fields of study that a column names."""
+    """The fields of study in a column."""
     items = value if isinstance(value, list | tuple) else [value]
     for item in items:
         if isinstance(item, Mapping):
             fields = _fields(item)
-            if name == "concepts" and fields.get("level") != 0:  # the others are subjects within a field
+            if name == "concepts" and fields.get("level") != 0:  # other levels are subjects within a field
                 continue
             text = fields.get("category") or _name(fields.get("field")) or _name(item)
             if isinstance(text, str) and text.strip():

@@ -1,4 +1,4 @@
-"""Which fields of papers and authors a request wants: `title,authors.name`. Unknown ones are refused, as Semantic Scholar does it."""
+"""The requested fields of papers and authors: `title,authors.name`. Unknown ones are rejected, as at Semantic Scholar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAPER = frozenset(map(to_camel, PaperRecord.model_fields)) - {"matchScore"}
 AUTHOR = frozenset(map(to_camel, AuthorRecord.model_fields))
 """The fields of an author."""
 CITATION = frozenset(map(to_camel, LinkRecord.model_fields))
-"""The fields of a citation, besides those of the paper at its other end."""
+"""The fields of a citation, besides those of its paper."""
 NESTED: Mapping[str, frozenset[str]] = {
     "authors": AUTHOR - {"papers"},
     "citations": PAPER - {"citations", "references"},
@@ -26,15 +26,15 @@ NESTED: Mapping[str, frozenset[str]] = {
 OBJECTS = frozenset(
     {"embedding", "externalIds", "journal", "openAccessPdf", "publicationVenue", "s2FieldsOfStudy", "tldr", "citationStyles"}
 )
-"""Fields that are objects, which are given whole, whatever part of them is asked for."""
+"""Fields that are objects, which are always returned whole."""
 EMBEDDINGS = frozenset({"specter_v1", "specter_v2"})
 MOST = 20_000
-"""Characters of a list of fields."""
+"""The most characters of a list of fields."""
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields that are wanted, and of those that are lists of papers or authors the fields of these."""
+    """The requested fields, and those within lists of papers or authors."""
 
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class Fields:
         return name in self.names
 
     def within(self, name: str, *usual: str) -> Fields:
-        """The fields that are wanted of the papers or authors in a list; the usual ones are always given."""
+        """The requested fields of the papers or authors in a list, with the usual ones."""
         inner = self.names.get(name, frozenset())
         nested: dict[str, frozenset[str]] = {each: frozenset() for each in usual}
         for each in sorted(inner):
@@ -52,9 +52,9 @@ class Fields:
 
 
 def read(text: str | None, legal: frozenset[str], *usual: str) -> Fields:
-    """The fields that a request names, the usual ones where it names none, and the first of these, an id, in any case.
+    """The fields in a request; without any, the usual ones. The first usual one, an id, is always included.
 
-    Raises InvalidRequest for a field that neither papers nor authors have.
+    Raises InvalidRequest for an unknown field.
     """
     names: dict[str, frozenset[str]] = {usual[0]: frozenset()}
     asked = [part.strip() for part in (text or "")[: MOST + 1].split(",") if part.strip()]
@@ -79,7 +79,7 @@ def _is_within(top: str, rest: str) -> bool:
 
 
 def pattern_of(legal: frozenset[str]) -> str:
-    """What a list of fields looks like, as a regular expression for the description of the API."""
+    """The regular expression of a list of fields, for the description of the API."""
     one = "|".join(_pattern(name) for name in sorted(legal))
     return rf"^(({one})(,({one}))*)?$"
 

@@ -1,4 +1,4 @@
-"""Which paper an id means: a paper's own id, or one of the kinds that Semantic Scholar takes, DOI:, ARXIV:, PMID:, CorpusId:, URL: …"""
+"""Finds papers by id: a paper's own, or one of Semantic Scholar's kinds, DOI:, ARXIV:, PMID:, CorpusId:, URL: …"""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .columns import IDENTIFIERS, OBJECTS, normal
 
 PREFIXED = re.compile(r"(DOI|ARXIV|PMID|PMCID|MAG|ACL|CorpusID|DBLP|URL):(.*)", re.IGNORECASE | re.DOTALL)
 KINDS = {"PMID": "PubMed", "PMCID": "PubMedCentral", "MAG": "MAG", "ACL": "ACL", "CORPUSID": "CorpusId", "DBLP": "DBLP"}
-"""Kinds of ids, and what Semantic Scholar calls them in a paper."""
+"""Kinds of ids, and Semantic Scholar's names for them."""
 PAPER_PAGE = re.compile(r"/paper/(.+)")
-"""Where Semantic Scholar, and this service, have a paper's page."""
+"""The path of a paper's page, at Semantic Scholar and here."""
 SHA = re.compile(r"(?:.*/)?([0-9a-f]{40})")
 
 
 def row_of(index: Index, id: str) -> int:
-    """The row of the paper that an id means. Raises NotFound, and InvalidRequest for what means several papers, or is no text."""
+    """The row of the paper with an id. Raises NotFound, and InvalidRequest for an ambiguous id, or one that is not text."""
     (row,) = rows_of(index, [id])
     if row is None:
-        return int(index.named_rows(_bare(id))[0])  # which says what is wrong
+        return int(index.named_rows(_bare(id))[0])  # raises with the reason
     return row
 
 
 def rows_of(index: Index, ids: Sequence[str]) -> list[int | None]:
-    """The rows of the papers that ids mean, (n,); None for an id that means none, or several. Columns are read once for all ids."""
+    """The rows of the papers with some ids, (n,); None for an unknown or ambiguous id. Columns are read once for all ids."""
     known = index.snapshot.find([checked_text(id, "id") for id in ids])
     rows: list[int | None] = [known.get(id) for id in ids]
     wanted: dict[str, dict[str, list[int]]] = {}
@@ -53,17 +53,17 @@ def rows_of(index: Index, ids: Sequence[str]) -> list[int | None]:
 
 
 def _row_named(index: Index, name: str) -> int | None:
-    """The row of the paper that a name means; None where it means none, or several, without a look for what may be meant."""
+    """The row of the paper with a name; None for an unknown or ambiguous name, without suggestions."""
     if len(found := index.snapshot.lookup.named(name)) == 1:
         return int(found.rows[0])
-    if len(found):  # one work, perhaps, in several indexes
+    if len(found):  # possibly one work in several indexes
         with suppress(NotFound, InvalidRequest):
             return int(index.named_rows(name)[0])
     return None
 
 
 def _named(id: str) -> tuple[str, str] | None:
-    """The kind of an identifier and its one form; None for what is another name of a paper."""
+    """The kind of an identifier and its normal form; None for other names of papers."""
     match = PREFIXED.fullmatch(id.strip())
     text = match[2].strip() if match else id.strip()
     prefix = match[1].upper() if match else ""
@@ -77,8 +77,7 @@ def _named(id: str) -> tuple[str, str] | None:
 
 
 def _bare(id: str) -> str:
-    """What an index takes as a paper's name: an id without the kind before it that only Semantic Scholar has, or out of the address of a
-    paper's page."""
+    """A name that an index knows: an id without the prefix that only Semantic Scholar uses, or taken from the address of a paper's page."""
     match = PREFIXED.fullmatch(id.strip())
     if match is None or match[1].upper() in ("DOI", "ARXIV", "PMID"):
         return id
@@ -108,13 +107,13 @@ def _with_values(index: Index, kind: str, values: Sequence[str]) -> Iterator[tup
 
 
 def _form(kind: str, text: str) -> str | None:
-    """The one form of an identifier that a column has."""
+    """The normal form of an identifier in a column."""
     read = {"DOI": identifiers.doi, "ArXiv": identifiers.arxiv}.get(kind)
     return read(text) if read is not None else normal(kind, text)
 
 
 def _spellings(kind: str, values: Sequence[str]) -> list[str]:
-    """How columns may write identifiers."""
+    """The possible spellings of identifiers in columns."""
     if kind == "PubMedCentral":
         return [spelling for value in values for spelling in (value, f"PMC{value}", f"https://www.ncbi.nlm.nih.gov/pmc/articles/{value}",
                 f"https://www.ncbi.nlm.nih.gov/pmc/articles/PMC{value}")]  # fmt: skip
@@ -124,7 +123,7 @@ def _spellings(kind: str, values: Sequence[str]) -> list[str]:
 
 
 def _columns(schema: pa.Schema, kind: str) -> Iterator[tuple[str, ...]]:
-    """The columns of a shard with identifiers of a kind, and fields of its columns of objects."""
+    """The columns of a shard with identifiers of a kind, including fields of columns of objects."""
     names = {"DOI": ("doi",), "ArXiv": ("arxiv",)}.get(kind) or IDENTIFIERS[kind]
     for field in schema:
         if letters(field.name) in names and not pa.types.is_nested(field.type):

@@ -1,4 +1,4 @@
-"""What is sent and answered, as the OpenAPI description has it. Of a record only the fields are there that were asked for."""
+"""Requests and responses, for the OpenAPI description. Records only have the requested fields."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 MOST_PAPERS, MOST_AUTHORS = 500, 1000
-"""Papers, and authors, that a request may name."""
+"""The most papers, and authors, of a request."""
 Record = TypeVar("Record")
 
 
 class ScholarModel(BaseModel):
-    """What has names as JSON has them: paperId of paper_id."""
+    """A model with JSON's names: paperId for paper_id."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
 class ScholarRecord(ScholarModel):
-    """Something of which the fields are answered that were asked for."""
+    """A record with the requested fields."""
 
     model_config = ConfigDict(extra="allow")
 

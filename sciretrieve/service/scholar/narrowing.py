@@ -1,7 +1,7 @@
-"""Which papers may answer: by year, date, venue, kind, field of study, open access, and how often they are cited.
+"""Filters of papers: by year, date, venue, kind, field of study, open access, and number of citations.
 
-What all papers say of these is read once for each snapshot, by the same functions as a paper's fields, so that filters and fields agree.
-A filter of which no paper says anything is refused: to leave it out in silence would answer with what was not asked for.
+The values of all papers are read once for each snapshot, by the same functions as a paper's fields, so that filters and fields agree. A
+filter for which no paper has a value is rejected; ignoring it silently would answer another question.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ YEARS = re.compile(r"(?P<year>\d{4})|(?P<first>\d{4})?-(?P<last>\d{4})?")
 DATE = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
 DATES = re.compile(rf"(?P<first>{DATE})?(?P<span>:)?(?P<last>{DATE})?")
 IDENTIFYING = ("id", "doi", "url", "venue", "year")
-"""The fields of papers that may be looked at besides columns."""
+"""Fields of papers that may be read besides columns."""
 
 DATED = "Dates of publication: 2019-03-05, 2019-03, 2016-03-05:2020-06-06, 2015:, :2015-01."
 Dates: TypeAlias = Annotated[str | None, Query(alias="publicationDateOrYear", description=DATED)]
 ByValue: TypeAlias = Mapping[str, Rows]
-"""Values in plain letters, and the rows of the papers that have each, ascending."""
+"""By folded value: the ascending rows of the papers with it."""
 
 
 class Filters(BaseModel):
@@ -64,13 +64,13 @@ class PaperFilters(Filters):
 
 
 def rows_of(index: Index, asked: Filters, *more: Iterable[Rows]) -> Rows | None:
-    """The rows of the papers that pass all filters, and further ones, ascending; None where there is none. Raises InvalidRequest."""
+    """The ascending rows of the papers that pass all filters and further sets of rows; None without any filter. Raises InvalidRequest."""
     passing = [*_passing(index, asked), *chain(*more)]
     return reduce(partial(np.intersect1d, assume_unique=True), passing) if passing else None
 
 
 def by_authors(index: Index, names: Iterable[str]) -> Iterator[Rows]:
-    """The rows of the papers that have an author of each of some names, as people type them."""
+    """For each name as people type it, the rows of the papers with such an author."""
     for name in filter(None, map(str.strip, names)):
         if typed_names(name) == [[]]:
             raise InvalidRequest(f"{name[:60]!r} is no name of an author; give names with commas between")
@@ -102,7 +102,7 @@ def _passing(index: Index, asked: Filters) -> Iterator[Rows]:
 
 
 def _with_any(rows_with: ByValue, text: str, parameter: str, what: str) -> Rows:
-    """The rows of the papers that have one of some values with commas between; the whole text may be a value that has commas, too."""
+    """The rows of the papers with one of some values, separated by commas; the whole text may also be one value with commas."""
     if not rows_with:
         raise _unknown(parameter, f"its {what}")
     values = [text] if fold(text.strip()) in rows_with else text.split(",")
@@ -123,7 +123,7 @@ def _in_years(index: Index, text: str) -> Rows:
 
 
 def in_dates(index: Index, asked: str | None) -> Rows | None:
-    """The rows of the papers that were published then, ascending; None where nothing is asked. Raises InvalidRequest."""
+    """The ascending rows of the papers published in a range of dates; None without one. Raises InvalidRequest."""
     if not (text := (asked or "").strip()):
         return None
     match = DATES.fullmatch(text)
@@ -142,8 +142,7 @@ def _between(index: Index, first: int, last: int) -> Rows:
 
 @once_for_each
 def dates(index: Index) -> Rows:
-    """When papers were published, (rows,), as numbers: 20200531; of whom the day is not known on the first day of their year, and 0
-    without a year."""
+    """The dates of publication, (rows,), as numbers: 20200531; the first day of the year if the day is unknown, and 0 without a year."""
     days = np.zeros(sum(shard.papers for shard in index.snapshot.shards), np.int64)
     for row, paper in _papers(index, columns.DATES):
         day = columns.publication_date(columns.columns_of(paper))
@@ -171,7 +170,7 @@ def studies(index: Index) -> ByValue:
 
 @once_for_each
 def public(index: Index) -> ByValue:
-    """The papers with a public PDF, under "pdf", and those of which it is known that they have none, under "none"."""
+    """The papers with a public PDF, under "pdf", and those known to have none, under "none"."""
 
     def read(paper: Paper) -> list[str]:
         own = columns.columns_of(paper)
@@ -183,7 +182,7 @@ def public(index: Index) -> ByValue:
 
 
 def _by_value(index: Index, names: Collection[str], read: Callable[[Paper], Iterable[str]]) -> ByValue:
-    """The papers of each value that is read of them."""
+    """The papers of each value that `read` returns."""
     rows_with: dict[str, list[int]] = {}
     for row, paper in _papers(index, names):
         for value in {fold(text) for text in read(paper)}:
@@ -192,7 +191,7 @@ def _by_value(index: Index, names: Collection[str], read: Callable[[Paper], Iter
 
 
 def _papers(index: Index, names: Collection[str]) -> Iterator[tuple[int, Paper]]:
-    """All papers that are not deleted, by rising row, with some columns, given by their letters, a few thousand at a time."""
+    """All papers that are not deleted, by rising row, with the columns of some names, a few thousand at a time."""
     for shard in index.snapshot.shards:
         read = [name for name in shard.schema.names if name in IDENTIFYING or letters(name) in names]
         for rows, table in shard.read_at(shard.scope.places, read):

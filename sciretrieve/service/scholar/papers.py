@@ -1,4 +1,4 @@
-"""Papers by id: one, many at once, their authors, what they cite and what cites them; and titles while they are being typed."""
+"""Papers by id: one, many at once, their authors, references and citations; and suggestions of titles while typing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .narrowing import Dates, in_dates
 from .records import Cited, Records
 
 SUGGESTED = 10
-"""Papers that are suggested to somebody who is typing."""
+"""The most suggested papers."""
 UNKNOWN: dict[str, Any] = {"contexts": [], "intents": [], "contextsWithIntent": [], "isInfluential": False}
-"""What is said of every citation: where and why a paper is cited is not known."""
+"""The unknown facts of every citation: its place and purpose."""
 
 router = APIRouter(prefix="/graph/v1/paper", tags=["Semantic Scholar: papers"], dependencies=[KNOWN_ALONE])
 
@@ -93,7 +93,7 @@ async def paper(http: HttpRequest, paper_id: str, fields: PaperFields = None) ->
 
 
 def _paper(records: Records, id: str) -> tuple[int, Paper]:
-    """The paper that an id means, with its row."""
+    """The paper with an id, and its row."""
     row = row_of(records.index, id)
     return row, records.index.snapshot.papers_at(np.array([row], np.int64))[0]
 
@@ -101,7 +101,7 @@ def _paper(records: Records, id: str) -> tuple[int, Paper]:
 async def _linked(
     http: HttpRequest, find: Callable[[Records], Sequence[Cited]], end: str, dates: str | None, fields: str | None, offset: int, limit: int
 ) -> Response:
-    """A page of the citations that are found, of works that were published then; `end` is what the paper at the other end is called."""
+    """A page of citations to or from works of some dates; `end` is the name of the paper at the other end."""
     wanted = read(fields, CITATION | PAPER, "paperId", "title")
     of_paper = Fields({name: inner for name, inner in wanted.names.items() if name not in CITATION})
     facts = {name: value for name, value in UNKNOWN.items() if name in wanted}

@@ -1,4 +1,4 @@
-"""Passages of papers that answer a query: an abstract, or of a long one what stands around the sentence with most of the query's words."""
+"""Passages of papers for a query: an abstract, or, in a long one, the text around the sentence with most of the query's words."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .ranking import ranked
 from .records import Records
 
 LONGEST = 500
-"""Words of a passage."""
+"""The most words of a passage."""
 PARTS = ("text", "snippetKind", "section", "snippetOffset", "annotations")
-"""What is said of a passage."""
+"""The fields of a passage."""
 PATTERN = rf"^(snippet(\.({'|'.join(PARTS)}))?(,|$))*$"
-"""A list of these."""
+"""The pattern of a list of these."""
 
 
 def passages(records: Records, query: str, among: Rows | None, limit: int, fields: str | None) -> list[dict[str, Any]]:
-    """The best passages for a query, one of each paper, among the papers at the given rows, with the fields that are wanted.
+    """The best passages for a query, one per paper, among the papers at the given rows, with the requested fields.
 
-    Raises InvalidRequest for an empty query, or a field that passages do not have.
+    Raises InvalidRequest for an empty query, or an unknown field.
     """
     index, wanted = records.index, _wanted(fields)
     ranking = ranked(index, query, among, limit)
@@ -45,7 +45,7 @@ def passages(records: Records, query: str, among: Rows | None, limit: int, field
 
 
 def _wanted(fields: str | None) -> set[str]:
-    """The parts of a passage that a request names; all of them where it names none."""
+    """The requested fields of a passage; all of them by default."""
     names = [name.strip() for name in (fields or "").split(",") if name.strip()]
     wanted = set[str]()
     for name in names:
@@ -58,7 +58,7 @@ def _wanted(fields: str | None) -> set[str]:
 
 
 def _paper(paper: Paper, name: str) -> dict[str, Any]:
-    """What is said of the paper in which a passage stands."""
+    """The facts of a passage's paper."""
     own = columns.columns_of(paper)
     corpus_id = columns.external_ids(paper, own).get("CorpusId")
     pdf = columns.open_access_pdf(paper, own)
@@ -72,7 +72,7 @@ def _paper(paper: Paper, name: str) -> dict[str, Any]:
 
 
 def _snippet(paper: Paper, words: QueryWords) -> dict[str, Any]:
-    """The passage of a paper; offsets are in characters, of the passage in its text, of sentences in the passage."""
+    """The passage of a paper; offsets are in characters, of the passage in its text and of sentences in the passage."""
     kind, text = ("abstract", paper.abstract) if paper.abstract else ("title", paper.title)
     spans = list(_spans(text))
     first, end = _around(text, spans, words)
@@ -90,7 +90,7 @@ def _snippet(paper: Paper, words: QueryWords) -> dict[str, Any]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where a text's sentences begin and end."""
+    """The beginning and end of each sentence of a text."""
     end = 0
     for sentence in sentences(text):
         start = text.find(sentence, end)
@@ -114,5 +114,5 @@ def _around(text: str, spans: list[tuple[int, int]], words: QueryWords) -> tuple
 
 
 def _length(text: str, spans: list[tuple[int, int]], first: int, end: int) -> int:
-    """How many words some sentences have."""
+    """The number of words of some sentences."""
     return len(text[spans[first][0] : spans[end - 1][1]].split())

@@ -1,4 +1,4 @@
-"""The papers that a search by relevance answers with, and the one whose title is nearest to what was asked for."""
+"""The ranking of a search by relevance, and the paper with the title nearest to a query."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ...query.lookup.texts import TypedText
 from ...runs import Ranking
 
 REMEMBERED = 128
-"""Rankings that are remembered of each index, of up to 40 kB each, since they are asked for in pages."""
+"""The number of cached rankings per index, of up to 40 kB each, since clients ask for them in pages."""
 LOOKED_AT = 20
-"""Papers that a search proposes where the index knows no such title."""
+"""The number of papers to search if the index knows no such title."""
 NEAR = 0.7
-"""The share of letters that a title must have in common with what was asked for. At 0.7, half of a title is near, a subject is not."""
+"""The least share of letters that a title and a query have in common. At 0.7, half of a title is near; a subject is not."""
 TITLES = ("title", "beginning of a title", "misspelt title", "reference")
-"""What a text may be of the papers that an index finds by it."""
+"""Kinds of texts by which an index finds papers by title."""
 LOCK = Lock()
 
 Key: TypeAlias = tuple[str, int, bytes]
@@ -30,19 +30,19 @@ Key: TypeAlias = tuple[str, int, bytes]
 
 @once_for_each
 def _recent(index: Index) -> dict[Key, Ranking]:  # noqa: ARG001
-    """The rankings that were last made of an index."""
+    """The latest rankings of an index."""
     return {}
 
 
 def ranked(index: Index, query: str, among: Rows | None, depth: int) -> Ranking:
-    """The best papers for a query, `depth` at most, among the given rows. Raises InvalidRequest for an empty query."""
+    """The best papers for a query, at most `depth`, among the given rows. Raises InvalidRequest for an empty query."""
     recent = _recent(index)
     key = query, depth, b"" if among is None else blake2b(among.tobytes()).digest()
     if (known := recent.get(key)) is not None:
         return known
     try:
         ranking = index.search(query, depth, among=among)[0]
-    except InvalidRequest:  # what looks like an operator and is none: here it is only words
+    except InvalidRequest:  # invalid operators are only words here
         ranking = index.search(Query("1", query), depth, among=among)[0]
     with LOCK:
         if len(recent) >= REMEMBERED:
@@ -52,7 +52,7 @@ def ranked(index: Index, query: str, among: Rows | None, depth: int) -> Ranking:
 
 
 def best_match(index: Index, text: str, among: Rows | None) -> tuple[int, float]:
-    """The row of the paper whose title is nearest to a text, and how near it is, from 0 to 100. Raises NotFound where none is near."""
+    """The row of the paper whose title is nearest to a text, and their nearness, from 0 to 100. Raises NotFound if none is near."""
     scope = index.snapshot.scope if among is None else index.snapshot.scope.among(among)
     meant = index.snapshot.lookup.meant(text, scope)
     is_title = meant.by in TITLES

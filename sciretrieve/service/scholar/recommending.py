@@ -48,7 +48,7 @@ async def for_papers(http: HttpRequest, asked: models.Examples, fields: PaperFie
 
 
 def _known(records: Records, ids: Sequence[str]) -> list[int]:
-    """The rows of papers. Raises NotFound where an id means none."""
+    """The rows of papers. Raises NotFound for an unknown id."""
     rows = rows_of(records.index, ids)
     if missing := [id for id, row in zip(ids, rows, strict=True) if row is None]:
         raise NotFound(f"there is no paper {missing[0][:200]!r}; recommendations go by papers that are here, so leave it out")

@@ -1,4 +1,4 @@
-"""Papers and authors as Semantic Scholar writes them, with the fields that are wanted."""
+"""Papers and authors in Semantic Scholar's form, with the requested fields."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .fields import Fields
 Record: TypeAlias = dict[str, Any]
 
 MOST_NESTED = 1000
-"""Papers in a list within a paper or an author; all of them are on pages of their own."""
+"""The most papers in a list within a paper or an author; their own pages have all."""
 FEW = frozenset({"paperId", "title", "url", "abstract", "year", "venue", "authors"})
-"""Fields for which no further columns are read."""
+"""Fields that need no further columns."""
 PLAIN_COLUMNS = ("id", "title", "abstract", "year", "venue", "authors")
 NAMED = frozenset({"authorId", "name", "url"})
-"""Fields of an author that are made of the name alone."""
+"""Fields of an author that follow from the name alone."""
 EMBEDDINGS: Mapping[str, tuple[str, str]] = {"specter2": ("specter_v2", "specter_v2"), "specter": ("specter_v1", "specter@v0.1.1")}
-"""Encoders whose vectors Semantic Scholar has, too: what it calls them in a request, and in an answer."""
+"""Encoders whose vectors Semantic Scholar also has, with its names in requests and in answers."""
 
 
 @dataclass(frozen=True)
 class Cited:
-    """One work that a paper cites: the row of the paper, or the reference to what the index does not have."""
+    """A cited work: the row of its paper, or a reference to a work outside the index."""
 
     row: int | None
     reference: Reference | None = None
@@ -45,13 +45,13 @@ class Cited:
 
 @dataclass(frozen=True)
 class Records:
-    """Makes records of an index's papers and authors; `base` is the address by which the service is reached, without a slash at its end."""
+    """Makes records of an index's papers and authors; `base` is the service's address, without a final slash."""
 
     index: Index
     base: str
 
     def papers(self, rows: Sequence[int] | Rows, wanted: Fields) -> list[Record]:
-        """The papers at some rows, in that order."""
+        """The papers at some rows, in the given order."""
         places = np.asarray(rows, np.int64)
         names = PLAIN_COLUMNS if FEW.issuperset(wanted.names) else None
         found = zip(places.tolist(), self.index.snapshot.papers_at(places, names), self.index.snapshot.whole_names(places), strict=True)
@@ -63,20 +63,20 @@ class Records:
         return records
 
     def _linked(self, name: str, cases: Sequence[_Case], wanted: Fields) -> list[list[Record]]:
-        """The papers that each paper cites, or that cite it; those of all are read together."""
+        """The cited or citing papers of each paper, read together."""
         works = [(self.citing(case.row) if name == "citations" else self.cited(case.row, case.paper))[:MOST_NESTED] for case in cases]
         inner = wanted.within(name, "paperId", "title")
         flat = iter(self.works([work for listed in works for work in listed], inner))
         return [[next(flat) for _ in listed] for listed in works]
 
     def works(self, works: Sequence[Cited], wanted: Fields) -> list[Record]:
-        """Papers, and works that the index does not have: of these what a reference says."""
+        """Papers, and works outside the index with the facts of their references."""
         rows = sorted({work.row for work in works if work.row is not None})
         known = dict(zip(rows, self.papers(rows, wanted), strict=True))
         return [known[work.row] if work.row is not None else _outside(work.reference, wanted) for work in works]
 
     def cited(self, row: int, paper: Paper) -> list[Cited]:
-        """What a paper, given with all its columns, cites, in its own order."""
+        """The works that a paper cites, in its own order; the paper must have all its columns."""
         values = {"id": paper.id, "doi": paper.doi, **paper.extra}
         found: dict[int | str, Cited] = {}
         for reference in references_of(values, self._reference_columns):
@@ -106,7 +106,7 @@ class Records:
 
     @property
     def is_graphed(self) -> bool:
-        """Whether citations are followed to say of each paper of a list how many it has."""
+        """Whether the citation graph is used to count the citations of each paper in a list."""
         return self.index.snapshot.has_references and len(self.index) <= GRAPHED
 
     def address(self, name: str) -> str:
@@ -114,11 +114,11 @@ class Records:
         return f"{self.base}/paper/{quote(name, safe='/:')}"
 
     def works_by(self, author: Author) -> Rows:
-        """The rows of an author's papers, each work once where several indexes have it."""
+        """The rows of an author's papers, each work once even if several indexes have it."""
         return self.index.snapshot.distinct(author.rows) if len(self.index.names) > 1 else author.rows
 
     def authors(self, authors: Sequence[Author], wanted: Fields) -> list[Record]:
-        """Some authors, in that order; their papers are read together."""
+        """Some authors, in the given order; their papers are read together."""
         authors, papers = [replace(author, rows=self.works_by(author)) for author in authors], dict[int, Record]()
         if "papers" in wanted:
             rows = np.unique(np.concatenate([np.empty(0, np.int64), *(author.rows for author in authors)]))
@@ -142,7 +142,7 @@ class Records:
 
 
 def _outside(reference: Reference | None, wanted: Fields) -> Record:
-    """A work that the index does not have."""
+    """A work outside the index."""
     record: Record = dict.fromkeys(wanted.names)
     record |= {name: [] for name in ("authors", "citations", "references") if name in wanted}
     if reference is None:
@@ -159,7 +159,7 @@ def _outside(reference: Reference | None, wanted: Fields) -> Record:
 
 @dataclass(frozen=True)
 class _Case:
-    """A paper of which a record is made."""
+    """A paper to make a record of."""
 
     records: Records
     row: int
@@ -174,7 +174,7 @@ class _Case:
 
 
 def _reference_count(case: _Case) -> int | None:
-    """What the corpus says, else how many works it is known to cite."""
+    """The number of references in the corpus, else the number of known ones."""
     known = columns.count(case.columns, *columns.REFERENCED)
     if known is not None or not case.records.is_graphed:
         return known
@@ -182,7 +182,7 @@ def _reference_count(case: _Case) -> int | None:
 
 
 def _embedding(case: _Case) -> Record | None:
-    """The paper's vector, if the index has those of the encoder that is asked for."""
+    """The paper's vector, if the index has vectors of the requested encoder."""
     encoder = case.records.index.snapshot.encoder
     asked = case.wanted.names["embedding"] or {"specter_v1"}
     name, model = EMBEDDINGS.get(str((encoder or {}).get("name")), ("", ""))
@@ -193,7 +193,7 @@ def _embedding(case: _Case) -> Record | None:
         return None
     try:
         vector = case.records.index.snapshot.vectors_at(np.array([case.row], np.int64))[0]
-    except InvalidRequest:  # several indexes by different encoders
+    except InvalidRequest:  # several indexes with different encoders
         return None
     return {"model": model, "vector": vector.tolist()}
 
@@ -224,12 +224,12 @@ PAPER: Mapping[str, Callable[[_Case], Any]] = {
     "tldr": lambda case: columns.tldr(case.columns),
     "textAvailability": lambda case: "abstract" if case.paper.abstract else "none",
 }
-"""The fields of a paper but for the papers that it is linked with, and where each comes from."""
+"""The fields of a paper, except its linked papers, and their sources."""
 
 
 @dataclass(frozen=True)
 class _Person:
-    """An author of whom a record is made, with the records of papers by row."""
+    """An author to make a record of, with the records of papers by row."""
 
     records: Records
     author: Author
@@ -254,4 +254,4 @@ AUTHOR: Mapping[str, Callable[[_Person], Any]] = {
     "hIndex": lambda person: citation_counts(person.records.index).h_index(person.author.rows),
     "papers": lambda person: list(person.own_papers()),
 }
-"""The fields of an author, and where each comes from."""
+"""The fields of an author, and their sources."""

@@ -26,10 +26,10 @@ from .ranking import best_match, ranked
 from .records import Records
 
 DEEPEST = 1000
-"""Papers that a search by relevance ranks."""
+"""The most papers of a search by relevance."""
 
 A_WORD: dict[str, Any] = {"pattern": r"\S"}
-"""What a query has, in the description of the API."""
+"""The pattern of a query, in the description of the API."""
 
 router = APIRouter(prefix="/graph/v1", tags=["Semantic Scholar: search"], dependencies=[KNOWN_ALONE])
 
@@ -129,12 +129,12 @@ async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) 
 
 
 def _depth(http: HttpRequest) -> int:
-    """How many papers a search by relevance goes to."""
+    """The number of papers that a search by relevance ranks."""
     return min(DEEPEST, service_of(http).settings.most)
 
 
 def _given(records: Records, ids: str | None) -> Iterator[Rows]:
-    """The rows of the papers that ids with commas between mean, ascending, if there are any. Raises InvalidRequest."""
+    """The ascending rows of the papers with ids separated by commas, if there are any. Raises InvalidRequest."""
     names = [id.strip() for id in (ids or "").split(",") if id.strip()]
     if len(names) > models.MOST_PAPERS:
         raise InvalidRequest(f"`paperIds` has {len(names):,} ids, and {models.MOST_PAPERS} are taken; ask for less at a time")

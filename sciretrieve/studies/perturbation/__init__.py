@@ -1,4 +1,4 @@
-"""Whether a system knows a paper again whose text was changed: textual neighbours (Singh and Singh 2022)."""
+"""Tests whether a system recognises a paper after changes to its text: textual neighbours (Singh and Singh 2022)."""
 
 from .study import Study, robustness
 

@@ -1,6 +1,6 @@
-"""Small changes to a title or an abstract, of which the classes of textual neighbours are made.
+"""Small changes to a title or an abstract, from which the classes of textual neighbours are made.
 
-Each takes the text and the paper's `Draft`, and returns the changed text; where there is nothing to change, the text as it was.
+Each change takes the text and the paper's `Draft`, and returns the changed text, or the same text if nothing can be changed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ DELETED_WORDS = 0.3
 STRETCHED = 0.5
 """The share of blanks that become several."""
 BLANKS = (2, 5)
-"""How many these become: at least, at most."""
+"""The fewest and the most blanks that replace one."""
 
 _PAIRS = [line.split() for line in (files(__package__) / "antonyms.txt").read_text(encoding="utf-8").splitlines()][::-1]
 ANTONYMS = {second: first for first, second in _PAIRS} | {pair[0]: pair[1] for pair in _PAIRS}
-"""Antonyms of the adjectives that abstracts have: a list of our own, since WordNet, which paper 003's authors asked, is a download.
-Both directions of each pair; a word's own pair counts before one in which it is the second, and of several the first."""
+"""Antonyms of the adjectives in abstracts: a list of our own, since WordNet, which the authors of paper 003 used, is a download. Both
+directions of each pair. A word's own pair wins over one in which it is second, and the first of several pairs wins.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Draft:
 
     Attributes:
         title, abstract: its texts.
-        chance: where random choices come from.
+        chance: the source of random numbers.
         top_phrases: the better half of the corpus's noun phrases, see `top_phrases`.
     """
 
@@ -49,7 +50,7 @@ Change: TypeAlias = Callable[[TaggedText, Draft], str]
 
 
 def empty(text: TaggedText, draft: Draft) -> str:
-    """Nothing is left."""
+    """An empty text."""
     return ""
 
 
@@ -65,7 +66,7 @@ def shuffle(text: TaggedText, draft: Draft) -> str:
 
 
 def by_length(*, longest_first: bool) -> Change:
-    """The sentences ordered by how many words they have."""
+    """The sentences by their number of words."""
 
     def change(text: TaggedText, draft: Draft) -> str:
         return " ".join(sorted(text.sentences, key=lambda sentence: len(sentence.split()), reverse=longest_first))
@@ -108,12 +109,12 @@ def delete_phrases(text: TaggedText, draft: Draft) -> str:
 
 
 def delete_top_phrases(text: TaggedText, draft: Draft) -> str:
-    """Without the noun phrases that are in the better half of the corpus's."""
+    """Without the noun phrases in the better half of the corpus's."""
     return _without(text, {place for phrase in text.phrases if text.phrase(phrase) in draft.top_phrases for place in phrase})
 
 
 def keep_nouns(text: TaggedText, draft: Draft) -> str:
-    """The nouns alone; a text without any stays as it is."""
+    """The nouns alone; a text without any is unchanged."""
     return " ".join(_nouns(text)) or text.raw
 
 
@@ -127,7 +128,7 @@ def upper_case(*, nouns: bool) -> Change:
 
 
 def delete_letters_of_nouns(text: TaggedText, draft: Draft) -> str:
-    """Without one letter at random of each noun of more than three, and two of each of more than five."""
+    """Without one random letter of each noun longer than three letters, and two of each noun longer than five."""
 
     def shortened(token: Token) -> Token:
         letters = list(token.text)
@@ -140,7 +141,7 @@ def delete_letters_of_nouns(text: TaggedText, draft: Draft) -> str:
 
 
 def repeat_noun(text: TaggedText, draft: Draft) -> str:
-    """One of its nouns, chosen at random, twice wherever it stands."""
+    """One of its nouns, chosen at random, repeated at each occurrence."""
     nouns = _nouns(text)
     if not nouns:
         return text.raw
@@ -155,7 +156,7 @@ def add_nouns_of_abstract(text: TaggedText, draft: Draft) -> str:
 
 
 def replace_adjectives(text: TaggedText, draft: Draft) -> str:
-    """Adjectives replaced by their antonyms, as far as one is known."""
+    """Adjectives replaced by their antonyms, if known."""
     return joined([replace(token, text=antonym(token.text)) if token.kind == "adjective" else token for token in text.tokens])
 
 
@@ -175,8 +176,9 @@ def stretch_blanks(text: TaggedText, draft: Draft) -> str:
 
 
 def top_phrases(abstracts: Iterable[TaggedText]) -> Set[str]:
-    """The better half of the noun phrases of a corpus: by how often they stand in it, times BM25's inverse document frequency
-    (what "top 50 % NPs" means in the authors' code)."""
+    """The better half of the noun phrases of a corpus, by frequency times BM25's inverse document frequency (the "top 50 % NPs" in the
+    authors' code).
+    """
     frequencies: Counter[str] = Counter()
     papers: Counter[str] = Counter()
     count = 0

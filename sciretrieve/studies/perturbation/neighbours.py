@@ -1,4 +1,4 @@
-"""The 32 classes of textual neighbours in their five categories, as data (Singh and Singh 2022, Tables 1 and 7); a corpus's neighbours."""
+"""The 32 classes of textual neighbours in five categories, as data (Singh and Singh 2022, Tables 1 and 7); and the neighbours of papers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CATEGORIES: dict[Category, str] = {
     "LO-PS": "lossy, partially similar",
     "LO-DS": "lossy, dissimilar",
 }
-"""From the most to the least similar, as §6.3 orders them."""
+"""From the most to the least similar, in the order of §6.3."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourClass:
-    """One way to change a paper.
+    """A way to change a paper.
 
     Attributes:
-        code: the paper's name of it: what happens to title (T), abstract (A), or both.
-        category: how similar the result is meant to be.
-        title, abstract: what is done to each; None if it is kept.
+        code: the authors' name: the change of title (T), abstract (A), or both.
+        category: the intended similarity of the result.
+        title, abstract: the change of each; None for no change.
     """
 
     code: str
@@ -39,7 +39,7 @@ class NeighbourClass:
     abstract: Change | None
 
     def made(self, paper: Paper, draft: Draft) -> Paper | None:
-        """The changed paper; None if the class can do nothing to it, or leaves no word of it."""
+        """The changed paper; None if the class cannot change it, or leaves no word."""
         title = paper.title if self.title is None else self.title(draft.title, draft)
         abstract = paper.abstract if self.abstract is None else self.abstract(draft.abstract, draft)
         is_same = (title, abstract) == (paper.title, paper.abstract)
@@ -83,16 +83,17 @@ CLASSES = (
 
 
 def neighbours(papers: Sequence[Paper], seed: int) -> dict[str, dict[int, Paper]]:
-    """The neighbours of papers, by the class's code and the paper's place. A class that cannot change a paper gives it no neighbour, for
-    example one that deletes numbers from a paper without numbers. Equal papers and seeds give equal neighbours. Raises MissingExtra
-    without TextBlob."""
+    """The neighbours of papers, by the class's code and the paper's place. A class that cannot change a paper gives no neighbour; for
+    example, one that deletes numbers from a paper without numbers. Equal papers and seeds give equal neighbours. Raises MissingExtra
+    without TextBlob.
+    """
     top_phrases = changes.top_phrases(TaggedText(paper.abstract) for paper in papers)
     made: dict[str, dict[int, Paper]] = {cls.code: {} for cls in CLASSES}
     for place, paper in enumerate(papers):
         title, abstract = TaggedText(paper.title), TaggedText(paper.abstract)
         plain_paper = replace(paper, title=title.raw, abstract=abstract.raw)
         for cls in CLASSES:
-            chance = random.Random(f"{seed} {cls.code} {paper.id}")  # of nothing else, so that no other paper or class makes a difference
+            chance = random.Random(f"{seed} {cls.code} {paper.id}")  # so that other papers and classes make no difference
             if (neighbour := cls.made(plain_paper, Draft(title, abstract, chance, top_phrases))) is not None:
                 made[cls.code][place] = neighbour
     return made

@@ -1,5 +1,6 @@
-"""The plots of a study: what each class finds, similarities of different papers and of one paper's texts, and the vectors in a plane, by
-t-SNE."""
+"""The plots of a study: the results of each class, similarities between papers and between one paper's texts, and a t-SNE map of the
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ from .similarities import check_neighbour_map, neighbour_map
 from .study import PAPERS, TITLES, Study
 
 MAPPED = 2_000
-"""Papers that t-SNE puts into a plane at most, for it takes long; of more a random sample."""
+"""The most papers of the t-SNE map, which is slow; a random sample if there are more."""
 
 
 def check_plots(folder: Path) -> None:
-    """Find what would keep plots from being drawn into a folder, before a study. Raises as `files.figures.check_plot`, for t-SNE, too."""
+    """Check that plots can be drawn into a folder, before a study. Raises as `files.figures.check_plot`, for t-SNE, too."""
     check_plot(folder / "classes.svg")
     check_neighbour_map()
 
 
 def plots(study: Study, folder: Path) -> dict[str, str]:
-    """Draw a study's plots as .svg files in a folder that exists. Returns their names by what they show. Raises as `files.figures.draw`."""
+    """Draw a study's plots as .svg files in an existing folder. Returns their names by plot. Raises as `files.figures.draw`."""
     figures = {"classes": _classes}
     if study.space is not None:
         figures |= {"similarities": _similarities, "between": _between, "map": _map}
@@ -36,7 +37,7 @@ def plots(study: Study, folder: Path) -> dict[str, str]:
 
 
 def _classes(study: Study) -> Any:
-    """A heat map: each class's NN1_Ret and AOP-10, by the way to search."""
+    """A heat map: each class's NN1_Ret and AOP-10, by search mode."""
     results = [result for category in CATEGORIES for result in study.classes if result.category == category]
     figure, axes = _figure(9, 0.26 * len(results) + 1.5)
     columns = [(mode, field) for field in ("nn1", "aop10") for mode in study.modes]
@@ -80,7 +81,7 @@ def _similarities(study: Study) -> Any:
 
 
 def _between(study: Study) -> Any:
-    """A heat map of the mean cosine of the same paper's texts in each two sets."""
+    """A heat map of the mean cosine between the same paper's texts in each two sets."""
     assert study.space is not None
     count = len(study.sets)
     figure, axes = _figure(0.27 * count + 3, 0.27 * count + 2)
@@ -92,7 +93,7 @@ def _between(study: Study) -> Any:
 
 
 def _map(study: Study) -> Any:
-    """Papers and titles by t-SNE, of both together."""
+    """A joint t-SNE map of papers and titles."""
     assert study.space is not None
     chosen = np.arange(study.papers)
     if study.papers > MAPPED:

@@ -15,7 +15,7 @@ PAPER = "Singh and Singh 2022"
 
 
 def markdown(study: Study, plots: Mapping[str, str]) -> str:
-    """The page. `plots` has the files to show, relative to the page: "classes", "similarities", "between", "map"."""
+    """The page. `plots` has the paths of the plots, relative to the page: "classes", "similarities", "between", "map"."""
     parts = [
         _head(study),
         _tasks(study),

@@ -12,23 +12,23 @@ from ...base.extras import need
 from ...base.types import Rows, Scores, Vectors
 
 BLOCK = 512
-"""Vectors that are compared with all others at once."""
+"""The number of vectors to compare with all others at once."""
 ROGUE = 3
-"""Dimensions that are left out to see what similarities owe to them (Timkey and van Schijndel 2021, §3.2)."""
+"""The number of dimensions to leave out for their share in similarities (Timkey and van Schijndel 2021, §3.2)."""
 PAIRS = 20_000
-"""Pairs of vectors that this is measured on."""
+"""The number of pairs of vectors for this measurement."""
 PERPLEXITY = 30
-"""About how many neighbours of a vector t-SNE keeps near."""
+"""About the number of neighbours that t-SNE keeps near a vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """How well queries find the one paper that each is made of.
+    """How well queries find their one paper.
 
     Attributes:
-        queries: how many there are.
-        mrr: mean reciprocal rank, from 0 to 1; a paper that is not answered counts 0.
-        t100: T100, the share of queries that have it among the first 100.
+        queries: the number of queries.
+        mrr: mean reciprocal rank, from 0 to 1; an unanswered paper counts 0.
+        t100: T100, the share of queries with their paper among the first 100.
     """
 
     queries: int
@@ -37,7 +37,7 @@ class Retrieval:
 
     @classmethod
     def of(cls, ranks: Rows) -> Retrieval:
-        """From the rank of each query's paper, from 1; 0 for one that is not answered."""
+        """Computed from the rank of each query's paper, from 1; 0 if it is not answered."""
         reciprocals = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
         return cls(len(ranks), float(reciprocals.mean()), float(((ranks > 0) & (ranks <= 100)).mean()))
 
@@ -55,13 +55,13 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class Anisotropy:
-    """How unevenly vectors point in all directions, and what single dimensions have to do with it (Timkey and van Schijndel 2021, §3).
+    """How unevenly vectors point in all directions, and the share of single dimensions in it (Timkey and van Schijndel 2021, §3).
 
     Attributes:
-        mean_cosine: of all pairs of different vectors; 0 where directions are even.
+        mean_cosine: of all pairs of different vectors; 0 for even directions.
         dimensions: the three that contribute most to it, with their share of it. Even shares would be one part in `dim` each.
-        without: the correlation (Pearson's r) of the pairs' cosines with and without these dimensions; a low one means that the
-            similarities are theirs.
+        without: the correlation (Pearson's r) of the pairs' cosines with and without these dimensions; a low one means that these
+            dimensions make the similarities.
         without_mean_cosine: the mean cosine without them.
     """
 
@@ -77,14 +77,14 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def standardised(vectors: Vectors, like: Vectors) -> Vectors:
-    """Each dimension less its mean, over its standard deviation, both of the vectors `like` (Timkey and van Schijndel 2021, §5)."""
+    """Each dimension minus its mean, over its standard deviation, both of the vectors `like` (Timkey and van Schijndel 2021, §5)."""
     return np.asarray((vectors - like.mean(axis=0)) / np.maximum(like.std(axis=0), 1e-12), np.float32)
 
 
 def own_ranks(queries: Vectors, candidates: Vectors, own: Rows, left_out: Rows | None = None) -> Rows:
-    """The rank by cosine of each query's own candidate, from 1; of equal candidates, the first comes first.
+    """The rank by cosine of each query's own candidate, from 1; among equal candidates, the first comes first.
 
-    `left_out` has a candidate a query that is none of its candidates. Shapes (q, dim), (n, dim), (q,), (q,).
+    `left_out` names for each query a row that is not a candidate. Shapes (q, dim), (n, dim), (q,), (q,).
     """
     candidates, ranks = unit(candidates), np.empty(len(queries), np.int64)
     for start, cosines in _blocks(unit(queries), candidates):
@@ -99,7 +99,7 @@ def own_ranks(queries: Vectors, candidates: Vectors, own: Rows, left_out: Rows |
 
 
 def overlap(first: Rows, second: Rows) -> float:
-    """The mean share of a query's k answers that are in both rankings; (q, k) each, -1 where there was no answer."""
+    """The mean share of a query's k answers that are in both rankings; (q, k) each, -1 for a missing answer."""
     shares = [len({*one} & {*other} - {-1}) / first.shape[1] for one, other in zip(first.tolist(), second.tolist(), strict=True)]
     return float(np.mean(shares))
 
@@ -107,7 +107,7 @@ def overlap(first: Rows, second: Rows) -> float:
 def similarities(vectors: Vectors) -> Similarities:
     """See `Similarities`. At least two vectors, (n, dim)."""
     vectors = unit(vectors)
-    # of each pair once: what is above the diagonal of the square matrix that the blocks are of
+    # each pair once: the part of the blocks above the diagonal of the square matrix
     above = (block[np.arange(len(vectors)) > np.arange(start, start + len(block))[:, None]] for start, block in _blocks(vectors, vectors))
     cosines = np.concatenate(list(above)).astype(np.float64)
     mean = cosines.mean()
@@ -115,7 +115,7 @@ def similarities(vectors: Vectors) -> Similarities:
 
 
 def mean_cosine(first: Vectors, second: Vectors) -> float:
-    """Of each vector and the one in the same row of the other; (n, dim) each."""
+    """The mean cosine of vectors in the same rows; (n, dim) each."""
     return float(np.einsum("ij,ij->i", unit(first), unit(second), dtype=np.float64).mean())
 
 
@@ -140,15 +140,15 @@ def anisotropy(vectors: Vectors, seed: int = 0) -> Anisotropy:
 
 
 def check_neighbour_map() -> None:
-    """Raises MissingExtra where scikit-learn is not installed, whose t-SNE `neighbour_map` is."""
+    """Raise MissingExtra if scikit-learn, which has the t-SNE of `neighbour_map`, is not installed."""
     need("sklearn", "a plot by t-SNE")
 
 
 def neighbour_map(vectors: Vectors, seed: int = 0) -> Scores:
-    """The vectors in a plane by t-SNE (van der Maaten and Hinton 2008), which keeps near what is near, and distances else not; (n, 2).
+    """The vectors in a plane by t-SNE (van der Maaten and Hinton 2008), which keeps near vectors near, but not distances; (n, 2).
 
-    It starts from the two principal components; perplexity is 30, or less of fewer than 91 vectors. Singh and Singh (2022), whose Figures 2
-    and 8 are such plots, do not give theirs. At least four vectors, (n, dim).
+    It starts from the two principal components; perplexity is 30, or less for fewer than 91 vectors. Singh and Singh (2022), whose Figures
+    2 and 8 are such plots, do not give theirs. At least four vectors, (n, dim).
     """
     from sklearn.manifold import TSNE
 

@@ -1,14 +1,14 @@
 """The study: alternative-self retrieval by titles and by textual neighbours, and the vectors (Singh and Singh 2022, §5, §6, App. D.1).
 
-Where that paper leaves something open, this is what is done here:
+Where that paper is not explicit, we do this:
 
-- Table 9 does not say by whose statistics vectors are standardised, and the authors' code does not have it. So all three are measured:
-  those of the candidates, those of titles and of papers each by themselves, and those of both together.
+- Table 9 does not say whose statistics standardise the vectors, nor does the authors' code. So we measure all three: those of the
+candidates, those of titles and of papers each by themselves, and those of both together.
 - AOP counts the query itself, which is one of the candidates (§6.3 leaves it in, where §5 leaves a title out).
 - A category's figure is the mean of its classes' figures.
 
-Each set of texts that is searched is an index in a temporary folder, so that all ways to search answer as they do for users. Every text is
-encoded once, all into one file, of which each set takes its vectors; so hybrid search is without late interaction here.
+Each searched set of texts is an index in a temporary folder, so that all modes answer as they do for users. Every text is encoded once into
+one file, from which each set takes its vectors; so hybrid search is without late interaction here.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .similarities import Anisotropy, Retrieval, Similarities, anisotropy, mean_
 from .tagged_texts import check_tagger
 
 LIMIT = 500
-"""Papers that are studied; §5 has 1,000 queries, and candidates of some 5,000 to 35,000 papers."""
+"""The number of papers to study; §5 has 1,000 queries, and candidates of some 5,000 to 35,000 papers."""
 FEWEST = 20
-"""Papers that are enough to count 20 nearest neighbours of."""
+"""The fewest papers, since 20 nearest neighbours are counted."""
 OVERLAP_QUERIES = 2000
-"""Queries of each class for AOP, at most (§6.3)."""
+"""The most queries of each class for AOP (§6.3)."""
 PAPERS, TITLES = "T+A", "T"
 OPTIMAL: Mapping[Category, tuple[float, float]] = {
     "LL-HS": (0.75, 1.0),
@@ -54,16 +54,17 @@ OPTIMAL: Mapping[Category, tuple[float, float]] = {
     "LO-PS": (0.50, 0.70),
     "LO-DS": (0.0, 0.20),
 }
-"""Between which AOP-20 a category is represented optimally (Table 5)."""
+"""The bounds of AOP-20 within which a category is represented optimally (Table 5)."""
 MODES: tuple[Mode, ...] = ("dense", "bm25", "hybrid")
 Texts = Sequence[Paper]
-"""Texts that are asked or answered with; their ids tell all texts of a study apart."""
+"""Queries or candidates; their ids distinguish all texts of a study."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourShares:
-    """What a class's neighbours find, as shares from 0 to 1: the paper that they are made of as the first of all papers (`nn1`) or among
-    the first ten (`nn10`), and as much of its own 10 and 20 nearest texts (`aop10`, `aop20`)."""
+    """The success of a class's neighbours, as shares from 0 to 1: their paper as the first of all papers (`nn1`) or among the first ten
+    (`nn10`), and the share of its own 10 and 20 nearest texts (`aop10`, `aop20`).
+    """
 
     nn1: float
     nn10: float
@@ -73,12 +74,12 @@ class NeighbourShares:
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """What was measured of one class of neighbours.
+    """The results of one class of neighbours.
 
     Attributes:
         code, category: the class.
-        papers: how many papers have a neighbour in it.
-        found: what these find, by mode.
+        papers: the number of papers with a neighbour in it.
+        found: the success of these neighbours, by mode.
         similarities: of the neighbours of different papers; None without vectors, or for fewer than two.
         to_original: the mean cosine of a neighbour and its paper; None without vectors.
     """
@@ -93,14 +94,14 @@ class ClassResult:
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """What was measured of the vectors.
+    """The results on the vectors.
 
     Attributes:
         dim: their dimension.
         anisotropy: of papers (T+A), titles (T), and papers standardised.
         similarities: of different papers (T+A), and of different titles (T).
-        standardised: Tasks I and II by vectors that are standardised, by form and task.
-        between: the mean cosine of the same paper's texts in each two sets: T+A, T, and the classes; (sets, sets). NaN where no paper has
+        standardised: Tasks I and II by standardised vectors, by form and task.
+        between: the mean cosine between the same paper's texts in each two sets: T+A, T, and the classes; (sets, sets). NaN if no paper has
             both.
         vectors: of papers, then titles, (2 n, dim).
     """
@@ -115,15 +116,15 @@ class VectorSpace:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What `robustness` measured.
+    """The result of `robustness`.
 
     Attributes:
         source: the corpus or the index.
         encoder: its name; None without one.
-        papers: how many were studied, all with title and abstract, of `available` ones.
-        seed: what random choices came from.
+        papers: the number of studied papers, all with title and abstract, of `available` ones.
+        seed: the random seed.
         tasks: Tasks I and II, by mode and task.
-        classes: the classes of which there is any neighbour.
+        classes: the classes with neighbours.
         space: None without an encoder.
     """
 
@@ -138,7 +139,7 @@ class Study:
 
     @property
     def modes(self) -> list[Mode]:
-        """The ways in which was searched."""
+        """The search modes."""
         return list(self.tasks)
 
     def category(self, category: Category, mode: Mode) -> NeighbourShares | None:
@@ -153,7 +154,7 @@ class Study:
         return None if found is None else low < found.aop20 <= high if high == 1 else low <= found.aop20 < high
 
     def as_json(self) -> dict[str, Any]:
-        """All figures as plain values; `between` without an encoder, and where no paper has both texts, is null."""
+        """All figures as plain values; `between` is null without an encoder, and where no paper has both texts."""
         results = asdict(replace(self, space=None)) | {"schema": 1}
         results["categories"] = {
             category: {
@@ -192,24 +193,24 @@ def robustness(
     device: Device = "auto",
     progress: Progress | bool = True,
 ) -> Study:
-    """Study whether dense, BM25 and hybrid search know a paper again by its title, and by 32 kinds of changes to its text.
+    """Study whether dense, BM25 and hybrid search recognise a paper by its title, and after 32 kinds of changes to its text.
 
-    Nothing is kept; each way to search answers from indexes in a temporary folder.
+    Nothing is kept; each mode searches indexes in a temporary folder.
 
     Args:
-        source: a corpus, or an open index: then its papers, its encoder, and its settings of BM25 and hybrid search are used.
-        encoder: what encodes a corpus's papers; of an index, its own is.
-        adapter: the encoder's adapter, expert or instruction that reads papers.
-        pooling, template: how the encoder makes vectors, and what it reads of a paper, see `load_encoder`.
-        limit: how many papers are studied, at most, drawn from all that have a title and an abstract.
-        seed: of all random choices: equal seeds give equal texts.
+        source: a corpus; or an open index, whose papers, encoder, and settings of BM25 and hybrid search are used.
+        encoder: the encoder of a corpus's papers; an index has its own.
+        adapter: the encoder's adapter, expert or instruction for papers.
+        pooling, template: the encoder's pooling and its text of a paper, see `load_encoder`.
+        limit: the most papers to study, drawn from all with a title and an abstract.
+        seed: the random seed: equal seeds give equal texts.
         precision, device: as in `BuildSettings`, for the encoder of a corpus.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
 
     Raises:
         InvalidRequest: too few papers have a title and an abstract, or the encoder reads no texts.
         NotFound: as `open_corpus` and `load_encoder`.
-        MissingExtra: TextBlob is not installed, whose tagger finds parts of speech.
+        MissingExtra: TextBlob, whose tagger finds parts of speech, is not installed.
     """
     check_tagger()
     if limit < FEWEST:
@@ -238,7 +239,7 @@ def robustness(
 
 
 def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper], int]:
-    """A random sample of the papers with title and abstract, in their order, and how many there are (Vitter 1985, algorithm R)."""
+    """A random sample of the papers with title and abstract, in order, and the number of all (Vitter 1985, algorithm R)."""
     chance = random.Random(seed)
     sample: list[tuple[int, Paper]] = []
     count = 0
@@ -254,7 +255,7 @@ def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper],
 
 
 def labelled(label: str, papers: Mapping[int, Paper]) -> list[Paper]:
-    """Papers under ids that name the text used, with their places among the studied papers; places order ties."""
+    """Papers under ids with a label and their places among the studied papers; places order ties."""
     return [replace(paper, id=f"{label} {place:09d}") for place, paper in papers.items()]
 
 
@@ -281,7 +282,7 @@ class TextVectors:
 
 
 class _Work:
-    """What the parts of a study share: all texts, their vectors, and what makes candidate sets of them."""
+    """The shared state of a study: all texts, their vectors, and candidate sets of them."""
 
     def __init__(
         self,
@@ -306,14 +307,14 @@ class _Work:
         progress.start(len(self.neighbours) + 2, unit="sets of texts")
 
     def index(self, texts: Texts) -> Index:
-        """An index of these texts, in their order."""
+        """An index of these texts, in the given order."""
         digest = hashlib.sha256("\n".join(text.id for text in texts).encode()).hexdigest()
         encoder = f"vectors:{self.vectors.path}" if self.vectors is not None else None
         settings = replace(self.settings, encoder=encoder, dense="none" if encoder is None else "flat")
         return build(PaperCorpus.of("texts", digest, lambda: iter(texts)), self.folder / digest[:16], settings, progress=False)
 
     def answers(self, index: Index, queries: Texts, k: int, mode: Mode) -> Rows:
-        """The rows of the first k texts for each query, (queries, k), best first; -1 where a search has no more answers."""
+        """The rows of the first k texts for each query, (queries, k), best first; -1 for missing answers."""
         rows = np.full((len(queries), k), -1, np.int64)
         asked = [Query(text.id, paper=text) for text in queries]
         for place, ranking in enumerate(index.search(asked, k, self.options, mode=mode, group=False)):
@@ -335,7 +336,7 @@ class _Work:
         return results
 
     def classes(self) -> list[ClassResult]:
-        """What the neighbours of each class find (§6.2, §6.3), and how similar they are (§6.1)."""
+        """The success of the neighbours of each class (§6.2, §6.3), and their similarity (§6.1)."""
         papers = self.index(self.papers)
         results = []
         for cls in CLASSES:
@@ -401,7 +402,7 @@ def _ranks(answers: Rows) -> Rows:
 
 
 def _standardised_tasks(papers: Vectors, titles: Vectors) -> dict[str, dict[str, Retrieval]]:
-    """Tasks I and II by the cosines of vectors as they are, and standardised by the means and deviations of others; by form and task."""
+    """Tasks I and II by cosines of unchanged vectors, and of vectors standardised by the statistics of others; by form and task."""
     results: dict[str, dict[str, Retrieval]] = {}
     own, both = np.arange(len(papers)), np.concatenate([papers, titles])
     for task, candidates, left_out in (("Task I", papers, None), ("Task II", both, own + len(papers))):

@@ -1,4 +1,4 @@
-"""Texts taken apart: sentences, words with their part of speech, noun phrases.
+"""Splits texts into sentences, words with their part of speech, and noun phrases.
 
 The part of speech comes from TextBlob's tagger, which needs no download: a lexicon, and Brill's rules of form and context.
 """
@@ -18,10 +18,10 @@ Kind: TypeAlias = Literal["noun", "adjective", "verb", "adverb", "pronoun", "det
 TOKEN = re.compile(r"(\s*)((?:e\.g|i\.e)\.|\d+(?:[.,]\d+)*(?!\w)|\w+(?:[-'’]\w+)*|\S)")
 SENTENCE_END = re.compile(r"(?<=[.!?])[)\]\"'”’]*\s+(?=[^\sa-z])")
 ABBREVIATION = re.compile(r"(e\.g|i\.e|al|figs?|eqs?|vs|cf|no|refs?|secs?|dr|prof|resp|approx|ca|st|mrs?|spp?|[A-Za-z])\.", re.IGNORECASE)
-"""What ends in a full stop without ending a sentence: abbreviations of papers, and initials."""
+"""Words with a full stop that do not end a sentence: abbreviations in papers, and initials."""
 PUNCTUATION = frozenset(".,:;()")
 SUBJECTS = frozenset({"we", "they", "i", "you"})
-"""What the tagger's lexicon takes for a noun after one of these is a verb: "we show", "we study"."""
+"""After one of these, a noun of the tagger's lexicon is a verb: "we show", "we study"."""
 KINDS: Mapping[Kind, tuple[str, ...]] = {
     "noun": ("NN",),
     "adjective": ("JJ",),
@@ -31,7 +31,9 @@ KINDS: Mapping[Kind, tuple[str, ...]] = {
     "determiner": ("DT", "PDT", "WDT", "EX"),
     "number": ("CD",),
 }
-"""Kinds of words, and what their tags of the Penn Treebank begin with, by the universal tag set (Petrov, Das and McDonald, LREC 2012)."""
+"""Kinds of words, with the beginnings of their tags of the Penn Treebank, by the universal tag set (Petrov, Das and McDonald, LREC
+2012).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Token:
 
 
 class TaggedText:
-    """A title or an abstract; it is taken apart when that is needed."""
+    """A title or an abstract; it is split when first needed."""
 
     def __init__(self, raw: str) -> None:
         self.raw = raw.strip()
@@ -79,8 +81,9 @@ class TaggedText:
 
     @cached_property
     def phrases(self) -> list[range]:
-        """Where its noun phrases stand among its tokens: the longest runs of adjectives and nouns that end with a noun, of two words at
-        least."""
+        """The places of its noun phrases among its tokens: the longest runs of adjectives and nouns that end with a noun, of at least two
+        words.
+        """
         phrases, start = [], 0
         for place, token in enumerate([*self.tokens, Token("", "", "other")]):
             if token.kind in ("noun", "adjective"):
@@ -94,7 +97,7 @@ class TaggedText:
         return phrases
 
     def phrase(self, places: range) -> str:
-        """A phrase as one text, in small letters."""
+        """A phrase as one text, in lower case."""
         return " ".join(self.tokens[place].text.lower() for place in places)
 
 
@@ -104,7 +107,7 @@ def joined(tokens: Sequence[Token]) -> str:
 
 
 def check_tagger() -> None:
-    """Raise MissingExtra if there is nothing that finds parts of speech."""
+    """Raise MissingExtra without a tagger."""
     _tagger()
 
 
@@ -112,7 +115,7 @@ def _kinds(words: Sequence[str]) -> list[Kind]:
     """The kind of each word of a sentence."""
     if not words:
         return []
-    # capitals of titles and of first words hide what the lexicon knows; marks that mean something to the tagger's own format become commas
+    # the lexicon lacks capitals of titles and of first words; marks of the tagger's own format become commas
     plain_words = [_plain(word) for word in words]
     tags = [tag for _, tag in _tagger().tag(" ".join(plain_words), tokenize=False)]
     kinds: list[Kind] = [next((kind for kind, starts in KINDS.items() if tag.startswith(starts)), "other") for tag in tags]
