@@ -204,7 +204,7 @@ def _checked(known: Setting, value: object, place: str) -> Value:
     paths = [Path(os.path.expanduser(str(text))) for text in texts]  # noqa: PTH111 (Path.expanduser fails for unknown users)
     if kind in ("folder", "folders") or (kind == "index" and any(mark in str(value) for mark in {os.sep, os.altsep or os.sep})):
         if not place.startswith("$") and (relative := next((path for path in paths if not path.is_absolute()), None)):
-            raise InvalidRequest(f"{at}{known.key} is the same wherever you are: write all of the path of {relative}, from / or ~")
+            raise InvalidRequest(f"{at}{known.key} must not depend on the current folder: write the whole path of {relative}, from / or ~")
         return tuple(map(str, paths)) if kind == "folders" else str(paths[0])
     return str(value)
 

@@ -99,7 +99,7 @@ def shown(progress: Progress | bool) -> Iterator[Progress]:
     """
     if not isinstance(progress, bool):
         if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):
-            raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} has not")
+            raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} lacks them")
         yield ToldListener(progress)
     elif progress and _is_watched():
         bar = ProgressBar()

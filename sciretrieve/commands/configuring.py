@@ -111,7 +111,7 @@ def _write(text: str) -> None:
 
     file = config_file().resolve()  # the target of a link, which dotfiles often are
     if file.exists() and not file.is_file():
-        raise InvalidRequest(f"{file} is no file that can be written")
+        raise InvalidRequest(f"{file} is not a writable file")
     make_folder(file.parent)
     write_whole(file, text.encode())
 

@@ -251,7 +251,7 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InvalidRequest(f"{path} is no text in UTF-8; save it as one") from error
+        raise InvalidRequest(f"{path} is not UTF-8 text; save it as such") from error
 
 
 def _take_over(session: Screening, path: Path, console: Console) -> None:
@@ -260,7 +260,7 @@ def _take_over(session: Screening, path: Path, console: Console) -> None:
     console.note(f"{counted(taken.decisions, 'decision')} taken over from {path}")
     if taken.unmatched:
         names = ", ".join(taken.unmatched[:NAMED]) + ", …" * (len(taken.unmatched) > NAMED)
-        console.note(f"{counted(len(taken.unmatched), 'record')} of no paper that is to be screened here, or of several: {names}")
+        console.note(f"{counted(len(taken.unmatched), 'record')} without a paper to screen here, or with several: {names}")
 
 
 def _print(session: Screening, ids: Sequence[str], format: str) -> None:

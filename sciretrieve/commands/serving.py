@@ -39,7 +39,7 @@ def serve(
 
     console = Console()
     if host not in LOCAL and token_file is None:
-        console.note(f"whoever reaches {host}, port {port}, may search these indexes; --token-file asks for a token")
+        console.note(f"anyone who reaches {host}, port {port}, can search these indexes; --token-file requires a token")
     from ..storage.finding import several
 
     paths = several(index) if index else [chosen_index(None)]

@@ -111,7 +111,7 @@ def pairs(given: Sequence[str] | None, known: Mapping[str, FineSetting], options
         for pair in re.split(rf",\s*(?=(?:{'|'.join(known)})\s*=)", text):
             name, is_pair, value = (part.strip() for part in pair.partition("="))
             if not is_pair:
-                raise InvalidRequest(f"{pair!r} is no setting; write NAME=VALUE, with a NAME of {', '.join(known)}")
+                raise InvalidRequest(f"{pair!r} is not a setting; write NAME=VALUE, with a NAME of {', '.join(known)}")
             if (word := name.replace("_", "-")) in options:
                 raise InvalidRequest(f"{name} is an option: write {_dashed(word)}, not --set")
             name = name.replace("-", "_")

@@ -70,7 +70,7 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     name = request.encoder
     if name.startswith((PREFIX, FAISS_PREFIX)):
         if replace(request, bare_titles=False) != EncoderRequest(name):
-            raise InvalidRequest(f"{name} has vectors that were made elsewhere, so nothing reads texts; leave out adapters and the like")
+            raise InvalidRequest(f"{name} has vectors from elsewhere and reads no texts; leave out adapters and the like")
         kind, prefix = (StoredVectors, PREFIX) if name.startswith(PREFIX) else (FaissVectors, FAISS_PREFIX)
         return kind(Path(name.removeprefix(prefix)).expanduser())
     if ensemble := members_of(name):
@@ -79,7 +79,7 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     spec = resolve(request)
     if spec.pairing:
         raise InvalidRequest(
-            f"{name} compares papers sentence by sentence and has no single vector of one, so it only reranks: "
+            f"{name} has a vector for each sentence and none for a paper, so it only reranks: "
             f"`search --rerank {name}`, or `open_reranker({name!r})` in Python"
         )
     return TextEncoder(spec, request, precision, device)

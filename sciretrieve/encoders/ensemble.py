@@ -140,7 +140,7 @@ def members_of(name: str) -> tuple[Join, tuple[str, ...]] | None:
         return None
     names = tuple(name.removeprefix(f"{join}:").split(SEPARATOR))
     if len(names) < 2 or not all(names):
-        raise InvalidRequest(f"{name} is no ensemble; join two encoders or more, as in {join}:specter2+scincl")
+        raise InvalidRequest(f"{name} is not an ensemble; join two or more encoders, as in {join}:specter2+scincl")
     if stored := next((member for member in names if member.startswith((PREFIX, FAISS_PREFIX))), None):
         raise InvalidRequest(f"{stored} reads no texts, so it cannot be a member of {name}; join such vectors before you index them")
     return join, names

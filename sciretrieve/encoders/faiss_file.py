@@ -42,7 +42,7 @@ class FaissVectors(StoredVectors):
     def _given(self) -> GivenIndex:
         given = read_given(self.path)
         if not given.is_exact:
-            LOG.warning("%s is an %s, which gives back its vectors only approximately", self.path, given.kind)
+            LOG.warning("%s is an %s, which returns its vectors only approximately", self.path, given.kind)
         return given
 
     @once

@@ -34,7 +34,7 @@ def late_by_default(encoder: Encoder) -> bool:
 def late(encoder: Encoder) -> TextEncoder:
     """The encoder, with token vectors. Raises InvalidRequest if it has none."""
     if not isinstance(encoder, TextEncoder):
-        raise InvalidRequest(f"late interaction takes a model that reads texts, and {encoder.name} is none; leave out `late`")
+        raise InvalidRequest(f"late interaction needs a model that reads texts, and {encoder.name} does not; leave out `late`")
     return encoder.with_tokens()
 
 

@@ -49,7 +49,7 @@ class AdoptedEncoder(Encoder):
         identity = getattr(self._own, "identity", None)
         if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
             raise InvalidRequest(
-                f"the `identity` of {type(self._own).__name__} is to be one line that names the model and its version, not {identity!r}"
+                f"the `identity` of {type(self._own).__name__} must be one line with the model and its version, not {identity!r}"
             )
         return identity
 
@@ -58,9 +58,7 @@ class AdoptedEncoder(Encoder):
         """The vectors' dimension."""
         dim = getattr(self._own, "dim", None)
         if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
-            raise InvalidRequest(
-                f"the `dim` of {type(self._own).__name__}, how many numbers a vector has, is to be at least 1, not {dim!r}"
-            )
+            raise InvalidRequest(f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {dim!r}")
         return int(dim)
 
     @property
@@ -101,7 +99,7 @@ class AdoptedEncoder(Encoder):
             vectors = floats_of(given, np.float32)
         except TypeError as error:
             raise InvalidRequest(
-                f"what `{method}` of the encoder {self.name} gave is no array of ({count}, {self.dim}) numbers: {error}"
+                f"`{method}` of the encoder {self.name} did not return an array of ({count}, {self.dim}) numbers: {error}"
             ) from error
         if vectors.shape != (count, self.dim):
             raise InvalidRequest(
@@ -142,7 +140,7 @@ class HeldVectors(StoredVectors):
     @once
     def _table(self) -> Table:
         if not self._given:
-            raise InvalidRequest("there is no vector among those that were given; they are {id: vector}, one for each paper")
+            raise InvalidRequest("no vectors are given; give {id: vector}, one for each paper")
         dim = np.size(next(iter(self._given.values())))
         matrix = np.empty((len(self._given), dim), np.float32)
         for row, (id, values) in enumerate(self._given.items()):
@@ -151,7 +149,7 @@ class HeldVectors(StoredVectors):
             try:
                 vector = floats_of(values, np.float32)
             except TypeError as error:
-                raise InvalidRequest(f"the vector of {id!r} is no list of numbers") from error
+                raise InvalidRequest(f"the vector of {id!r} is not a list of numbers") from error
             if vector.ndim != 1 or not dim or len(vector) != dim:
                 raise InvalidRequest(f"the vector of {id!r} has the shape {vector.shape}, and the first one {dim} numbers")
             matrix[row] = vector

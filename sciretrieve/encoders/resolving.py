@@ -51,7 +51,7 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
             spec = _with_adapter(spec, option, name)
     if request.pooling is not None:
         if spec.layout not in ("adapters", "oagbert", "packed", "transformers") or spec.codes:
-            raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which `pooling` cannot change; leave it out")
+            raise InvalidRequest(f"{spec.name} has its own pooling, which `pooling` cannot change; leave it out")
         spec = replace(spec, pooling=request.pooling)
     for option, template, fields in (
         ("adapter", request.template, {"title", "abstract"}),

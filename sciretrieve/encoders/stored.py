@@ -44,7 +44,7 @@ class StoredVectors(Encoder):
     def __init__(self, path: Path) -> None:
         """Raises NotFound if there is no file."""
         if not path.is_file():
-            raise NotFound(f"there are no vectors at {path}; name the file that has them after {self.prefix}")
+            raise NotFound(f"there are no vectors at {path}; name their file after {self.prefix}")
         self.path = path
 
     @property

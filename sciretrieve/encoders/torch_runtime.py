@@ -48,7 +48,7 @@ def check_device(device: Device) -> None:
         import torch
 
         build = "" if torch.version.cuda else " (this torch is a build without CUDA; install one with it)"
-        raise InvalidRequest(f"there is no CUDA device that torch can use{build}; leave out `device`, or use `device='cpu'`")
+        raise InvalidRequest(f"torch finds no CUDA device{build}; leave out `device`, or use `device='cpu'`")
 
 
 def cuda_devices() -> list[str]:

@@ -62,7 +62,7 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
     path = folder / ENCODER
     try:
         if facts["schema"] != SCHEMA:
-            raise CorruptData(f"{path} is of form {facts['schema']!r}, which is not known here; use a newer version of sciretrieve")
+            raise CorruptData(f"{path} has the unknown form {facts['schema']!r}; use a newer version of sciretrieve")
         tasks, codes = tuple(map(str, facts["adapters"])), tuple(map(str, facts["codes"]))
         pooling, metric = facts["pooling"], facts["metric"]
         kinds = dict(facts.get("kinds", {}))

@@ -96,13 +96,13 @@ class Pool(AppendedFile):
         for query in queries:
             text = query.words
             if self._texts.get(query.id, text) != text:
-                raise InvalidRequest(f"query {query.id!r} has another text in {self.path}; a pool is of one set of queries")
+                raise InvalidRequest(f"query {query.id!r} has another text in {self.path}; a pool has one set of queries")
             first = [id for run in runs.values() for id in trec_order(run.get(query.id, {}))[:depth]]
             known = self._papers.get(query.id, {})
             if new := [id for id in dict.fromkeys(first) if id not in known]:
                 papers[query.id], texts[query.id] = sorted(new, key=lambda id: _blind(query.id, id)), text
         if not papers and not any(query.id in self._papers for query in queries):
-            raise InvalidRequest("the runs answer none of the queries; are they of one collection?")
+            raise InvalidRequest("the runs answer none of the queries; do they belong to one collection?")
         if papers:
             start = [] if self.rows else [{"pool": FORMAT}]
             # one line for all, so that a crash keeps all or nothing
@@ -240,9 +240,7 @@ class Pool(AppendedFile):
             case {"query": str(query), "id": str(id), "grade": int(grade)} if id in self._papers.get(query, {}):
                 self._papers[query][id] = grade
             case _:
-                raise InvalidRequest(
-                    f"{self.path}, line {number}: no papers to judge and no judgement of one; correct the line, or remove it"
-                )
+                raise InvalidRequest(f"{self.path}, line {number}: neither papers nor a judgement; correct the line, or remove it")
 
 
 def _blind(query: str, id: str) -> str:

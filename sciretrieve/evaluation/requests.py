@@ -80,9 +80,7 @@ def evaluate(
     opened: Any = options.get("index")
     if isinstance(opened, Index):
         if workers is not None or len(opened.members) > 1:
-            raise InvalidRequest(
-                f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and several are no system"
-            )
+            raise InvalidRequest(f"give the folder of one index in place of {opened!r}: a cluster opens it itself, and searches only one")
         options = {**options, "index": opened.path}
     if not isinstance(options.get("encoder"), str | None):
         raise InvalidRequest("`encoder` is a name here; build an index of the benchmark's papers with yours, and give that: `index=index`")

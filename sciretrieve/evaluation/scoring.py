@@ -253,7 +253,7 @@ def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Mater
     for material in materials:
         system = system_for[material.name]
         if not isinstance(system, Dense):
-            raise InvalidRequest(f"labels are predicted from vectors, which {system.name} has none of: use `mode='dense'` or `embeddings`")
+            raise InvalidRequest(f"labels are predicted from vectors, and {system.name} has none: use `mode='dense'` or `embeddings`")
         pairs += [(system, prediction) for prediction in material.predictions]
     progress.start(sum(prediction.runs for _, prediction in pairs), unit="models")
     handed_over = [(task, system.space) for system, task in pairs if isinstance(task, Handover)]

@@ -113,7 +113,7 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
         if system in leaders:
             continue
         if one is None or best_shares is None:
-            untested[system] = "figures that are no means over queries"
+            untested[system] = "figures that are not means over queries"
         elif one.keys() != best_shares.keys():
             untested[system] = "other queries are answered than by the best"
         else:

@@ -227,7 +227,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
         except InvalidRequest as error:
             raise InvalidRequest(f"{name}: {error}") from error
     if not reports:
-        raise NotFound(f"{request.data} has the files of none of the tasks of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
+        raise NotFound(f"{request.data} has no files of any task of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
     values = {figure: _value(reports[figure.benchmark], figure) for figure in suite.figures if figure.benchmark in reports}
     figures = [(figure, value) for figure, value in values.items() if value is not None]
     missing = [

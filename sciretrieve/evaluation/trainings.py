@@ -185,7 +185,7 @@ class TrainingsReport:
         notes = []
         single = [system.name for system in self.systems if len(system.cells) == 1]
         if single and len(self.systems) > 1:
-            notes.append(f"not tested, as there is one training only: {', '.join(single)}")
+            notes.append(f"not tested, since there is only one training: {', '.join(single)}")
         for system in self.systems:
             seeds = [tuple(one.get("seed") for one in cell.report["system"].get("training", [])) for cell in system.cells]
             if known := sorted({seed for seed in seeds if seed and None not in seed and seeds.count(seed) > 1}):
@@ -239,8 +239,8 @@ def _file(place: Path) -> Path:
 def _cell(name: str, file: Path) -> Cell:
     report = json_of(file)
     if not {"benchmark", "split", "kind", "rounded", "counts", "system"} <= set(report):
-        hint = "; it has several modes, name the folder of one" if "modes" in report else ""
-        raise InvalidRequest(f"{file} is no report of `evaluate` on one benchmark{hint}")
+        hint = "; it has several modes: name the folder of one" if "modes" in report else ""
+        raise InvalidRequest(f"{file} is not a report of `evaluate` on one benchmark{hint}")
     return Cell(str(report["benchmark"]), name, report, {}, {})
 
 

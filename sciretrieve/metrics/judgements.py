@@ -109,7 +109,9 @@ def check_ids(answers: Mapping[str, Iterable[str]], source: object, qrels: Qrels
         what, one, other = "papers", next(id for row in rows for id in row), next(iter(judged))
     else:
         return
-    raise InvalidRequest(f"{source} has none of the {what} judged in {judge}: {one!r} here, {other!r} there; are they of one collection?")
+    raise InvalidRequest(
+        f"{source} has none of the {what} judged in {judge}: {one!r} here, {other!r} there; do they belong to one collection?"
+    )
 
 
 def json_of(path: Path) -> dict[str, Any]:
@@ -119,9 +121,9 @@ def json_of(path: Path) -> dict[str, Any]:
     except RepeatedKey as error:
         raise InvalidRequest(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
+        raise InvalidRequest(f"{path} is not valid JSON: {error}; it may be truncated") from error
     if not isinstance(value, dict):
-        raise InvalidRequest(f"{path} holds no JSON object; is it of another release?")
+        raise InvalidRequest(f"{path} holds no JSON object; is it from another release?")
     return value
 
 
@@ -167,9 +169,9 @@ def grade_of(path: Path, line: int, value: Any) -> int:
         if number != int(number):
             raise ValueError
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no whole number") from error
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is not a whole number") from error
     if abs(number) > LARGEST_GRADE:
-        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no grade; the largest is {LARGEST_GRADE:,}")
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is too large; the largest is {LARGEST_GRADE:,}")
     return int(number)
 
 
@@ -177,7 +179,7 @@ def _score(path: Path, where: int | str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise InvalidRequest(f"{path}, line {where}: the score {value!r} is no number") from error
+        raise InvalidRequest(f"{path}, line {where}: the score {value!r} is not a number") from error
     if math.isnan(number):
         raise InvalidRequest(f"{path}, line {where}: the score is NaN; a system must give every document a number")
     return number

@@ -93,16 +93,16 @@ def told(error: Exception, public: Callable[[str], str] = str) -> ToldError:
             return ToldError(status, what, "" if COMMAND in hint else hint)
     is_ours = isinstance(error, SciretrieveError)
     LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)
-    hint = "ask again; if it stays so, tell whoever runs the service"
-    return ToldError(500, "something went wrong here, and the service's log says what", hint)
+    hint = "ask again; if it fails again, tell the service's operator"
+    return ToldError(500, "something went wrong here; the service's log has the details", hint)
 
 
 def _http(error: HTTPException) -> ToldError:
     status = STATUSES.get(error.status_code, error.status_code)
     if status == HTTPStatus.NOT_FOUND:
-        return ToldError(404, "there is nothing at this address", "see /docs for the addresses that there are")
+        return ToldError(404, "there is nothing at this address", "see /docs for all addresses")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return ToldError(405, "this address does not take that method", "see /docs for the methods that it takes")
+        return ToldError(405, "this address does not support that method", "see /docs for its methods")
     return ToldError(status, str(error.detail), "")
 
 

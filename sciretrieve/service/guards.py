@@ -121,7 +121,7 @@ class Gate:
             name = None if token is None else self._tokens.name_of(token)
             if name is None:
                 status = 403 if scope["path"].startswith(APIS) else 401
-                what = "this service answers those who have a token" if token is None else "this token is not known here"
+                what = "this service requires a token" if token is None else "this token is not known here"
                 raise Refused(status, what, "send it as `Authorization: Bearer TOKEN`, as x-api-key, or as a password")
             scope["state"]["client"] = client = name
         if self._rates is not None and not self._rates.allows(client):

@@ -61,7 +61,7 @@ def taken(form: BaseModel, options_class: type) -> dict[str, Any]:
 def check_query(text: str, service: Service) -> None:
     """Raise InvalidRequest for too long a query."""
     if len(text) > (most := service.settings.query):
-        raise InvalidRequest(f"the query has {len(text):,} characters, and {most:,} are taken; shorten it")
+        raise InvalidRequest(f"the query has {len(text):,} characters, and the limit is {most:,}; shorten it")
 
 
 def check_count(k: int, service: Service) -> None:
@@ -97,7 +97,7 @@ class KnownParameters:
             if name in taken or is_rest or name in self.left_out.get(route.path, ()):
                 continue
             if name in self.refused:
-                raise InvalidRequest(f"`{name}` cannot be obeyed here, since {self.refused[name]}; leave it out")
+                raise InvalidRequest(f"`{name}` is not supported here, since {self.refused[name]}; leave it out")
             raise UnknownName("parameter", name[:100], taken)
         for name, count in Counter(name for name, _ in given).items():
             if count > 1 and not taken.get(name, True):

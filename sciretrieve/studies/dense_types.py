@@ -152,9 +152,9 @@ def benches(index: Index, types: Sequence[str] = NAMED, *, limit: int = SHARD_SI
 def _check_type(dense: str, papers: int, dim: int, metric: Metric) -> None:
     """Check a type before minutes of work. Raises InvalidRequest."""
     if dense in ("auto", "none"):
-        raise InvalidRequest(f"{dense} is no type that can be measured; {CHOICES}")
+        raise InvalidRequest(f"{dense} cannot be measured; {CHOICES}")
     if any(part in NAMED for part in dense.split(",")[1:]):
-        raise InvalidRequest(f"{dense} is no type of dense index; several types have blanks between them, not commas")
+        raise InvalidRequest(f"{dense} is not a type of dense index; separate several types by blanks, not commas")
     if dense != "flat":
         check_factory(factory_string(dense, papers), dim, metric)
 

@@ -54,7 +54,7 @@ def parsed_shares(text: str) -> Mapping[str, float] | None:
             value = math.nan
         if not name or not (math.isfinite(value) and value > 0):
             raise InvalidRequest(
-                f"{part.strip()!r} is no field with its share; write Medicine=0.4,Biology=0.6, or {', '.join((EVEN, *PUBLISHED))}"
+                f"{part.strip()!r} is not a field with a share; write Medicine=0.4,Biology=0.6, or {', '.join((EVEN, *PUBLISHED))}"
             )
         if name in shares:
             raise InvalidRequest(f"the field {name!r} has two shares")

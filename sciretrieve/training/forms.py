@@ -117,7 +117,7 @@ def number_of(value: object, where: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidRequest(f"{where}: the value {value!r} is no number")
+        raise InvalidRequest(f"{where}: the value {value!r} is not a number")
     return number
 
 

@@ -111,7 +111,7 @@ def _own_texts(
 ) -> DrawnPairs:
     """A text of each paper as a query, and the paper without it. Texts that several papers share are left out."""
     if attribute is None and request.column is not None:
-        raise InvalidRequest("titles and sentences are of no column; leave it out")
+        raise InvalidRequest("titles and sentences need no column; leave it out")
     library = request.library(attribute)
     if library.column:
         request.progress.note(f"keywords are read from {library.column!r}")

@@ -153,7 +153,7 @@ def _trained(
     arithmetic = arithmetic_of(options, processes)
     if plan.keep and plan.method != "adapter":
         raise InvalidRequest(
-            "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
+            "`keep` compares with the encoder before training, which only adapters preserve; leave it out, or train an adapter"
         )
     lessons = make(partial, progress)
     sets = lessons.sets
@@ -208,13 +208,12 @@ def _trained(
         return trained
     if has_values and not course.best_step:
         raise InvalidRequest(
-            f"nothing was gained in {course.step:,} steps, so nothing is kept but {partial}: train with another `rate`, more data, "
+            f"nothing was gained in {course.step:,} steps, so only {partial} is kept: train with another `rate`, more data, "
             "or other options, and `overwrite`"
         )
     if judged is not None and not (trained.base is not None and trained.best is not None and trained.best > trained.base):
         raise InvalidRequest(
-            f"nothing was gained on papers that it has not seen ({gain(trained)}), so nothing is kept but {partial}: "
-            "train with other options, and `overwrite`"
+            f"nothing was gained on held-out papers ({gain(trained)}), so only {partial} is kept: train with other options, and `overwrite`"
         )
     folder = partial / "result"
     remove(folder)

@@ -47,7 +47,7 @@ def _of_folder(folder: Path) -> TrainingSet:
     task = next((task for task in HEADERS if (folder / f"{task}.tsv").is_file()), None)
     if not (folder / CORPUS).is_file() or task is None:
         missing = " or ".join(f"{name}.tsv" for name in HEADERS) if (folder / CORPUS).is_file() else CORPUS
-        raise NotFound(f"{folder} is no training set, for it has no {missing}; {MAKE}")
+        raise NotFound(f"{folder} is not a training set, since it has no {missing}; {MAKE}")
     papers = {id: _paper(row, id) for id, row in _by_id(folder / CORPUS)}
     queries = {}
     if task in ("pairs", "rankings") and (folder / QUERIES).is_file():
@@ -163,7 +163,7 @@ def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], pap
     for number, row in numbered:
         query, candidates = row.get("query"), row.get("candidates")
         if not isinstance(candidates, list):
-            raise InvalidRequest(f"{path}, query {number}: 'candidates' is no list of papers")
+            raise InvalidRequest(f"{path}, query {number}: 'candidates' is not a list of papers")
         text = query if isinstance(query, str) else None
         id = _known(papers, path, f"query {number}", "query", query) if text is None else str(row.get("doc_id") or f"query {number}")
         scored: dict[str, None] = {}
@@ -198,7 +198,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
 def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:
     """Adds a paper to `papers` and returns its id. Raises InvalidRequest if the value is not a paper."""
     if not isinstance(value, Mapping) or not any(value.get(name) for name in IDS):
-        raise InvalidRequest(f"{path}, {where}: {role!r} is no paper with a title and one of {', '.join(IDS)}")
+        raise InvalidRequest(f"{path}, {where}: {role!r} is not a paper with a title and one of {', '.join(IDS)}")
     id = next(str(value[name]) for name in IDS if value.get(name))
     papers.setdefault(id, paper_of(value, id))
     return id
@@ -214,5 +214,5 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"{path} is not JSON: {error}") from error
     if not isinstance(values, list) or not all(isinstance(value, Mapping) for value in values):
-        raise InvalidRequest(f"{path} is no list of triplets; an object a line has the ending .jsonl")
+        raise InvalidRequest(f"{path} is not a list of triplets; files with one object per line end with .jsonl")
     yield from enumerate(values, 1)

@@ -32,7 +32,7 @@ def test_what_keeps_it_from_serving_is_told(tmp_path: Path) -> None:
     assert tokens.returncode == 2
     assert tokens.stderr.startswith("sciretrieve: there is no file ")
     address = sciretrieve("mcp", "http", "-i", path, "--set", "address=here")
-    assert address.stderr.startswith("sciretrieve: 'here' is no address; ")
+    assert address.stderr.startswith("sciretrieve: 'here' is not an address; ")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = process("mcp", "http", "-i", path, "--port", str(port))

@@ -81,7 +81,7 @@ def test_weights_that_are_cut_short(specter2: Path, file: str) -> None:
 
 def test_weights_of_another_kind_of_model(specter2: Path) -> None:
     edit(specter2 / "specter2_base" / "pytorch_model.bin", lambda state: [state.pop(name) for name in list(state) if ".layer.2." in name])
-    refused(load_encoder("specter2-base"), InvalidRequest, "lack .*layer.2.* they are of another kind of model")
+    refused(load_encoder("specter2-base"), InvalidRequest, "lack .*layer.2.* they belong to another kind of model")
 
 
 def test_a_tokenizer_of_another_model(specter2: Path) -> None:

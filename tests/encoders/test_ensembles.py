@@ -133,15 +133,15 @@ def test_each_member_has_its_own_adapter_and_metric() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "error", "words"),
     [
-        ("mean:specter2", {}, InvalidRequest, "is no ensemble; join two encoders or more"),
-        ("concat:specter2+", {}, InvalidRequest, "is no ensemble"),
+        ("mean:specter2", {}, InvalidRequest, "is not an ensemble; join two or more encoders"),
+        ("concat:specter2+", {}, InvalidRequest, "is not an ensemble"),
         ("mean:specter2+vectors:x.npy", {}, InvalidRequest, "vectors:x.npy reads no texts"),
         ("mean:specter2+faiss:x", {}, InvalidRequest, "reads no texts"),
         ("mean:specter2+spectre", {}, UnknownName, "did you mean 'specter"),
         ("mean:specter2+scincl", {"adapter": "a+b+c"}, InvalidRequest, "`adapter` a.b.c is for 3 encoders, and there are 2"),
         ("mean:specter2+scirepeval-ctrl", {"adapter": "[CLF]"}, UnknownName, r"unknown adapter of specter2 '\[CLF\]'"),
         ("mean:specter2+scirepeval-ctrl", {"pooling": "mean"}, InvalidRequest, "which `pooling` cannot change"),
-        ("vectors:x.npy", {"adapter": "proximity"}, InvalidRequest, "made elsewhere"),
+        ("vectors:x.npy", {"adapter": "proximity"}, InvalidRequest, "has vectors from elsewhere"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(name: str, options: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -74,7 +74,7 @@ def test_what_faiss_compresses_is_given_back_as_faiss_does(tmp_path: Path, caplo
     np.testing.assert_allclose(vectors, index.reconstruct_n(0, COUNT), atol=1e-5)
     distances = np.linalg.norm((VECTORS[:, None] / np.linalg.norm(VECTORS, axis=1)[:, None, None]) - _unit(vectors)[None], axis=2)
     assert (distances.argmin(axis=1) == np.arange(COUNT)).mean() > 0.9
-    assert [message for message in caplog.messages if "gives back its vectors only approximately" in message]
+    assert [message for message in caplog.messages if "returns its vectors only approximately" in message]
 
 
 def _unit(vectors: Vectors) -> Vectors:

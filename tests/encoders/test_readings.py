@@ -88,7 +88,7 @@ def test_a_bad_request_is_one_line(options: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize("name", ["scirepeval-ctrl", "scirepeval-pals", "scimult", "multi2spe"])
 def test_models_with_vectors_of_their_own_keep_them(name: str) -> None:
-    with pytest.raises(InvalidRequest, match=f"{name} makes vectors in a way of its own"):
+    with pytest.raises(InvalidRequest, match=f"{name} has its own pooling"):
         resolve(EncoderRequest(name, pooling="mean"))
 
 

@@ -95,5 +95,5 @@ def test_what_openvino_cannot_take_runs_in_torch(
 
 def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_runtime, "has_cuda", lambda: False)
-    with pytest.raises(InvalidRequest, match="there is no CUDA device that torch can use"):
+    with pytest.raises(InvalidRequest, match="torch finds no CUDA device"):
         load_encoder("minilm", device="cuda")

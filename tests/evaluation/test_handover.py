@@ -139,7 +139,7 @@ def test_papers_without_a_vector_are_counted_and_not_written(data: Path) -> None
 
 
 def test_the_suite_says_what_to_run_and_averages_with_the_figure_afterwards(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="has the files of none of the tasks"):
+    with pytest.raises(Exception, match="has no files of any task"):
         evaluate_suite("scirepeval", data, **options(data))
     write_text(data / "relish/evaluation.jsonl", json.dumps({"query": {"doc_id": "1000"}, "candidates": [{"doc_id": "1001"}]}) + "\n")
     write_text(data / "relish/test_qrel.jsonl", json.dumps({"query_id": "1000", "cand_id": "1001", "score": 1}) + "\n")

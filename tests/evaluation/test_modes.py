@@ -164,7 +164,7 @@ def test_f1_of_classes_is_not_tested_by_queries(tmp_path: Path) -> None:
     text = "\n".join(report.lines())
     assert f"{max(values.values()):.2f}*" in text
     assert "not tested: " in text
-    assert "figures that are no means over queries" in text
+    assert "figures that are not means over queries" in text
 
 
 def test_bm25_is_one_system_however_an_encoder_reads() -> None:

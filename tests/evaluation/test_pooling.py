@@ -269,7 +269,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(searched: tuple[sr.Index, Pa
     with Pool(file) as pool:
         query, id = next(pool.unjudged())
         (tmp_path / "odd.csv").write_text(f"query,id,grade\n{query},{id},much\n")
-        with pytest.raises(InvalidRequest, match="line 1: the grade 'much' is no whole number"):
+        with pytest.raises(InvalidRequest, match="line 1: the grade 'much' is not a whole number"):
             pool.take_over(tmp_path / "odd.csv")
         with pytest.raises(InvalidRequest, match="a grade is a whole number from 0 on"):
             pool.judge([(query, id, -1)])

@@ -288,8 +288,8 @@ def test_without_scikit_learn_one_line_says_what_to_install(tmp_path: Path, monk
         ("biomimicry", "biomimicry", "paper_id,label\na1,7\n", r"the classes must be 0 and 1, and '7' is among them"),
         ("biomimicry", "biomimicry", "paper_id,label\n", r"train\.csv has no labelled papers"),
         ("drsm", "drsm", "paper_id,label\na1,x\na2,x\na3,x\n", r"full: no model can be fitted to these labels: .*class"),
-        ("citation-count", "cite_count", "paper_id,label\na1,many\n", r"line 2: the label 'many' is no number"),
-        ("citation-count", "cite_count", "paper_id,label\na1,nan\n", r"line 2: the label 'nan' is no number"),
+        ("citation-count", "cite_count", "paper_id,label\na1,many\n", r"line 2: the label 'many' is not a number"),
+        ("citation-count", "cite_count", "paper_id,label\na1,nan\n", r"line 2: the label 'nan' is not a number"),
         ("fields-of-study", "fos", "paper_id,label\na1,1\n", r"line 2: the label must be a list of numbers, 0 or 1 for each class, not 1"),
     ],
 )

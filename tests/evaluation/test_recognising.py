@@ -158,7 +158,7 @@ def test_a_folder_that_bears_its_benchmarks_name_is_recognised(tmp_path: Path) -
         ("relish", "relish/evaluation.jsonl", '{"doc_id": "a"}', r"line 1: expected a query and a list of candidates; found doc_id"),
         ("recommendation", "Recommendation_papers_test.json", "[]", r"line 1: not a JSON object; expected an object a line"),
         ("scidocs-rerank", "paper_metadata_view_cite_read.json", '{"a": 1}', r"'a' holds no object; expected an object for each id"),
-        ("mdcr", "mdcr_test.json", "[]", r"holds no JSON object; is it of another release\?"),
+        ("mdcr", "mdcr_test.json", "[]", r"holds no JSON object; is it from another release\?"),
     ],
 )
 def test_a_file_of_another_release_is_named_with_what_was_expected(tmp_path: Path, name: str, file: str, content: str, words: str) -> None:

@@ -80,7 +80,7 @@ def test_the_report_in_json_has_every_training(saved: Path) -> None:
     single = report["systems"][2]["figures"]["nDCG"]
     assert (single["standard_deviation"], single["standard_error"]) == (None, None)
     assert [pair["systems"] for pair in report["variance"]["nDCG"]["tukey"]] == [["near", "far"]]
-    assert report["notes"] == ["not tested, as there is one training only: one"]
+    assert report["notes"] == ["not tested, since there is only one training: one"]
 
 
 def test_one_system_alone_has_nothing_to_be_compared_with(saved: Path) -> None:
@@ -136,7 +136,7 @@ def test_what_cannot_be_joined_is_said_in_one_line(saved: Path, tmp_path: Path) 
         (f"a={tmp_path}/x*", f"there is nothing at {tmp_path}/x*"),
         (str(first), "names no system with its results; write NAME=DIR,DIR"),
         (f"a={tmp_path / 'cut'}", "report.json is no whole JSON"),
-        (f"a={tmp_path / 'modes'}", "it has several modes, name the folder of one"),
+        (f"a={tmp_path / 'modes'}", "it has several modes: name the folder of one"),
     ):
         result = sciretrieve("evaluate", "trainings", runs)
         assert (result.returncode, result.stderr.count("\n")) == (2, 1)

@@ -133,7 +133,7 @@ def test_with_tokens_only_those_who_have_one_are_answered(made: Made, tmp_path: 
     assert client.get("/healthz").status_code == 200
     for path in ("/v1/search?q=graph", "/graph/v1/paper/search?query=graph", "/metrics", "/openapi.json"):
         response = client.get(path)
-        assert (response.status_code, response.json()["error"]) == (403, "this service answers those who have a token")
+        assert (response.status_code, response.json()["error"]) == (403, "this service requires a token")
         assert client.get(path, headers={"Authorization": f"Bearer {token}x"}).json()["error"] == "this token is not known here"
     page = client.get("/")
     assert page.status_code == 401
@@ -170,7 +170,7 @@ def test_a_fault_of_our_own_is_in_the_log_and_not_in_the_answer(
     client, lines = made()
     monkeypatch.setattr("sciretrieve.service.own.papers.profile", lambda index, name: dict[str, str]()["/home/ada/secret"])
     response = client.get("/v1/papers/p0001")
-    assert (response.status_code, response.json()["error"]) == (500, "something went wrong here, and the service's log says what")
+    assert (response.status_code, response.json()["error"]) == (500, "something went wrong here; the service's log has the details")
     assert "secret" not in response.text
     assert "secret" in caplog.text
     assert lines[-1]["status"] == 500

@@ -125,7 +125,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
             (f"triplets --recipe specter --set shares={text}", "share")
             for text in ("Law=", "Law=x", "Law=0", "=1", "Law=1,", "a=1,a=2", "a=nan", "a=inf")
         ),
-        ("pairs --recipe titles --set column=x", "titles and sentences are of no column"),
+        ("pairs --recipe titles --set column=x", "titles and sentences need no column"),
         ("pairs --recipe keywords --set column=abstract_", "unknown column 'abstract_'"),
         ("pairs --recipe titles --set shares=even", "--set shares is for triplets"),
         ("triplets --recipe specter --set column=venue", "the fields of triplets are named with --set field"),
@@ -135,7 +135,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
         ("pairs --recipe titles --mine bm25 --set ranks=9", "--set ranks takes the first and the last rank"),
         ("pairs --recipe titles --mine bm25 --set ranks=9-3", "from one rank to another"),
         ("pairs --recipe queries", "has no qrels/train.tsv"),
-        ("pairs --recipe scimult-search", "query 1: 'candidates' is no list"),
+        ("pairs --recipe scimult-search", "query 1: 'candidates' is not a list"),
         ("labels --recipe fields --set column=nothing", "unknown column 'nothing'"),
         ("labels --recipe fields --mine bm25", "labels have no negatives"),
         ("labels --recipe venue --set column=same", "'same' has 1 labels"),
@@ -180,8 +180,8 @@ def test_what_cannot_be_made_is_said(tmp_path: Path, form: str, recipe: str, sou
 def test_what_is_no_set_is_said(tmp_path: Path) -> None:
     for path, text, message in (
         (tmp_path / "set.json", "[{]", "is not JSON"),
-        (tmp_path / "set.json", '{"query": 1}', "is no list of"),
-        (tmp_path / "set.json", json.dumps([{"query": {"title": "x"}}]), "triplet 1: 'query' is no paper"),
+        (tmp_path / "set.json", '{"query": 1}', "is not a list of"),
+        (tmp_path / "set.json", json.dumps([{"query": {"title": "x"}}]), "triplet 1: 'query' is not a paper"),
     ):
         path.write_text(text)
         with pytest.raises(InvalidRequest, match=message):

@@ -320,9 +320,9 @@ def test_a_loss_that_diverges_keeps_the_best_and_one_that_never_was_a_number_is_
 
     monkeypatch.setattr(Ranked, "loss", diverging)
     trained = learn(tmp_path / "kept", **options)
-    assert trained.stopped == "the loss was no number at step 21"
+    assert trained.stopped == "the loss was not a number at step 21"
     assert trained.best_step == 20
-    with pytest.raises(InvalidRequest, match="the loss is no number at step 1; train with a lower `rate`"):
+    with pytest.raises(InvalidRequest, match="the loss is not a number at step 1; train with a lower `rate`"):
         learn(tmp_path / "refused", **options)
     assert not (tmp_path / "refused").exists()
 
@@ -459,7 +459,7 @@ def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base
         ({"like": "specter9"}, UnknownName, "specter9"),
         ({"rate": 0.0}, InvalidRequest, "`rate` must be above 0"),
         ({"base": "scirepeval-ctrl"}, InvalidRequest, "cannot be trained so"),
-        ({"keep": 1.0, "method": "whole"}, InvalidRequest, "`keep` compares with the encoder as it was"),
+        ({"keep": 1.0, "method": "whole"}, InvalidRequest, "`keep` compares with the encoder before training"),
         ({"batch": 0}, InvalidRequest, "`batch` must be at least 1"),
     ],
 )

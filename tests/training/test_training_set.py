@@ -66,8 +66,8 @@ def test_a_folder_of_each_form_is_read(
         ("pairs.tsv", "query-id\tpositive-id\tnegative-id\tkind\nx\ta\t\t\n", "line 2, names the paper 'x'"),
         ("labels.tsv", "paper-id\tlabel\na\tx\nd\tx\n", "line 3, names the paper 'd'"),
         ("labels.tsv", "paper-id\tlabel\na\n", "line 2: 1 columns where 2 are expected"),
-        ("targets.tsv", "paper-id\tvalue\na\tmany\n", "line 2: the value 'many' is no number"),
-        ("targets.tsv", "paper-id\tvalue\na\tnan\n", "line 2: the value 'nan' is no number"),
+        ("targets.tsv", "paper-id\tvalue\na\tmany\n", "line 2: the value 'many' is not a number"),
+        ("targets.tsv", "paper-id\tvalue\na\tnan\n", "line 2: the value 'nan' is not a number"),
     ],
 )
 def test_a_broken_table_is_named(tmp_path: Path, name: str, table: str, message: str) -> None:
@@ -122,10 +122,10 @@ def test_papers_with_labels_or_numbers(tmp_path: Path) -> None:
         ([], "is empty"),
         ([row(1)], "paper 1: no labels_text or"),
         ([row(1, descriptor="x"), row(2)], "paper 2: no descriptor; found"),
-        ([row(1, log_citations="many")], "paper 1: the value 'many' is no number"),
-        ([{"query": "q", "candidates": [{"title": "x"}]}], "query 1: 'candidates' is no paper"),
-        ([{"query": "q", "candidates": 3}], "query 1: 'candidates' is no list"),
-        ([{"query": 7, "candidates": []}], "query 1: 'query' is no paper"),
+        ([row(1, log_citations="many")], "paper 1: the value 'many' is not a number"),
+        ([{"query": "q", "candidates": [{"title": "x"}]}], "query 1: 'candidates' is not a paper"),
+        ([{"query": "q", "candidates": 3}], "query 1: 'candidates' is not a list"),
+        ([{"query": 7, "candidates": []}], "query 1: 'query' is not a paper"),
         ([{"query": "q", "candidates": [row(1, score=1)]}], "no query that has a candidate with a score and one without"),
     ],
 )

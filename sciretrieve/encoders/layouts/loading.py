@@ -86,7 +86,7 @@ def open_model(kind: Any, folder: Path, unused: tuple[str, ...] = ("pooler.", "p
     with reading(folder):
         model, report = kind.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
     if missing := [name for name in report["missing_keys"] if not any(part in name for part in unused)]:
-        raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
+        raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they belong to another kind of model")
     return model
 
 

@@ -168,9 +168,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
         except NotFound:
             named_in = label_finder((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
             first = {id: named_in(query.words) for id, query in queries.items()}
-            notes.append(
-                f"{field}: there is no {field}_matched.json, so labels' names were looked for in the papers anew; figures may differ"
-            )
+            notes.append(f"{field}: there is no {field}_matched.json, so labels' names were searched in the papers; figures may differ")
     # forms of the benchmark that read labels in the same way share one index
     name = f"maple-{field}" if defined else f"maple-names-{field}"
     return Material(_labels(labels, defined), (Task(field, queries, qrels, first=first),), name, fingerprint([labels]), notes)

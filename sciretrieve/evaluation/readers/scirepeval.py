@@ -270,7 +270,7 @@ def _label(path: Path, number: int, value: Any, label: Label, classes: int | Non
         except (TypeError, ValueError):
             as_number = math.nan
         if not math.isfinite(as_number):
-            raise InvalidRequest(f"{path}, line {number}: the label {value!r} is no number")
+            raise InvalidRequest(f"{path}, line {number}: the label {value!r} is not a number")
         return as_number
     if label == "classes":
         if not isinstance(value, list) or not value or any(flag not in (0, 1) for flag in value) or classes not in (None, len(value)):

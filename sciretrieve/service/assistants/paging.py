@@ -107,12 +107,10 @@ def _start(ask: Ask, state: str, names: Sequence[str]) -> tuple[int, bool]:
         place, call, then, last = LAYOUT.unpack(base64.urlsafe_b64decode(ask.cursor.strip().encode()))
     except (binascii.Error, struct.error, UnicodeEncodeError, ValueError) as error:
         raise InvalidRequest(
-            "this is no cursor; give the one at the end of the page before, or leave `cursor` out to begin anew"
+            "this is not a cursor; give the one at the end of the previous page, or leave out `cursor` to begin anew"
         ) from error
     if call != _digest(repr(ask.call), 6):
-        raise InvalidRequest(
-            "this cursor is of another call; repeat the arguments of that call with it, or leave `cursor` out to begin anew"
-        )
+        raise InvalidRequest("this cursor belongs to another call; repeat that call's arguments, or leave out `cursor` to begin anew")
     if then == _digest(state, 4):
         return place, False
     found = next((number for number, name in enumerate(names) if _digest(name, 4) == last), None)

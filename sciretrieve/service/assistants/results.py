@@ -61,7 +61,7 @@ class Missing(Item):
     """A name that is none of a paper."""
 
     name: str = Field(description="What was asked for.")
-    reason: str = Field(description="Why there is no paper, and which may be meant.")
+    reason: str = Field(description="Why there is no paper, and suggestions.")
 
     def text(self) -> str:
         """See `Item`."""

@@ -77,7 +77,7 @@ def run_http(
         name = f"[{host}]" if ":" in host else host
         note(f"the address for assistants is http://{name}:{listening.getsockname()[1]}{PATH}")
         if tokens is None and host not in (*LOCAL, "::1"):
-            note("whoever reaches it can search; with --token-file only those who have a token can")
+            note("anyone who reaches it can search; --token-file requires a token")
         config = uvicorn.Config(
             app, access_log=False, log_config=None, proxy_headers=False, server_header=False, log_level="warning",
             timeout_graceful_shutdown=LEAVE,
@@ -97,7 +97,7 @@ class Door:
         if scope["type"] == "http":
             token = token_of(Headers(scope=scope))
             if token is None or self._tokens.name_of(token) is None:
-                error = {"error": "this server answers those who have a token; send it as `Authorization: Bearer TOKEN`"}
+                error = {"error": "this server requires a token; send it as `Authorization: Bearer TOKEN`"}
                 await JSONResponse(error, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -137,7 +137,7 @@ def _security(host: str, address: str | None) -> TransportSecuritySettings:
     if address is not None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise InvalidRequest(f"{address!r} is no address; write it as in https://papers.example.org")
+            raise InvalidRequest(f"{address!r} is not an address; write it as in https://papers.example.org")
         hosts.add(parts.netloc)
         origins.add(f"{parts.scheme}://{parts.netloc}")
     return TransportSecuritySettings(allowed_hosts=sorted(hosts), allowed_origins=sorted(origins))

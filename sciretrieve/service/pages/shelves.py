@@ -103,7 +103,7 @@ def _rows(index: Index, names: list[str]) -> Rows:
     """The rows of papers by name, in order. Raises NotFound if there is none."""
     rows = index.snapshot.find(names)
     if not rows:
-        raise NotFound("none of these papers is here any more; look at the shelf for which they are")
+        raise NotFound("none of these papers is here any more; the shelf names them")
     return np.array([rows[name] for name in names if name in rows], np.int64)
 
 

@@ -89,7 +89,7 @@ class State:
         """The first and the last year. Raises InvalidRequest."""
         match = YEARS.fullmatch(self.year)
         if match is None:
-            raise InvalidRequest(f"{self.year!r} is no range of years; write year=2010-2015, or year=2010- for these and later")
+            raise InvalidRequest(f"{self.year!r} is not a range of years; write year=2010-2015, or year=2010- for these and later")
         first, last = (int(match[name]) if match[name] else None for name in ("first", "last"))
         return (first, last) if match["dash"] else (first, first)
 

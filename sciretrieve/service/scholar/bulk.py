@@ -53,7 +53,7 @@ def page_of(index: Index, query: str, among: Rows | None, sort: str | None, toke
     if token is not None:
         before = pc.index(names, _name(token)).as_py()
         if before < 0:
-            raise InvalidRequest("the token is of another search, or its paper was removed; ask again without a token")
+            raise InvalidRequest("the token belongs to another search, or its paper was removed; ask again without a token")
         first = int(np.flatnonzero(places == before)[0]) + 1
     page = places[first : first + AT_ONCE]
     is_last = first + AT_ONCE >= len(rows)
@@ -89,4 +89,4 @@ def _name(token: str) -> str:
     try:
         return base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError, ValueError) as error:
-        raise InvalidRequest("the token is none of this service; take it as it was answered, or leave it out") from error
+        raise InvalidRequest("the token is not from this service; send it unchanged, or leave it out") from error

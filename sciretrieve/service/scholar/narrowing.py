@@ -73,7 +73,7 @@ def by_authors(index: Index, names: Iterable[str]) -> Iterator[Rows]:
     """For each name as people type it, the rows of the papers with such an author."""
     for name in filter(None, map(str.strip, names)):
         if typed_names(name) == [[]]:
-            raise InvalidRequest(f"{name[:60]!r} is no name of an author; give names with commas between")
+            raise InvalidRequest(f"{name[:60]!r} is not the name of an author; give names with commas between")
         quoted = name.replace('"', " ")
         yield index.matching(f'authors:"{quoted}"')
 

@@ -51,7 +51,7 @@ def _known(records: Records, ids: Sequence[str]) -> list[int]:
     """The rows of papers. Raises NotFound for an unknown id."""
     rows = rows_of(records.index, ids)
     if missing := [id for id, row in zip(ids, rows, strict=True) if row is None]:
-        raise NotFound(f"there is no paper {missing[0][:200]!r}; recommendations go by papers that are here, so leave it out")
+        raise NotFound(f"there is no paper {missing[0][:200]!r}; recommendations need papers of the index, so leave it out")
     return [row for row in rows if row is not None]
 
 

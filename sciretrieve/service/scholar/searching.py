@@ -137,6 +137,6 @@ def _given(records: Records, ids: str | None) -> Iterator[Rows]:
     """The ascending rows of the papers with ids separated by commas, if there are any. Raises InvalidRequest."""
     names = [id.strip() for id in (ids or "").split(",") if id.strip()]
     if len(names) > models.MOST_PAPERS:
-        raise InvalidRequest(f"`paperIds` has {len(names):,} ids, and {models.MOST_PAPERS} are taken; ask for less at a time")
+        raise InvalidRequest(f"`paperIds` has {len(names):,} ids, and the limit is {models.MOST_PAPERS}; ask for less at a time")
     if names:
         yield np.array(sorted({row for row in rows_of(records.index, names) if row is not None}), np.int64)

@@ -229,7 +229,7 @@ def robustness(
             reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
             settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
         if reader is not None and not reads_texts(reader):
-            raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")
+            raise InvalidRequest(f"{reader.name} has vectors from elsewhere, and changed texts need new ones; name an encoder")
         papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
         if len(papers) < FEWEST:
             raise InvalidRequest(f"{name} has {len(papers)} papers with a title and an abstract; at least {FEWEST} are needed")

@@ -178,7 +178,7 @@ class Labelled(OfTexts):
         if training_set.one_each:
             self._ids, self._apart = ([id for id in ids for _ in training_set.labels[id]] for ids in (self._ids, self._apart))
         if len(self._classes) < 2:
-            raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
+            raise InvalidRequest(f"{name} has {len(self._classes)} label; a classifier needs two or more")
         self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
@@ -206,7 +206,7 @@ class Measured(OfTexts):
         super().__init__(name, training_set, training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
-            raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
+            raise InvalidRequest(f"{name} has the same number for all papers, so there is nothing to learn")
         self._mean, self._deviation = float(values.mean()), float(values.std())
         self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
 

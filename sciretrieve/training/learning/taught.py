@@ -124,7 +124,7 @@ class ScoredLists(TrainingDemand):
         self.name, self._set, self._plan = name, training_set, plan
         self._lists = [(query, dict(scores)) for query, scores in rankings.items() if len(scores) > 1]
         if not self._lists:
-            raise InvalidRequest(f"{name} has no query with two papers, and there is nothing to rank")
+            raise InvalidRequest(f"{name} has no query with two papers, so there is nothing to rank")
         self.formats = training_set.formats
 
     def __len__(self) -> int:

@@ -137,9 +137,9 @@ class Training:
             if not all(map(math.isfinite, parts.values())):
                 if self.held_out is None or course.best_step == 0:
                     raise InvalidRequest(
-                        f"the loss is no number at step {course.step + 1}; train with a lower `rate` than {self.plan.rate:g}"
+                        f"the loss is not a number at step {course.step + 1}; train with a lower `rate` than {self.plan.rate:g}"
                     )
-                course.stopped = f"the loss was no number at step {course.step + 1}"
+                course.stopped = f"the loss was not a number at step {course.step + 1}"
                 break
             optimiser.step()
             course.step += 1
@@ -309,4 +309,4 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             facts: dict[str, Any] = json.loads((file.metadata() or {})[FACTS])
             return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise CorruptData(f"{path} is no checkpoint ({error}); remove the folder, or begin anew with `overwrite`") from error
+        raise CorruptData(f"{path} is not a checkpoint ({error}); remove the folder, or begin anew with `overwrite`") from error

@@ -96,7 +96,7 @@ def test_a_cursor_may_go_on_with_another_budget(library: Server) -> None:
 def test_a_cursor_is_of_one_call(library: Server, tool: str, changes: dict[str, Any]) -> None:
     cursor = found(library, "search", query="graph", limit=20, budget=200)["cursor"]
     arguments = {"query": "graph", "limit": 20} | changes if tool == "search" else {"papers": ["p0001"]}
-    assert error(library, tool, **arguments, cursor=cursor).startswith("this cursor is of another call; ")
+    assert error(library, tool, **arguments, cursor=cursor).startswith("this cursor belongs to another call; ")
 
 
 @given(some.text(max_size=40))

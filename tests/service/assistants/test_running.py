@@ -193,5 +193,5 @@ def test_an_address_of_others_is_allowed() -> None:
     assert "https://papers.example.org:8443" in security.allowed_origins
     assert security.enable_dns_rebinding_protection
     assert not any(name.startswith("0.0.0.0") for name in security.allowed_hosts)
-    with pytest.raises(InvalidRequest, match="is no address"):
+    with pytest.raises(InvalidRequest, match="is not an address"):
         _security("127.0.0.1", "papers.example.org")

@@ -215,7 +215,7 @@ def test_of_several_indexes_papers_are_named_with_theirs(both: Server) -> None:
         ("search", {"query": "sea", "limit": 0}, "search cannot be called like this: `limit`: input should be greater than or equal to 1"),
         ("search", {}, "search cannot be called like this: `query`: field required"),
         ("search", {"query": "sea", "mode": "dense"}, "sea has no vectors, so it cannot be searched in mode dense"),
-        ("search", {"query": "sea", "cursor": "§"}, "this is no cursor; "),
+        ("search", {"query": "sea", "cursor": "§"}, "this is not a cursor; "),
         ("search", {"query": "sea", "like": ["salt"], "unlike": ["salt"]}, ""),
         ("similar", {}, "nothing to be similar to; give ids of papers, or `text`"),
         ("similar", {"papers": "nothing like it"}, "there is no paper 'nothing like it' in sea; "),

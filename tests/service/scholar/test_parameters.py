@@ -70,7 +70,7 @@ def test_all_operations_have_its_names_and_parameters_or_refuse_them(connection:
         assert taken == {*parameters.split()} - REFUSED.keys() | MORE.get(place, set())
         for refused in REFUSED.keys() & {*parameters.split()}:
             response = asked(connection, *place, **{refused: "2020"})
-            assert (response.status_code, response.json()["error"]) == (400, f"`{refused}` cannot be obeyed here, since {REFUSED[refused]}")
+            assert (response.status_code, response.json()["error"]) == (400, f"`{refused}` is not supported here, since {REFUSED[refused]}")
     assert {name for _, parameters in DOCUMENTED.values() for name in parameters.split()} == NAMES
 
 

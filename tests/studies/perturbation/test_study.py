@@ -233,7 +233,7 @@ def test_a_sample_is_drawn_from_all(corpus: Path) -> None:
         (["papers.jsonl", "-o", "papers.jsonl"], "papers.jsonl is a file; name a directory for the report"),
         (
             ["papers.jsonl", "--encoder", "vectors:v.jsonl"],
-            "vectors:v.jsonl has vectors that were made elsewhere, and changed texts need new ones; name an encoder",
+            "vectors:v.jsonl has vectors from elsewhere, and changed texts need new ones; name an encoder",
         ),
     ],
 )

@@ -93,7 +93,7 @@ class Fused(OfAdapters):
         if missing := [format for format, name in names.items() if not name]:
             raise InvalidRequest(f"{plan.base} has no adapter for {missing[0]}; it has {', '.join(known)}")
         if len(names) < 2:
-            raise InvalidRequest(f"there is one adapter to join, that for {self.formats[0]}; give sets of several formats")
+            raise InvalidRequest(f"there is only one adapter to join, for {self.formats[0]}; give sets of several formats")
         self.names = names
         for name in names.values():
             self.folders[name] = obtain(self.base_spec.parts[name], plan.base)

@@ -97,7 +97,7 @@ class OfBert(Whole):
     def prepare(self, plan: Plan) -> None:
         if self.model.config.model_type != "bert":
             raise InvalidRequest(
-                f"{plan.base} is no BERT but a {self.model.config.model_type}, and the method {plan.method!r} takes a BERT: "
+                f"{plan.base} is a {self.model.config.model_type}, not a BERT, and the method {plan.method!r} takes a BERT: "
                 "begin with scibert, pubmedbert or another"
             )
         self.model.pooler = None
