@@ -292,7 +292,7 @@ def test_a_process_that_ends_early_is_one_line(flat: Path, monkeypatch: pytest.M
 
 
 def test_what_is_not_there_or_named_otherwise(flat: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"there are no vectors at absent\.faiss; name the file that has them after faiss:"):
+    with pytest.raises(NotFound, match=r"there are no vectors at absent\.faiss; name their file after faiss:"):
         load_encoder("faiss:absent.faiss")
     with pytest.raises(InvalidRequest, match="a FAISS index is named by --encoder faiss:FILE"):
         _ = load_encoder(f"vectors:{flat}").dim

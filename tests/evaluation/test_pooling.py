@@ -226,8 +226,8 @@ def _said(terminal: int) -> str:
     [
         (['{"pool": 2}'], "has format 2, and this version of sciretrieve reads 1"),
         (['{"screening": 1}'], "line 1: not the first line of a pool"),
-        (['{"pool": 1}', '{"query": "q1", "id": "p1", "grade": 1}'], "line 2: no papers to judge and no judgement of one"),
-        (['{"pool": 1}', "", "", '{"query": "q1", "id": "p1", "grade": 1}'], "line 4: no papers to judge and no judgement of one"),
+        (['{"pool": 1}', '{"query": "q1", "id": "p1", "grade": 1}'], "line 2: neither papers nor a judgement"),
+        (['{"pool": 1}', "", "", '{"query": "q1", "id": "p1", "grade": 1}'], "line 4: neither papers nor a judgement"),
         (["query,id"], "line 1: not a JSON object"),
     ],
 )

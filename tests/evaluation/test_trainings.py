@@ -135,7 +135,7 @@ def test_what_cannot_be_joined_is_said_in_one_line(saved: Path, tmp_path: Path) 
         (f"a={tmp_path / 'nowhere'}", "there are no saved results in"),
         (f"a={tmp_path}/x*", f"there is nothing at {tmp_path}/x*"),
         (str(first), "names no system with its results; write NAME=DIR,DIR"),
-        (f"a={tmp_path / 'cut'}", "report.json is no whole JSON"),
+        (f"a={tmp_path / 'cut'}", "report.json is not valid JSON"),
         (f"a={tmp_path / 'modes'}", "it has several modes: name the folder of one"),
     ):
         result = sciretrieve("evaluate", "trainings", runs)

@@ -207,7 +207,7 @@ def test_what_cannot_be_trained_costs_nothing_that_was_measured(path: Path) -> N
     [
         (["--types", ""], "no type of dense index is named"),
         (["--types", "flat auto"], "auto cannot be measured; name flat"),
-        (["--types", "hnsw none"], "none is no type that can be measured"),
+        (["--types", "hnsw none"], "none cannot be measured"),
         (["--types", "flat,hnsw"], "separate several types by blanks, not commas"),
         (["--types", "flat HNSV32"], "FAISS has no index type 'HNSV32'"),
         (["--limit", "99"], "99 papers are too few to measure; at least 100"),
