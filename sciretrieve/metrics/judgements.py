@@ -109,9 +109,7 @@ def check_ids(answers: Mapping[str, Iterable[str]], source: object, qrels: Qrels
         what, one, other = "papers", next(id for row in rows for id in row), next(iter(judged))
     else:
         return
-    raise InvalidRequest(
-        f"{source} has none of the {what} judged in {judge}: {one!r} here, {other!r} there; do they belong to one collection?"
-    )
+    raise InvalidRequest(f"{source} has none of the {what} judged in {judge}: {one!r} here, {other!r} there; do the collections match?")
 
 
 def json_of(path: Path) -> dict[str, Any]:

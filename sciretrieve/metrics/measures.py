@@ -51,9 +51,7 @@ SHOWN = {
     "recall_cap": "R_cap",
 }
 BEIR = {"recall_cap", "hole", "mrr"}
-"""The measures that BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
-Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0.
-"""
+"""Measures of BEIR's custom_metrics.py. It orders by score as float64, ties in the answer's order; unanswered queries count 0."""
 OWN = {*BEIR, "judged"}
 """Measures outside trec_eval: BEIR's, and the share of judged documents."""
 DEEPEST = 10_000_000
