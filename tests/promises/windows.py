@@ -71,7 +71,7 @@ def become_windows() -> None:
         vars(signal).pop(name, None)
     vars(shutil).update(_use_fd_functions=False, _USE_CP_SENDFILE=False)
     vars(tempfile)["TemporaryFile"] = tempfile.NamedTemporaryFile
-    vars(os)["O_BINARY"] = 0
+    vars(os).update(O_BINARY=0, process_cpu_count=os.cpu_count)
     _refuse()
     importlib.import_module("sciretrieve.base")
     linux, sys.platform = sys.platform, "win32"

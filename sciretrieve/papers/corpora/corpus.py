@@ -289,7 +289,7 @@ def _directory(path: Path) -> Sequence[Path]:
         elif _may_have_papers(file):
             files.append(file)
         else:
-            others.append(str(file.relative_to(path)))
+            others.append(file.relative_to(path).as_posix())
     if not files:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
     _warn_of(path, others)
