@@ -78,7 +78,7 @@ def _ensemble(name: str, join: Join, members: Sequence[EncoderSpec]) -> EncoderS
 
 def is_path(name: str) -> bool:
     """Whether a name means a folder on this machine."""
-    return name.startswith((".", "/", "~")) or Path(name).is_dir()
+    return name.startswith((".", "/", "~")) or Path(name).is_absolute() or Path(name).is_dir()
 
 
 def kinds_of(name: str) -> Mapping[Kind, str]:

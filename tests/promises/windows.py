@@ -318,6 +318,7 @@ def write(path: Path) -> None:
     import numpy as np
 
     import sciretrieve as sr
+    from sciretrieve.base.system import speak_utf8
     from tests.command_line import answer
     from tests.made_up import made_up_papers, write_jsonl
 
@@ -337,12 +338,17 @@ def write(path: Path) -> None:
     embedded = sr.build(papers, "indexes/embedded", progress=False)
     assert embedded.search("graph", k=3).hits
     assert "embedded" in answer("info", "indexes")
+    speak_utf8(stream := io.TextIOWrapper(io.BytesIO(), "cp1252"))
+    stream.write("≥\n")
+    stream.flush()
+    assert stream.buffer.getvalue() == "≥\n".encode()
 
 
 def serve(path: Path) -> None:
     """The service, for those who have a token, until Ctrl-C."""
     from sciretrieve.service import running
     from sciretrieve.service.access import new_token
+    from sciretrieve.service.rates import Rates, make_table
     from sciretrieve.service.settings import ServiceSettings
 
     token = new_token(Path("tokens"), "ada")
@@ -358,6 +364,8 @@ def serve(path: Path) -> None:
     with suppress(KeyboardInterrupt):
         running.serve([path], settings, port=0, listens=lambda port: threading.Thread(target=ask, args=(port,)).start())
     assert answers[0]["hits"]
+    shared = [Rates(1, table) for table in [make_table(Path("rates"))] * 2]
+    assert [rates.allows("ada") for rates in shared] == [True, False]
 
 
 if __name__ == "__main__":

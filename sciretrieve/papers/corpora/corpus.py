@@ -324,7 +324,7 @@ def _archive(path: Path) -> Sequence[Path]:
     """The files of supported formats within a .zip, or the corpus alone of a BEIR data set. What is left out is named in a warning."""
     files = archives.names(path)
     names = sorted(files)
-    corpora = [name for name in names if Path(name).name in BEIR_NAMES and str(Path(name).with_name("queries.jsonl")) in files]
+    corpora = [name for name in names if Path(name).name in BEIR_NAMES and Path(name).with_name("queries.jsonl").as_posix() in files]
     read = corpora or [name for name in names if not Path(name).name.startswith((".", "_")) and _may_have_papers(path / name)]
     if not read:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
