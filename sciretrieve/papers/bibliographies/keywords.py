@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...base.types import Paper
+from ..printed import printed
 from .works import columns_of
 
 COLUMNS = ("keywords", "keyword", "authorkeywords", "tags")
@@ -39,7 +40,8 @@ def joined(keywords: Sequence[str]) -> str:
 
 def _read(value: Any) -> list[str]:
     if isinstance(value, str):
-        return listed(value)
+        items = printed(value)
+        return listed(value) if items is None else _read(items)
     items = value if isinstance(value, list | tuple) else []
     texts = (next((item[name] for name in NAMES if item.get(name)), None) if isinstance(item, Mapping) else item for item in items)
     # a semicolon keeps a comma from being taken for an end

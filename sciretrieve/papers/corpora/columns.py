@@ -99,9 +99,13 @@ def uninverted(value: Any) -> Any:
             index = json.loads(value)
         except (ValueError, RecursionError):
             return value
+    if isinstance(index, Mapping) and isinstance(index.get("InvertedIndex"), Mapping):
+        index = index["InvertedIndex"]
     pairs: Iterable[Any] = index.items() if isinstance(index, Mapping) else index or []
     try:
         words = [(str(word), positions or []) for word, positions in pairs]
+        if not all(isinstance(positions, list | tuple) for _, positions in words):
+            return value
         if (
             sum(len(positions) for _, positions in words) > LONGEST_ABSTRACT
             or sum(len(word) * len(at) for word, at in words) > 16 * LONGEST_ABSTRACT

@@ -18,11 +18,14 @@ from ...base.errors import InvalidRequest
 from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
 from . import (
     anthology,
+    atom,
     bibtex,
     delimited,
     endnote,
+    jats,
     json_document,
     jsonl,
+    mods,
     nbib,
     parquet,
     pubmed,
@@ -30,6 +33,7 @@ from . import (
     refworks,
     ris,
     spreadsheet,
+    tei,
     web_of_science,
     zotero_library,
 )
@@ -41,7 +45,10 @@ from .tables import is_header
 from .xml import root_of
 
 ENTRY = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
-ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
+ANSWER = re.compile(
+    rb'\s*\{\s*"(?:@context|config|data|hitCount|items|message|message-type|meta|next|offset|request|response|responseHeader|'
+    rb'result|resultList|results|search-results|status|token|total|version)"\s*:'
+)
 XML = ".xml"
 OPEN_LINE = re.compile(rb"[\[{,]\s*$")
 
@@ -135,6 +142,10 @@ FORMATS = (
     Format("RefWorks", (".refworks",), _has_lines(refworks.LOOK), _by_rows(refworks.rows, has_weak_ids=True)),
     Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, _by_rows(pubmed.rows)),
     Format("PubMed .nbib", (".nbib",), _has_lines(nbib.LOOK), _by_rows(nbib.rows)),
+    Format("arXiv's Atom", (XML, ".atom"), lambda head: root_of(head) in ("feed", "entry"), _by_rows(atom.rows)),
+    Format("TEI", (XML, ".tei"), lambda head: root_of(head) in ("TEI", "teiCorpus"), _by_rows(tei.rows)),
+    Format("JATS", (XML, ".nxml"), lambda head: root_of(head) in jats.ROOTS, _by_rows(jats.rows)),
+    Format("MODS", (XML, ".mods"), lambda head: root_of(head) in ("modsCollection", "mods"), _by_rows(mods.rows)),
     Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, _by_rows(anthology.rows)),
     Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, _by_rows(endnote.rows, has_weak_ids=True)),
     CSV,

@@ -1,6 +1,6 @@
 """JSON documents, read value by value: an array of records, one record, records one after another on many lines, or a service's answer.
 
-An answer of OpenAlex, Semantic Scholar, Crossref or Zotero has its records in a list within an object.
+An answer of OpenAlex, Semantic Scholar, Crossref, Zotero, Europe PMC, ADS, DBLP or Scopus has its records in a list within an object.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...files.streams import LONGEST_LINE, blocks
 from .dialects import plain
 from .raw import Rejected, Row
 
-LISTS = {"results", "data", "items"}
+LISTS = {"results", "result", "data", "items", "docs", "hit", "records", "entry", "publications", "articles", "works"}
 """Where answers have their records, if there is a list."""
-WRAPPINGS = {"message"}
-"""Where Crossref's answers have the object with the list, or the one record."""
+WRAPPINGS = {"message", "resultList", "response", "result", "hits", "search-results"}
+"""Where answers have the object with the list, or the one record."""
 BLANKS = re.compile(r"[ \t\n\r]+")
 
 

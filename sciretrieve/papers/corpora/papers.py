@@ -32,6 +32,8 @@ ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
 EDITORS = "editors"
 LONGEST_NOTE = 10_000
+LEAST_SECONDS, MOST_SECONDS = 100_000_000, 100_000_000_000
+"""Numbers above which a date is no year and no day such as 20190501, but seconds; and milliseconds."""
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
 
@@ -468,21 +470,43 @@ def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     return _strings(column)
 
 
+def _plain_text(text: str | None) -> str | None:
+    """A text that is a list or an object as JSON, as happens beside rows with texts, as what it holds: the parts of a list, an object's
+    name, of an object by languages the English text."""
+    if text is None or not text.startswith(('["', '{"')):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value if isinstance(part, str | int | float))
+    texts = {key.lower(): part for key, part in value.items() if isinstance(part, str)}
+    return next(
+        (texts[key] for key in (*NAME_KEYS, "value", "text", "en", "eng", "en-us") if key in texts), next(iter(texts.values()), text)
+    )
+
+
+def _without_json(texts: pa.Array) -> pa.Array:
+    if not pc.any(pc.match_substring_regex(texts, '^[\\[{]"')).as_py():
+        return texts
+    return pa.array(map(_plain_text, texts.to_pylist()), pa.string())
+
+
 def _texts(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         parts = (value if value is not None else [] for value in column.to_pylist())
         column = pa.array([" ".join(str(part) for part in part_list if part) for part_list in parts], pa.string())
-    return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
+    return _without_json(pc.utf8_trim_whitespace(pc.fill_null(_strings(column), "")))
 
 
 def _abstracts(column: pa.ChunkedArray) -> pa.Array:
     kind = column.type
     if pa.types.is_map(kind) or pa.types.is_struct(kind):
         return _texts(pa.chunked_array([pa.array(map(_uninverted_text, column.to_pylist()), pa.string())]))
-    texts = _texts(column)
-    if pc.any(pc.starts_with(texts, "{")).as_py():
-        texts = pa.array(map(uninverted, texts.to_pylist()), pa.string())
-    return texts
+    if not is_list(kind) and pc.any(pc.starts_with(texts := _strings(column), "{")).as_py():
+        column = pa.chunked_array([pa.array(map(_uninverted_text, texts.to_pylist()), pa.string())])
+    return _texts(column)
 
 
 def _uninverted_text(value: Any) -> str | None:
@@ -491,7 +515,7 @@ def _uninverted_text(value: Any) -> str | None:
 
 
 def _optional(column: pa.ChunkedArray) -> pa.Array:
-    texts = pc.utf8_trim_whitespace(_strings(column))
+    texts = _without_json(pc.utf8_trim_whitespace(_strings(column)))
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
@@ -510,7 +534,16 @@ def _years(column: pa.ChunkedArray) -> pa.Array:
             return pc.year(column)
         except pa.ArrowInvalid:  # the time zone is none that Arrow knows: then the year in UTC
             return pc.year(column.cast(pa.timestamp(column.type.unit)))
-    texts = _strings(column.cast(pa.int64(), safe=False) if pa.types.is_floating(column.type) else column)
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.int64(), safe=False)
+    if pa.types.is_integer(column.type):  # seconds or milliseconds since 1970
+        column = pc.if_else(pc.greater(column, MOST_SECONDS), pc.divide(column.cast(pa.int64()), 1000), column.cast(pa.int64()))
+        moments = pc.if_else(pc.greater(column, LEAST_SECONDS), column, None).cast(pa.timestamp("s"))
+        return pc.coalesce(pc.year(moments).cast(pa.int32()), _years_in(_strings(column)))
+    return _years_in(_strings(column))
+
+
+def _years_in(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
     matches = (YEAR.search(text) if text else None for text in texts.to_pylist())
     return pa.array([int(match[1]) if match else None for match in matches], pa.int32())
 

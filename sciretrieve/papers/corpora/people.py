@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+from ...files.schema import letters
 from ..bibliographies.author_names import Name, is_group, is_suffix, parsed, parts_of
+from ..printed import printed
 from .markup import is_placeholder, plain_text
 
 OTHERS = re.compile(r"(?:and\s+)?others\.?|et\.?\s*al\.?|…|\.\.\.", re.IGNORECASE)
@@ -25,17 +24,15 @@ _SHORT = re.compile(rf"[^\W\d_].*\s(?:{_INITIALS.pattern})|(?:[^\W\d_]\.\s?-?)+\
 """A name with its initials behind or before the family name, so that no comma is part of it: "Turing AM", "A. M. Turing"."""
 _SEPARATORS = re.compile(r"\s*[;|；、\n]\s*")
 _AND = re.compile(r",?\s+(?:and|&|und|et|y)\s+|\s*,\s*&\s*")
-_LITERALS = re.compile(r"(?:arxiv\.Result\.)?Author\((['\"])(.*?)\1\)")
-_GAPS = re.compile(r"(?<=['\"])\s+(?=['\"])")
-"""What is between two texts of a NumPy array that was printed: no comma."""
 NO_PLAIN_NAME = r"(?i)[,;|&<{\[(]|[；、\n]|\b(?:others|et\.? ?al|nan|none|null|n/a)\b"
 """What makes a text more than a name in its natural order."""
 NAMES = pa.list_(pa.struct([(name, pa.string()) for name in Name.__dataclass_fields__]))
 """The type of the columns with the parts of names."""
-FAMILY = ("family", "last", "lastName", "last_name", "surname", "family_name", "familyName")
-GIVEN = ("given", "first", "firstName", "first_name", "forename", "given_name", "givenName")
-WHOLE = ("literal", "name", "display_name", "displayName", "fullName", "full_name", "collectiveName", "raw_author_name", "text")
-PARTICLES = ("non-dropping-particle", "dropping-particle", "particle", "prefix")
+FAMILY = ("family", "last", "lastname", "surname", "familyname")
+GIVEN = ("given", "first", "firstname", "forename", "givenname", "givennames")
+WHOLE = ("name", "displayname", "fullname", "authorname", "collectivename", "rawauthorname", "text", "author", "creator", "initials")
+PARTICLES = ("nondroppingparticle", "droppingparticle", "particle", "prefix")
+"""Keys of objects with a name, or with its parts, by their letters."""
 
 
 @dataclass(slots=True)
@@ -86,18 +83,21 @@ def _read(value: Any, people: People) -> None:
     if value is None:
         return
     if isinstance(value, Mapping):
-        name = _of_object(value)
-        if name:
+        if isinstance(several := next((value[key] for key in ("author", "authors") if key in value), None), list):
+            _read(several, people)
+        elif name := _of_object(value):
             _add(name, people)
     elif isinstance(value, list | tuple):
         for item in value:
             if isinstance(item, str) and not item.startswith(('{"', "{'")):
-                _add(_one(item, people), people)
+                is_one = " and " not in item or is_group(item)
+                for name in [item] if is_one else _AND.split(item):
+                    _add(_one(name, people), people)
             else:
                 _read(item, people)
     elif isinstance(value, str):
         value = plain_text(value)
-        items = _listed(value.strip())
+        items = printed(value.strip())
         if items is not None:
             _read(items, people)
         else:
@@ -117,23 +117,11 @@ def _add(name: str | Name, people: People) -> None:
         people.names.append(name)
 
 
-def _listed(text: str) -> Any:
-    """The list or object that a text is as JSON, or as Python prints it; None if it is none."""
-    if not text.startswith(("[", "{")):
-        return None
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    if authors := _LITERALS.findall(text):
-        return [name for _, name in authors]
-    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        return ast.literal_eval(_GAPS.sub(", ", text))
-    return None
-
-
 def _of_object(value: Mapping[str, Any]) -> str | Name:
     """The name of an object: in parts if it has them, else as a text."""
     author = value.get("author")  # OpenAlex nests the author in an authorship
-    person: Mapping[str, Any] = author if isinstance(author, Mapping) else value
+    objects = [{letters(key): item for key, item in one.items()} for one in (author, value) if isinstance(one, Mapping)]
+    person = objects[0]
     family, given = _first(person, FAMILY), _first(person, GIVEN)
     if family:
         middle = person.get("middle")  # S2ORC has a list
@@ -143,8 +131,7 @@ def _of_object(value: Mapping[str, Any]) -> str | Name:
         return Name(family, given, particle, _first(person, ("suffix",)))
     if literal := _first(person, ("literal",)):
         return Name(literal=literal)
-    whole = _first(person, WHOLE) or given or (_first(value, WHOLE) if person is not value else "")
-    return _turned(whole)
+    return _turned(next(filter(None, (_first(one, WHOLE) for one in objects)), given))
 
 
 def _first(person: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -22,13 +22,13 @@ BLOCK = 1 << 16
 
 
 def root_of(head: bytes) -> str:
-    """The name of the outermost element of a document that begins so, "" if it does not begin like XML."""
+    """The name of the outermost element of a document that begins so, without its namespace; "" if it does not begin like XML."""
     tags: list[str] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda tag, _: tags.append(tag)
     with suppress(expat.ExpatError, ValueError):  # what follows the first element does not matter; an encoding may be unknown
         parser.Parse(head.lstrip())
-    return tags[0] if tags else ""
+    return tags[0].rpartition(":")[2] if tags else ""
 
 
 def records(path: Path, tags: frozenset[str]) -> Iterator[tuple[Element, list[Mapping[str, str]]]]:
@@ -127,7 +127,8 @@ class _Parser:
             raise _Refused(f"more than {LONGEST_LINE >> 20} MB in one record")
         self._expat.Parse(block, is_last)
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(":")[2]  # prefixes of namespaces differ from file to file
         if self._tree is None and tag not in self._tags:
             self._around.append(attributes)
             depth = len(self._around)
@@ -143,7 +144,7 @@ class _Parser:
         if self._tree is None:
             self._around.pop()
             return
-        self._tree.end(tag)
+        self._tree.end(tag.rpartition(":")[2])
         self._depth -= 1
         if not self._depth:
             self.records.append((self._tree.close(), list(self._around)))

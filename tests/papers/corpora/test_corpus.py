@@ -281,7 +281,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("p.xml", ARTICLES + "<PubmedArticle></b>", "after record 1: mismatched tag"),
     ("p.xml", ARTICLES + "<PubmedArticle>&nbsp;", "after record 1: "),
     ("p.xml", "<PubmedArticleSet>\udcff</PubmedArticleSet>", "not well-formed"),
-    ("p.xml", "<svg></svg>", "is no XML that is read here (PubMed, ACL Anthology, EndNote)"),
+    ("p.xml", "<svg></svg>", "is no XML that is read here (PubMed, arXiv's Atom, TEI, JATS, MODS, ACL Anthology, EndNote)"),
     ("p.xml", "", "is no XML that is read here"),
 ]
 

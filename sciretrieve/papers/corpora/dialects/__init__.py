@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..raw import Row
-from . import arxiv, csl, openalex, semantic_scholar, zotero
+from . import answers, arxiv, csl, openalex, semantic_scholar, zotero
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,11 @@ DIALECTS = (
     Dialect("OpenAlex", openalex.SIGNS, openalex.fits, openalex.paper),
     Dialect("arXiv", arxiv.SIGNS, arxiv.fits, arxiv.paper),
     Dialect("Semantic Scholar", semantic_scholar.SIGNS, semantic_scholar.fits, semantic_scholar.paper),
+    Dialect("Zotero's items", ("itemType", "data"), answers.is_zotero, answers.zotero),
+    Dialect("Europe PMC", answers.EUROPE_PMC, answers.is_europe_pmc, answers.europe_pmc),
+    Dialect("ADS", answers.ADS, answers.is_ads, answers.ads),
+    Dialect("DBLP", ("info",), answers.is_dblp, answers.dblp),
+    Dialect("Scopus", answers.SCOPUS, answers.is_scopus, answers.scopus),
     Dialect("CSL-JSON or Crossref", csl.SIGNS, csl.fits, csl.paper),
     Dialect("Zotero's CSV", zotero.COLUMNS, zotero.fits, zotero.paper),
 )

@@ -40,6 +40,14 @@ def paper(row: Row) -> Row:
     for name in ("title", "abstract"):
         if isinstance(text := _first(row.get(name)), str):
             plain_row[name] = text
+    subtitle, title = _first(row.get("subtitle")), plain_row.get("title")
+    if (
+        isinstance(row.get("title"), list)
+        and isinstance(title, str)
+        and isinstance(subtitle, str)
+        and subtitle.lower() not in title.lower()
+    ):
+        plain_row["title"] = f"{title.rstrip(' :')}: {subtitle}"
     if isinstance(titles := row.get("title"), list) and len(titles) > 1:
         plain_row["titles"] = titles
     if not row.get("venue") and (venue := _first(row.get(VENUE)) or _first(row.get("event-title"))):
