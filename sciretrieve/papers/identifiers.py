@@ -1,5 +1,4 @@
-"""The identifiers that papers, books and journals have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id, PMC
-id, ISBN, ISSN."""
+"""Identifiers of papers, books and journals, each in one form however it is written: DOI, arXiv number, PubMed id, PMC id, ISBN, ISSN."""
 
 from __future__ import annotations
 
@@ -128,8 +127,8 @@ def isbn(text: str) -> str | None:
 
 
 def issn(text: str) -> str | None:
-    """An ISSN with its hyphen; None if the text is something else. Without its hyphen it may lack zeros that a spreadsheet took, and its last
-    digit must fit.
+    """An ISSN with its hyphen; None if the text is something else. Without a hyphen it may lack zeros that a spreadsheet
+    took, and its last digit must fit.
 
     >>> issn("ISSN 1063-6919"), issn("8997667")
     ('1063-6919', '0899-7667')

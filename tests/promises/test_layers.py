@@ -87,7 +87,7 @@ LINES = {
     "matching": (5_330, "three ways to score: words and names, vectors with FAISS, tokens"),
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
-    "papers": (8_100, "a reader for each of some forty forms of export, names in parts, identifiers, and citations in five"),
+    "papers": (8_700, "a reader for each of some forty forms of export, names in parts, identifiers, and citations in five"),
     "query": (6_650, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_550, "Semantic Scholar's API, our own, a search page, tools for assistants"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...base.types import Paper
-from .author_names import Name, names_of, parsed
+from .author_names import Name, parsed
 from .keys import keys_of
-from .keywords import joined, keywords_of
-from .works import arxiv_of, details_of, doi_of, kind_of, url_of
+from .keywords import joined
+from .works import ARXIV, MASTERS_THESIS, OTHER, publication_of
 
 ENTRY = "bibtex"
 """The column with a paper's original entry from a bibliography."""
@@ -21,6 +22,37 @@ ESCAPES = str.maketrans(
     {"\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {char: f"\\{char}" for char in "&%#_$"}
 )
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+"""The macros that every style defines."""
+FIELDS = {
+    "event": "eventtitle",
+    "series": "series",
+    "volume": "volume",
+    "number": "number",
+    "edition": "edition",
+    "publisher": "publisher",
+    "place": "address",
+    "abbreviation": "shortjournal",
+    "language": "language",
+    "note": "note",
+    "arxiv_class": "primaryclass",
+    "pmid": "pmid",
+    "pmcid": "pmcid",
+    "archive": "database",
+    "archived": "accession-number",
+    "abstract": "abstract",
+}
+"""What of a `Publication` is a text, and its field."""
+ORDER = "year month day editor eventtitle series volume number pages eid edition publisher address howpublished type isbn issn "
+ORDER += "shortjournal language note doi eprint archiveprefix primaryclass pmid pmcid url database accession-number keywords abstract"
+"""The fields behind author, title and venue."""
+MATHS = re.compile(r"(?<!\\)(\$\$?)((?:[^$\\]|\\.)+)\1", re.DOTALL)
+FORMULA = re.compile(r".|[^\W\d]\S*|.*[\\{}_^].*", re.DOTALL)
+"""What between two dollars is a formula, and not what costs so much; the same as to `corpora.latex`."""
+SCRIPTS = re.compile("[\u2080-\u208e\u2090-\u209c]+|[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u207f]+")
+"""Characters that stand low, or high, most of which LaTeX does not print."""
+PRINTED = set("¹²³")
 
 
 def entry(kind: str, key: str, fields: Iterable[tuple[str, str]]) -> str:
@@ -64,22 +96,32 @@ def _head(paper: Paper) -> re.Match[str] | None:
 
 
 def _new_entry(paper: Paper, key: str) -> str:
-    kind, doi, eprint = kind_of(paper), doi_of(paper), arxiv_of(paper)
+    work = publication_of(paper)
+    authors = [*map(_name, work.authors), *(["others"] if work.has_more else [])]
     texts = {
-        "author": " and ".join(map(_name, names_of(paper))),
-        "title": f"{{{_latex(paper.title)}}}" if paper.title else "",
-        kind.venue: _latex(paper.venue or ""),
-        "year": str(paper.year or ""),
+        "author": " and ".join(authors),
+        "title": f"{{{_latex(work.title)}}}" if work.title else "",
+        work.kind.venue: "" if work.is_arxiv and work.venue == ARXIV else _latex(work.venue),
+        "editor": " and ".join(map(_name, work.editors)),
+        "year": str(work.year or ""),
+        "month": MONTHS[work.month - 1] if work.month else "",
+        "day": str(work.day or ""),
+        "pages": _latex(work.page_text("\0") or work.article).replace("\0", "--"),
+        "eid": _latex(work.article),
+        "type": "" if work.kind in (MASTERS_THESIS, OTHER) or work.is_arxiv else work.kind.genre,
+        "isbn": ", ".join(work.isbns),
+        "issn": ", ".join(work.issns),
+        "eprint": work.arxiv,
+        "archiveprefix": ARXIV if work.arxiv else "",
+        "keywords": _latex(joined(work.keywords)),
     }
-    details = {field: _latex(text) for field, text in details_of(paper).items()}
-    details["editor"] = " and ".join(map(_name, names_of(paper, "editors")))
-    details["pages"] = re.sub(r"(?<=\d)[-–](?=\d)", "--", details.get("pages", ""))
-    identifiers = {"doi": doi, "eprint": eprint, "archivePrefix": "arXiv" if eprint else None, "url": url_of(paper)}
-    verbatim = {field: text.replace("{", "%7B").replace("}", "%7D") for field, text in identifiers.items() if text}
-    about = {"keywords": _latex(joined(keywords_of(paper))), "abstract": _latex(paper.abstract)}
-    fields = details | {field: text for field, text in texts.items() if text} | verbatim | about
-    order = dict.fromkeys([*texts, *fields])
-    return entry(kind.bibtex, key, ((name, f"{{{text}}}") for name in order if (text := fields.get(name))))
+    if work.kind.venue == "series":
+        texts |= {"howpublished": texts["series"], "series": ""}
+    texts |= {field: _latex(getattr(work, name)) for name, field in FIELDS.items() if getattr(work, name)}
+    texts |= {field: getattr(work, field).replace("{", "%7B").replace("}", "%7D") for field in ("doi", "url")}
+    order = ("author", "title", work.kind.venue, *ORDER.split())
+    values = ((name, texts.get(name, "")) for name in dict.fromkeys(order))
+    return entry(work.kind.bibtex, key, ((name, text if name == "month" else f"{{{text}}}") for name, text in values if text))
 
 
 def _name(name: Name) -> str:
@@ -93,8 +135,29 @@ def _name(name: Name) -> str:
 
 
 def _latex(text: str) -> str:
-    """A text as LaTeX that `plain_text` reads as the same text, even if it has what LaTeX takes for dashes and quotes."""
-    return re.sub(r"(?<=([-`']))(?=\1)", "{}", " ".join(text.split()).translate(ESCAPES))
+    """A text as LaTeX that `plain_text` reads as the same text, even if it has what LaTeX takes for dashes and quotes. Formulas stay as
+    they are, and what stands low or high does."""
+    text = " ".join(text.split())
+    parts, place = list[str](), 0
+    for match in MATHS.finditer(text):
+        is_formula = len(match[1]) == 2 or FORMULA.fullmatch(match[2])
+        if is_formula and _is_balanced(re.sub(r"\\.", "", match[2])):
+            parts += [_escaped(text[place : match.start()]), re.sub(r"(?<!\\)[%#]", r"\\\g<0>", match[0])]
+            place = match.end()
+    return "".join([*parts, _escaped(text[place:])])
+
+
+def _escaped(text: str) -> str:
+    return SCRIPTS.sub(_script, re.sub(r"(?<=([-`']))(?=\1)", "{}", text.translate(ESCAPES)))
+
+
+def _script(match: re.Match[str]) -> str:
+    """Digits and signs in LaTeX's notation."""
+    if PRINTED.issuperset(match[0]):
+        return match[0]
+    plain = unicodedata.normalize("NFKC", match[0]).replace("\u2212", "-")
+    place = "super" if match[0][0] < "\u2080" else "sub"
+    return f"\\text{place}script{{{plain}}}"
 
 
 def _is_balanced(text: str) -> bool:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ...base.types import Paper
 from ...base.wording import as_json
-from .author_names import Name, names_of
+from .author_names import Name
 from .keys import keys_of
-from .keywords import joined, keywords_of
-from .works import ARTICLE, MASTERS_THESIS, PAPER, PREPRINT, arxiv_of, details_of, doi_of, kind_of, url_of
+from .keywords import joined
+from .works import ARTICLE, ARXIV, BOOK, CHAPTER, PAPER, publication_of
 
 ITEM = "csl"
 """The column with a paper's original item from a file of CSL-JSON, as JSON."""
-
-NAME_PARTS = ("family", "given", "dropping-particle", "non-dropping-particle", "suffix", "literal")
-VARIABLES = {"publisher-place": "address", "edition": "edition", "volume": "volume", "ISBN": "isbn", "ISSN": "issn", "note": "note"}
-"""CSL's variable -> the field of `works.DETAILS` that has it, whatever the kind of publication."""
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def items(papers: Sequence[Paper], taken: Collection[str] = ()) -> Iterator[dict[str, Any]]:
@@ -52,56 +46,53 @@ def _original(paper: Paper) -> dict[str, Any] | None:
 
 
 def _new_item(paper: Paper, key: str) -> dict[str, Any]:
-    kind, details, arxiv = kind_of(paper), details_of(paper), arxiv_of(paper)
-    publishers = (details.get(field, "") for field in ("publisher", "school", "institution"))
+    work = publication_of(paper)
+    is_part = work.kind in (ARTICLE, PAPER)
     texts = {
-        "title": paper.title,
-        "container-title": details.get("booktitle", ""),
-        "publisher": next(filter(None, publishers), ""),
-        "issue" if kind in (ARTICLE, PAPER) else "number": details.get("number", ""),
-        "page": re.sub(r"(?<=\w)\s*[-–—]+\s*(?=\w)", "-", details.get("pages", "")),
-        "genre": "Master's thesis" if kind == MASTERS_THESIS else "",
-        "DOI": doi_of(paper) or "",
-        "PMID": str(paper.extra.get("pmid") or ""),
-        "URL": url_of(paper) or (f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
-        "keyword": joined(keywords_of(paper)),
-        "abstract": paper.abstract,
+        "title": work.title,
+        "container-title": work.venue,
+        "container-title-short": work.abbreviation,
+        "collection-title": work.series,
+        "event-title": work.event,
+        "publisher": work.publisher,
+        "publisher-place": work.place,
+        "volume": work.volume,
+        "issue" if is_part else "collection-number" if work.kind in (BOOK, CHAPTER) else "number": work.number,
+        "page": work.page_text("-") or work.article,
+        "edition": work.edition,
+        "genre": work.kind.genre,
+        "archive": work.archive,
+        "archive_location": work.archived,
+        "DOI": work.doi,
+        "PMID": work.pmid,
+        "PMCID": work.pmcid,
+        "ISBN": " ".join(work.isbns),
+        "ISSN": ", ".join(work.issns),
+        "URL": work.url,
+        "language": work.language,
+        "note": work.note,
+        "keyword": joined(work.keywords),
+        "abstract": work.abstract,
     }
-    if paper.venue:
-        texts[kind.csl_venue] = paper.venue
-    texts |= {variable: details.get(field, "") for variable, field in VARIABLES.items()}
-    if kind == PREPRINT and arxiv:
-        texts["number"] = f"arXiv:{arxiv}"
-    persons = {"author": _people(paper, "author", "authors"), "editor": _people(paper, "editor", "editors")}
-    item: dict[str, Any] = {"id": key, "type": kind.csl}
+    if work.kind.csl_venue == "publisher" and not work.publisher:
+        texts |= {"publisher": work.venue, "container-title": ""}
+    if is_part and work.article:
+        texts["number"] = work.article
+    if work.is_arxiv:
+        texts |= {"number": f"arXiv:{work.arxiv}", "archive": ARXIV}
+    persons = {"author": [_name(name) for name in work.authors], "editor": [_name(name) for name in work.editors]}
+    item: dict[str, Any] = {"id": key, "type": work.kind.csl}
     item |= {variable: names for variable, names in persons.items() if names}
-    if paper.year is not None:
-        item["issued"] = {"date-parts": [_date(paper, details)]}
-    return item | {variable: plain for variable, text in texts.items() if (plain := " ".join(text.split()))}
-
-
-def _people(paper: Paper, column: str, names: str) -> list[dict[str, str]]:
-    """Names in CSL's parts: those that a record from Crossref has in parts already, else what the names' words say."""
-    persons = paper.extra.get(column)
-    if isinstance(persons, list) and persons and all(isinstance(person, Mapping) for person in persons):
-        records = [{part: str(person[part]) for part in NAME_PARTS if person.get(part)} for person in persons]
-        if all("family" in record or "literal" in record for record in records):
-            return records
-    return [_name(name) for name in names_of(paper, names)]
+    if work.year is not None:
+        item["issued"] = {"date-parts": [[part for part in (work.year, work.month, work.day) if part]]}
+    return item | {variable: text for variable, text in texts.items() if text}
 
 
 def _name(name: Name) -> dict[str, str]:
-    texts = {"literal": name.literal, "family": name.family, "given": name.given}
+    texts = {
+        "literal": name.literal,
+        "family": name.family or (name.given if not name.literal else ""),
+        "given": name.given if name.family else "",
+    }
     texts |= {"non-dropping-particle": name.particle, "suffix": name.suffix}
     return {part: text for part, text in texts.items() if text}
-
-
-def _date(paper: Paper, details: Mapping[str, str]) -> list[int]:
-    """The year, with the month and the day where the corpus has them."""
-    issued = paper.extra.get("issued")
-    dates = issued.get("date-parts") if isinstance(issued, Mapping) else None
-    if dates and isinstance(dates[0], list) and dates[0][:1] == [paper.year] and all(isinstance(part, int) for part in dates[0]):
-        return list(dates[0])
-    month = details.get("month", "").lower()
-    number = int(month) if month.isdecimal() else MONTHS.index(month[:3]) + 1 if month[:3] in MONTHS else 0
-    return [int(paper.year or 0), *([number] if 1 <= number <= 12 else [])]

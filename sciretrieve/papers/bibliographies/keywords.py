@@ -7,7 +7,7 @@ from typing import Any
 
 from ...base.types import Paper
 from ..printed import printed
-from .works import columns_of
+from .further_columns import columns_of
 
 COLUMNS = ("keywords", "keyword", "authorkeywords", "tags")
 """Columns that may hold keywords, by their letters alone, best first."""

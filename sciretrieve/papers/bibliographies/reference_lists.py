@@ -10,8 +10,7 @@ from typing import Literal
 
 from ...base.types import Paper
 from .addresses import addresses_of
-from .author_names import MORE_AUTHORS, names_of
-from .works import arxiv_of, details_of, doi_of
+from .works import ARXIV, Publication, publication_of
 
 MOST_NAMES = 20
 """Authors that a reference names; of more, the first and "et al.". As many as in APA's style."""
@@ -61,34 +60,28 @@ def webpage(papers: Sequence[Paper], title: str = "References", facts: Mapping[s
 
 def _pieces(paper: Paper) -> Iterator[Piece]:
     """Authors (year). Title. *Venue*, volume(number), pages. Link. Without authors, the title comes first."""
-    title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
-    names = [name.text for name in names_of(paper)]
-    year = f" ({paper.year})" if paper.year is not None else ""
-    yield Piece(
-        _sentence(f"{_and(names, bool(paper.extra.get(MORE_AUTHORS)))}{year}") + f" {_sentence(title)}"
-        if names
-        else _sentence(f"{title}{year}")
-    )
-    details = details_of(paper)
-    number = details.get("number", "")
-    pages = re.sub(r"(?<=\w)\s*[-–—]+\s*(?=\w)", "–", details.get("pages", ""))
-    volume = details.get("volume", "") + (f"({number})" if number else "")
-    venue = " ".join((paper.venue or details.get("publisher", "")).split())
+    work = publication_of(paper)
+    title = work.title or work.abstract or "(no title)"
+    names = [name.text for name in work.authors]
+    year = f" ({work.year})" if work.year is not None else ""
+    yield Piece(_sentence(f"{_and(names, work.has_more)}{year}") + f" {_sentence(title)}" if names else _sentence(f"{title}{year}"))
+    volume = work.volume + (f"({work.number})" if work.number else "")
+    name, address = next(iter(addresses_of(paper).items()), ("", ""))
+    venue = "" if work.venue == name == ARXIV else work.venue or work.series or work.publisher
     if venue:
         yield Piece(" ")
         yield Piece(venue, "italics")
-        yield Piece(_sentence(", ".join(filter(None, (venue, volume, pages))))[len(venue) :])
-    name, address = next(iter(addresses_of(paper).items()), ("", ""))
+        yield Piece(_sentence(", ".join(filter(None, (venue, volume, work.page_text("–") or work.article))))[len(venue) :])
     if address:
         yield Piece(" ")
-        yield Piece(_label(paper, name, address), "link", address)
+        yield Piece(_label(work, name, address), "link", address)
 
 
-def _label(paper: Paper, name: str, address: str) -> str:
+def _label(work: Publication, name: str, address: str) -> str:
     """What a link shows: the identifier, or the whole address."""
     if name == "PubMed":
         return f"PMID:{address.rstrip('/').rpartition('/')[2]}"
-    return {"DOI": f"doi:{doi_of(paper)}", "arXiv": f"arXiv:{arxiv_of(paper)}"}.get(name, address)
+    return {"DOI": f"doi:{work.doi}", "arXiv": f"arXiv:{work.arxiv}"}.get(name, address)
 
 
 def _and(names: Sequence[str], has_more: bool) -> str:

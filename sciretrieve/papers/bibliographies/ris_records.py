@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...base.types import Paper
-from .author_names import names_of
-from .keywords import keywords_of
-from .works import ARTICLE, details_of, doi_of, kind_of, url_of
+from .works import ARTICLE, BOOK, MASTERS_THESIS, Publication, publication_of
 
 RECORD = "ris"
 """The column with a paper's original record from a RIS file, without its end."""
 
 START = re.compile(r"TY  - \S")
-TAG = re.compile(r"[A-Z][A-Z0-9]  - ")
 
 
 def records(papers: Sequence[Paper]) -> Iterator[str]:
@@ -30,41 +27,49 @@ def text(papers: Sequence[Paper]) -> str:
     return "\n".join(records(papers))
 
 
-def _new_record(paper: Paper) -> list[str]:
-    import rispy
+def _new_record(paper: Paper) -> Iterator[str]:
+    """The lines of a record, without its end: a tag, two blanks, a hyphen, a blank and a text in one line."""
+    work = publication_of(paper)
+    first, last = _pages(work)
+    is_book, is_from = work.kind == BOOK, work.kind.csl_venue == "publisher"
+    tags: list[tuple[str, str]] = [
+        ("TY", work.kind.ris),
+        ("ID", paper.id),
+        *(("AU", name.inverted) for name in work.authors),
+        *(("ED" if work.kind.ris == "THES" else "A2", name.inverted) for name in work.editors),
+        ("TI", work.title),
+        ("T2", work.series if is_book else "" if is_from and not work.publisher else work.venue),
+        ("JO", work.venue if work.kind == ARTICLE else ""),
+        ("JF", work.venue if is_book or (is_from and work.publisher) else ""),
+        ("J2", work.abbreviation),
+        ("T3", "" if is_book else work.series),
+        ("C3", work.event),
+        ("PY", str(work.year or "")),
+        ("DA", f"{work.date}-".replace("-", "/") + "/" * (not work.day) if work.month else ""),
+        ("VL", work.volume),
+        ("IS", work.number),
+        ("SP", first),
+        ("EP", last),
+        ("C7", work.article),
+        ("ET", work.edition),
+        ("PB", work.publisher or (work.venue if is_from else "")),
+        ("CY", work.place),
+        ("SN", ", ".join((*work.isbns, *work.issns))),
+        ("LA", work.language),
+        ("M3", work.kind.genre if work.kind == MASTERS_THESIS else ""),
+        ("DO", work.doi),
+        ("C2", work.pmcid),
+        ("DB", work.archive),
+        ("AN", work.archived),
+        *(("N1", note) for note in work.notes),
+        *(("KW", keyword) for keyword in work.keywords),
+        ("AB", work.abstract),
+        ("UR", work.url),
+    ]
+    return (f"{tag}  - {' '.join(text.split())}" for tag, text in tags if text)
 
-    kind, details = kind_of(paper), details_of(paper)
-    first, _, last = re.sub("[-–—]+", "-", details.get("pages", "")).partition("-")
-    publishers = (details.get(field, "") for field in ("publisher", "school", "institution"))
-    texts = {
-        "id": paper.id,
-        "title": paper.title,
-        "year": str(paper.year or ""),
-        "journal_name" if kind == ARTICLE else "secondary_title": paper.venue or details.get("booktitle", ""),
-        "volume": details.get("volume", ""),
-        "number": details.get("number", ""),
-        "start_page": first,
-        "end_page": last,
-        "publisher": next(filter(None, publishers), ""),
-        "place_published": details.get("address", ""),
-        "edition": details.get("edition", ""),
-        "issn": details.get("isbn", "") or details.get("issn", ""),
-        "abstract": paper.abstract,
-        "doi": doi_of(paper) or "",
-    }
-    lists = {
-        "authors": [name.inverted for name in names_of(paper)],
-        "secondary_authors": [name.inverted for name in names_of(paper, "editors")],
-        "urls": [url_of(paper) or ""],
-        "notes": [details.get("note", "")],
-        "keywords": keywords_of(paper),
-    }
-    record: dict[str, object] = {"type_of_reference": kind.ris}
-    record |= {tag: text for tag, value in texts.items() if (text := _line(value))}
-    record |= {tag: lines for tag, values in lists.items() if (lines := [line for value in values if (line := _line(value))])}
-    # rispy also writes a number above each record
-    return [line for line in rispy.dumps([record]).splitlines() if TAG.match(line) and not line.startswith("ER")]
 
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _pages(work: Publication) -> tuple[str, str]:
+    """The first and the last page; all of several ranges are the first."""
+    pages = work.pages[:1] if len(work.pages) < 2 else ()
+    return next(((only.first, only.last) for only in pages), (work.page_text("-"), ""))

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from .markup import script
+
 MARKUP = re.compile(r"[\\{}~$]|--|``|''")
 MATHS = re.compile(r"(?<!\\)(\$\$?)((?:[^$\\]|\\.)+)\1", re.DOTALL)
 NAME_OF_FORMULA = re.compile(r"[^\W\d]\S*")
@@ -21,6 +23,7 @@ NO_TEXT = re.compile(
 """Commands with an argument that is not printed, or not there."""
 FRACTION = re.compile(r"\\[dts]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 DEGREE = re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z])\s*)")
+SCRIPT = re.compile(r"\\text(sub|super)script\s*\{([^{}\\$]{1,20})\}")
 URL = re.compile(r"\\(?:url|nolinkurl|path)\s*\{([^{}]*)\}")
 INNER_ACCENT = re.compile(
     r"(\\(?:[`'\"^~=.]|[uvHcdbrk](?![a-zA-Z]))\s*\{\s*)"
@@ -89,6 +92,8 @@ def plain_text(latex: str) -> str:
     if not MARKUP.search(latex):
         return latex
     text = MATHS.sub(_formula, NO_TEXT.sub("", URL.sub(_url, latex)))
+    if "script" in text:
+        text = SCRIPT.sub(_script, text)
     text = DEGREE.sub("°", FRACTION.sub(r"{\1/\2}", text))
     text = INNER_ACCENT.sub(lambda match: match[1] + _text_of(match[2], False), text)
     return TOKEN.sub(lambda match: _text_of(match[0], text.startswith("{", match.end())), text)
@@ -104,6 +109,13 @@ def _formula(match: re.Match[str]) -> str:
     formula = match[2]
     is_formula = len(formula) == 1 or len(match[1]) == 2 or re.search(r"[\\{}_^]", formula) or NAME_OF_FORMULA.fullmatch(formula)
     return f"{{{formula}}}" if is_formula else match[0]
+
+
+def _script(match: re.Match[str]) -> str:
+    """What stands low or high, in Unicode's own characters: `CO\\textsubscript{2}`, but not `20\\textsuperscript{th}`."""
+    text = match[2].strip()
+    has_word = len(text) > 1 and any(map(str.isalpha, text))
+    return match[0] if has_word else script(text, is_low=match[1] == "sub")
 
 
 def _url(match: re.Match[str]) -> str:

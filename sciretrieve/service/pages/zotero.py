@@ -6,7 +6,6 @@ one paper, which therefore has neither of the others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote, urlencode
 from xml.sax.saxutils import quoteattr
@@ -19,9 +18,7 @@ from ...base.types import Paper
 from ...base.wording import without_controls
 from ...papers import identifiers
 from ...papers.bibliographies.addresses import address_of
-from ...papers.bibliographies.author_names import names_of
 from ...papers.bibliographies.bibtex_entries import entries
-from ...papers.bibliographies.keywords import keywords_of
 from ...papers.bibliographies.ris_records import records
 from ...papers.bibliographies.works import (
     ARTICLE,
@@ -33,10 +30,8 @@ from ...papers.bibliographies.works import (
     PREPRINT,
     REPORT,
     Kind,
-    arxiv_of,
-    details_of,
-    doi_of,
-    kind_of,
+    Publication,
+    publication_of,
 )
 from ..failures import Refused
 from ..service import service_of
@@ -62,7 +57,6 @@ VENUES: Mapping[Kind, str] = {
     REPORT: "citation_technical_report_institution",
 }
 """The tag with a paper's venue, which shows Zotero the kind; citation_journal_title for all others."""
-DETAILS = {"volume": "citation_volume", "number": "citation_issue", "issn": "citation_issn", "isbn": "citation_isbn"}
 FORMATS: Mapping[str, tuple[str, str]] = {
     "ris": ("application/x-research-info-systems", "https://en.wikipedia.org/wiki/RIS_(file_format)"),
     "bibtex": ("application/x-bibtex", "https://www.bibtex.org/Format/"),
@@ -72,25 +66,25 @@ FORMATS: Mapping[str, tuple[str, str]] = {
 
 def coins(paper: Paper) -> str:
     """A paper as an OpenURL context object, for the title of a `span.Z3988`."""
-    details = details_of(paper)
-    first, last = _pages(details)
-    form, genre, title_name, venue_name = OPENURL.get(kind_of(paper), ("journal", "unknown", "atitle", "jtitle"))
-    doi = identifiers.doi(doi_of(paper) or "")
+    work = publication_of(paper)
+    first, last = _pages(work)
+    form, genre, title_name, venue_name = OPENURL.get(work.kind, ("journal", "unknown", "atitle", "jtitle"))
+    doi = identifiers.doi(work.doi)
     pairs = [
         ("ctx_ver", "Z39.88-2004"),
         ("rft_val_fmt", f"info:ofi/fmt:kev:mtx:{form}"),
         ("rft.genre", genre),
-        (f"rft.{title_name}", _line(paper.title or paper.abstract)),
-        (f"rft.{venue_name}", _line(paper.venue or "")),
-        ("rft.date", str(paper.year or "")),
-        ("rft.volume", details.get("volume", "")),
-        ("rft.issue", details.get("number", "")),
+        (f"rft.{title_name}", work.title or work.abstract),
+        (f"rft.{venue_name}", work.series if work.kind == BOOK else work.venue),
+        ("rft.date", work.date),
+        ("rft.volume", work.volume),
+        ("rft.issue", work.number),
         ("rft.spage", first),
         ("rft.epage", last),
-        ("rft.issn", details.get("issn", "")),
-        ("rft.isbn", details.get("isbn", "")),
-        ("rft.pub", details.get("publisher", "")),
-        *(("rft.au", name.inverted) for name in names_of(paper)),
+        ("rft.issn", next(iter(work.issns), "")),
+        ("rft.isbn", next(iter(work.isbns), "")),
+        ("rft.pub", work.publisher),
+        *(("rft.au", name.inverted) for name in work.authors),
         ("rft_id", f"info:doi/{doi}" if doi else ""),
         ("rft_id", address_of(paper) or ""),
     ]
@@ -99,22 +93,26 @@ def coins(paper: Paper) -> str:
 
 def tags(paper: Paper, address: str) -> Iterator[tuple[str, str]]:
     """The names and contents of the meta tags of a paper's page at `address`."""
-    details = details_of(paper)
-    first, last = _pages(details)
+    work = publication_of(paper)
+    first, last = _pages(work)
     pairs = [
-        ("citation_title", _line(paper.title or paper.abstract)),
-        *(("citation_author", name.inverted) for name in names_of(paper)),
-        ("citation_publication_date", str(paper.year or "")),
-        (VENUES.get(kind_of(paper), "citation_journal_title"), _line(paper.venue or "")),
-        *((tag, details.get(name, "")) for name, tag in DETAILS.items()),
+        ("citation_title", work.title or work.abstract),
+        *(("citation_author", name.inverted) for name in work.authors),
+        ("citation_publication_date", work.date.replace("-", "/")),
+        (VENUES.get(work.kind, "citation_journal_title"), work.series if work.kind == BOOK else work.venue),
+        ("citation_volume", work.volume),
+        ("citation_issue", work.number),
+        *(("citation_issn", number) for number in work.issns),
+        *(("citation_isbn", number) for number in work.isbns),
         ("citation_firstpage", first),
         ("citation_lastpage", last),
-        ("citation_publisher", details.get("publisher", "")),
-        ("citation_doi", identifiers.doi(doi_of(paper) or "") or ""),
-        ("citation_pmid", str(paper.extra.get("pmid") or "")),
-        ("citation_arxiv_id", arxiv_of(paper) or ""),
-        ("citation_keywords", "; ".join(keywords_of(paper))),
-        ("citation_abstract", _line(paper.abstract)),
+        ("citation_publisher", work.publisher),
+        ("citation_language", work.language),
+        ("citation_doi", identifiers.doi(work.doi) or ""),
+        ("citation_pmid", work.pmid),
+        ("citation_arxiv_id", work.arxiv),
+        ("citation_keywords", "; ".join(work.keywords)),
+        ("citation_abstract", work.abstract),
         ("citation_public_url", address_of(paper) or address),
         ("citation_abstract_html_url", address),
     ]
@@ -154,10 +152,6 @@ def _formats(id: str, status: int = 200) -> Response:
     return Response(text, status, media_type="application/xml")
 
 
-def _pages(details: Mapping[str, str]) -> tuple[str, str]:
-    first, _, last = re.sub("[-–—]+", "-", details.get("pages", "")).partition("-")
-    return first.strip(), last.strip()
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _pages(work: Publication) -> tuple[str, str]:
+    """The first page and the last, of several ranges those of the first."""
+    return next(((pages.first, pages.last) for pages in work.pages), (work.article, ""))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from ...base.types import Paper
 from ...files.schema import letters
 from ...papers import identifiers
-from ...papers.bibliographies.works import ARTICLE, arxiv_of, details_of, doi_of, kind_of
+from ...papers.bibliographies.works import ARTICLE, arxiv_of, doi_of, publication_of
 
 Columns: TypeAlias = Mapping[str, Any]
 """A paper's further columns, by the letters of their names."""
@@ -160,9 +160,10 @@ def open_access_pdf(paper: Paper, columns: Columns) -> dict[str, Any] | None:
 
 def journal(paper: Paper, columns: Columns) -> dict[str, str] | None:
     """The journal with volume and pages, as far as known; None for other kinds without these."""
-    details = {name: text for name, text in details_of(paper).items() if name in ("volume", "pages")}
+    work = publication_of(paper)
+    details = {name: text for name, text in (("volume", work.volume), ("pages", work.page_text("-") or work.article)) if text}
     name = _name(columns.get("journal")) or paper.venue
-    if not name or not (details or columns.get("journal") or kind_of(paper) == ARTICLE):
+    if not name or not (details or columns.get("journal") or work.kind == ARTICLE):
         return details or None
     return {"name": name, **details}
 

@@ -26,7 +26,7 @@ ITEMS: list[dict[str, Any]] = [
     {"id": 7, "type": "book", "title": "A book", "volume": 3, "abstract": "Of\n two lines", "issued": {"raw": "c. 2020"}},
 ]
 TEXTS = {"abstract", "container-title", "collection-title", "publisher", "publisher-place", "page", "title", "genre", "note", "URL", "DOI"}
-TEXTS |= {"ISBN", "ISSN", "PMID", "volume", "issue", "number", "edition", "keyword"}
+TEXTS |= {"ISBN", "ISSN", "PMID", "volume", "issue", "number", "edition", "keyword", "archive"}
 """CSL's variables that may be a text, of those that we write; the schema allows no others."""
 
 
@@ -112,7 +112,16 @@ def test_a_bibliography_in_bibtex_as_items(tmp_path: Path) -> None:
         {"id": "b", "type": "thesis", "issued": {"date-parts": [[2001]]}, "title": "U", "publisher": "MIT", "publisher-place": "Cambridge"},
         {"id": "c", "type": "thesis", "title": "V", "publisher": "MIT", "genre": "Master's thesis"},
         {"id": "d", "type": "report", "title": "W", "publisher": "NASA", "number": "TR-7"},
-        {"id": "e", "type": "article", "title": "X", "URL": "https://arxiv.org/abs/1409.0473", "number": "arXiv:1409.0473"},
+        {
+            "id": "e",
+            "type": "article",
+            "title": "X",
+            "publisher": "arXiv",
+            "number": "arXiv:1409.0473",
+            "genre": "preprint",
+            "archive": "arXiv",
+            "URL": "https://arxiv.org/abs/1409.0473",
+        },
         {"id": "f", "type": "book", "title": "Y", "publisher": "Knopf", "edition": "2", "ISBN": "3"},
         {"id": "g", "type": "chapter", "title": "Z", "container-title": "The whole", "DOI": "10.1000/z"},
     ]
