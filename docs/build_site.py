@@ -50,7 +50,9 @@ def gather() -> None:
 
 def by_name(command: str, more: str) -> str:
     """A page with all that a command lists, each under a heading."""
-    run = subprocess.run([sys.executable, "-m", "sciretrieve", command, "-f", "json"], cwd=TOP, check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "sciretrieve", command, "-f", "json"], cwd=TOP, check=True, capture_output=True, encoding="utf-8"
+    )
     lines = [f"# {command.capitalize()} by name\n", f"What `sciretrieve {command}` lists. [More on {command}]({more}).\n"]
     for row in json.loads(run.stdout):
         facts = {
