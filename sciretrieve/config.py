@@ -82,7 +82,7 @@ def config_file() -> Path:
 
 
 def home() -> Path:
-    """The user's home directory, with links followed; the root where the system knows none, as in some containers."""
+    """The user's home directory, with links followed; the root if the system knows none, as in some containers."""
     try:
         return Path.home().resolve()
     except RuntimeError:

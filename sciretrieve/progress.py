@@ -66,7 +66,7 @@ def _draw_on(bar: Any, ended: Event) -> None:
                 bar.refresh(nolock=True)
 
 
-class ToldListener:
+class PositionalListener:
     """Passes all three arguments of `start` by position, so that the user's listener needs no defaults."""
 
     def __init__(self, listener: Progress) -> None:
@@ -100,7 +100,7 @@ def shown(progress: Progress | bool) -> Iterator[Progress]:
     if not isinstance(progress, bool):
         if isinstance(progress, type) or not all(callable(getattr(progress, name, None)) for name in ("start", "advance", "note")):
             raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} lacks them")
-        yield ToldListener(progress)
+        yield PositionalListener(progress)
     elif progress and _is_watched():
         bar = ProgressBar()
         try:

@@ -16,7 +16,7 @@ Advance: TypeAlias = Callable[[int], None]
 """Called with the number of papers just finished."""
 
 
-def unheard(papers: int) -> None:
+def ignore_advance(papers: int) -> None:
     """Ignores the number: an `Advance` that does nothing."""
 
 
@@ -85,7 +85,7 @@ class Encoder(Protocol):
     def tokenise(self, papers: Sequence[Paper]) -> Any:
         """The first half of `encode_papers`. It may run in another thread, ahead of the second half."""
 
-    def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
+    def encode(self, tokens: Any, advance: Advance = ignore_advance) -> Vectors:
         """The second half of `encode_papers`, on the result of `tokenise`. `advance` may be called before all papers are done."""
 
 

@@ -14,7 +14,7 @@ from sciretrieve import encoders
 from sciretrieve.base.choices import Metric
 from sciretrieve.base.types import Paper, Query, Vectors
 from sciretrieve.encoders.stored import StoredVectors
-from sciretrieve.protocols import Advance, unheard
+from sciretrieve.protocols import Advance, ignore_advance
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -59,7 +59,7 @@ class LetterEncoder:
         """Nothing is done ahead."""
         return list(papers)
 
-    def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
+    def encode(self, tokens: Any, advance: Advance = ignore_advance) -> Vectors:
         """Vectors of papers of the corpus."""
         return np.array([self._vector(paper, 0) for paper in tokens], np.float32).reshape(len(tokens), self.dim)
 

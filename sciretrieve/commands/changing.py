@@ -61,7 +61,7 @@ def add(corpus: Corpus, how: Taking, index: IndexPath = None, columns: Columns =
     """
     from ..lifecycle import add as put
 
-    console = Console(tells_of_rejected=True)
+    console = Console(reports_rejected=True)
     target = index_to_change(index, console)
     _update(put, corpus, target, how, columns, format, console)
 
@@ -86,7 +86,7 @@ def sync(
     """
     from ..lifecycle import sync as equalise
 
-    console = Console(tells_of_rejected=True)
+    console = Console(reports_rejected=True)
     target = _index_of(corpus, console) if index is None else index_to_change(index, console)
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")

@@ -92,7 +92,7 @@ def given_ids(ids: Sequence[str] | None) -> list[str]:
 
 @contextmanager
 def interruptible(console: Console, what_is_kept: str = "") -> Iterator[None]:
-    """A context in which Ctrl-C ends long work with a note on what is kept. The progress bar ends in any case."""
+    """A context for long work, which Ctrl-C ends with a note on the kept results. The progress bar ends in any case."""
     try:
         yield
     except KeyboardInterrupt:
@@ -113,9 +113,9 @@ class Console:
 
     is_quiet = False
 
-    def __init__(self, *, tells_of_rejected: bool = False) -> None:
-        """`tells_of_rejected`: whether the command itself reports rejected rows, which are logged otherwise."""
-        if self.is_quiet or tells_of_rejected:
+    def __init__(self, *, reports_rejected: bool = False) -> None:
+        """`reports_rejected`: whether the command itself reports rejected rows, which are logged otherwise."""
+        if self.is_quiet or reports_rejected:
             logging.getLogger("sciretrieve.papers.corpora.rejections").setLevel(logging.ERROR)
         if not self.is_quiet:
             logging.basicConfig(format="%(message)s")

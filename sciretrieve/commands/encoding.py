@@ -45,7 +45,7 @@ def encode(
     from ..encoders import EncoderRequest, open_encoder
     from ..lifecycle.vector_files import encode as run
 
-    console = Console(tells_of_rejected=True)
+    console = Console(reports_rejected=True)
     request = EncoderRequest(encoder, **asdict(reading))
     model = open_encoder(request, precision, device)
     start = time.perf_counter()

@@ -76,7 +76,7 @@ def index(
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
     target = output or Path("indexes") / opened_corpus.name
-    console = Console(tells_of_rejected=True)
+    console = Console(reports_rejected=True)
     which = f"part {part} of " if part else ""
     console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()

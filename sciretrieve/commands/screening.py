@@ -108,8 +108,8 @@ def begin(
         raise InvalidRequest("say what the review is about, with --query, or name a relevant paper with --include")
     console = Console()
     settings: dict[str, Any] = {"filter": filter, "first": first, "target": target, "confidence": confidence, "rule": rule, "group": group}
-    said = _said(reasons, criteria, reviewer)
-    with Screening(at.open_index(), at.session, query, **settings, **said) as opened:
+    later_settings = _said(reasons, criteria, reviewer)
+    with Screening(at.open_index(), at.session, query, **settings, **later_settings) as opened:
         _remark(opened, console)
         try:
             if take_over is not None:

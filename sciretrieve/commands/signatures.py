@@ -49,7 +49,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     settings: dict[str, FineSetting] = {}
     gathered: dict[str, tuple[type, dict[str, str]]] = {}
-    listed: dict[str, Mapping[str, FineSetting]] = {}
+    fine_settings: dict[str, Mapping[str, FineSetting]] = {}
     options: list[str] = []
 
     def take(name: str, hint: Any, default: Any) -> None:
@@ -72,7 +72,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
         defaults = {field.name: field.default for field in fields(options_class)}
         if help is not None:  # the whole class is one option
             known = {field: FineSetting(kinds_of(parted(types[field])[0]), Help(""), defaults[field]) for field in chosen}
-            listed[parameter.name] = known
+            fine_settings[parameter.name] = known
             parameters.append(_option(parameter.name, list[str] | None, help, None))
             gathered[parameter.name] = options_class, {}
             continue
@@ -88,13 +88,13 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
         arguments |= {name: setting.default for name, setting in settings.items()}
         arguments |= pairs(arguments.pop("set", None), settings, options)
         for name, (options_class, names) in gathered.items():
-            if name in listed:
-                arguments[name] = options_class(**pairs(arguments[name], listed[name]))
+            if name in fine_settings:
+                arguments[name] = options_class(**pairs(arguments[name], fine_settings[name]))
             else:
                 arguments[name] = options_class(**{field: arguments.pop(option) for field, option in names.items()})
         run(**arguments)
 
-    places = dict.fromkeys(settings, "--set") | {field: f"--{name}" for name, known in listed.items() for field in known}
+    places = dict.fromkeys(settings, "--set") | {field: f"--{name}" for name, known in fine_settings.items() for field in known}
     vars(run_with_objects).update(__signature__=inspect.Signature(parameters), settings=settings, pairs=places)
     run_with_objects.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run_with_objects

@@ -79,11 +79,11 @@ def portrait(profile: Profile) -> Iterator[str]:
     rows = {"id": Text(_plain(paper.id))}
     rows |= {name: Text(address, Style(link=address)) for name, address in addresses.items()}
     columns = {"doi": paper.doi, "url": paper.url, **plain(paper.extra), "also": list(profile.also)}
-    told = {ENTRY, PARENTS, *(column for column, name in ADDRESS_OF.items() if name in addresses)}
+    printed = {ENTRY, PARENTS, *(column for column, name in ADDRESS_OF.items() if name in addresses)}
     if profile.citations is not None:
-        told |= {name for name, value in columns.items() if letters(name) in REFERENCES and isinstance(value, str | list | dict)}
+        printed |= {name for name, value in columns.items() if letters(name) in REFERENCES and isinstance(value, str | list | dict)}
     above = (None, "", paper.title, paper.venue)  # other fields repeat these, and nested ones are for programs
-    shown = {name: cell(value) for name, value in columns.items() if name not in told and not _is_nested(value)}
+    shown = {name: cell(value) for name, value in columns.items() if name not in printed and not _is_nested(value)}
     rows |= {_plain(name): Text(_plain(str(value))) for name, value in shown.items() if value not in above}
     label_width = min(max(map(cell_len, rows)), width // 3)
     lines.append(blank)

@@ -54,8 +54,8 @@ def load_encoder(
         pooling: how token states become one vector, "mean" or "cls"; by default from the model's files or the catalogue.
         template: the text of a paper, with `{title}`, `{abstract}` and `{sep}`, the tokenizer's separator.
         query_template: the text of a text query, with `{text}` and `{sep}`.
-        precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
-        device: "cpu", "cuda", or "auto": a GPU where there is one.
+        precision: "bf16", "fp32", or "auto": bf16 if the machine supports it.
+        device: "cpu", "cuda", or "auto": a GPU if there is one.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such encoder, adapter or device.
@@ -95,11 +95,11 @@ def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, de
     """
     if not isinstance(given, str):
         return adopted(given)
-    asked = (built or {}).get("asked")
-    if given.startswith((PREFIX, FAISS_PREFIX)) or asked is None:
+    request_facts = (built or {}).get("asked")
+    if given.startswith((PREFIX, FAISS_PREFIX)) or request_facts is None:
         return load_encoder(given, device=device)
     try:
-        return open_encoder(replace(EncoderRequest(**asked), encoder=given), device=device)
+        return open_encoder(replace(EncoderRequest(**request_facts), encoder=given), device=device)
     except TypeError as error:
         raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
 

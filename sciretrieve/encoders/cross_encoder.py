@@ -57,8 +57,8 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
 
     Args:
         name: a folder or a hub id with a model whose config.json names a class …ForSequenceClassification.
-        precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
-        device: "cpu", "cuda", or "auto": a GPU where there is one.
+        precision: "bf16", "fp32", or "auto": bf16 if the machine supports it.
+        device: "cpu", "cuda", or "auto": a GPU if there is one.
 
     Raises:
         InvalidRequest: there is no such folder or device, or the folder lacks a file.

@@ -14,7 +14,7 @@ from ..base.choices import Metric
 from ..base.errors import InvalidRequest
 from ..base.once import once
 from ..base.types import Paper, Query, Vectors
-from ..protocols import Advance, Encoder, unheard
+from ..protocols import Advance, Encoder, ignore_advance
 from .catalogue import CATALOGUE
 from .faiss_file import FAISS_PREFIX
 from .specs import EncoderRequest, Join, joint_metric
@@ -101,11 +101,13 @@ class Ensemble(Encoder):
         """The first half of `encode_papers`."""
         return tuple(member.tokenise(papers) for member in self.members)
 
-    def encode(self, tokens: tuple[Any, ...], advance: Advance = unheard) -> Vectors:
+    def encode(self, tokens: tuple[Any, ...], advance: Advance = ignore_advance) -> Vectors:
         """The second half of `encode_papers`. A paper is done when the last member has encoded it."""
         last = len(self.members) - 1
         parts = zip(self.members, tokens, strict=True)
-        return self._joined([member.encode(part, advance if number == last else unheard) for number, (member, part) in enumerate(parts)])
+        return self._joined(
+            [member.encode(part, advance if number == last else ignore_advance) for number, (member, part) in enumerate(parts)]
+        )
 
     def truncated(self, tokens: tuple[Any, ...]) -> int:
         """See `protocols.Encoder`: the count of the member that reads the fewest tokens."""

@@ -50,8 +50,8 @@ def language_of(text: str) -> str:
     """The English name of a text's language; "" for English, and if it is unknown."""
     text = text[:LONGEST]
     letters = [char for char in text if char.isalpha()]
-    if not text.isascii() and (told := _by_script(letters)):
-        return told
+    if not text.isascii() and (language := _by_script(letters)):
+        return language
     words = WORD.findall(text)
     if len(words) < FEW:  # such as "Erdős–Rényi random graphs"
         words = [word for word in words if word.isascii()]
@@ -64,23 +64,23 @@ def language_of(text: str) -> str:
 
 def mostly_in(texts: Iterable[str]) -> str:
     """The language of more than half of some texts; "" for English and for no single language."""
-    listed = list(texts)
-    others = [text for text in listed if not text.isascii() or not seems_english(text)]
-    if 2 * len(others) <= len(listed):
+    all_texts = list(texts)
+    others = [text for text in all_texts if not text.isascii() or not seems_english(text)]
+    if 2 * len(others) <= len(all_texts):
         return ""
     ((language, count),) = Counter(map(language_of, others)).most_common(1)
-    return language if 2 * count > len(listed) else ""
+    return language if 2 * count > len(all_texts) else ""
 
 
 def _by_script(letters: list[str]) -> str:
     """The language of most letters of a text; "" for Latin letters, and for letters of formulas."""
     scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in letters)
-    told = {script: count for script, count in scripts.items() if script in SCRIPTS}
-    if 2 * sum(told.values()) <= len(letters) or (set(told) == {"GREEK"} and told["GREEK"] < SHORTEST_GREEK):
+    counts = {script: count for script, count in scripts.items() if script in SCRIPTS}
+    if 2 * sum(counts.values()) <= len(letters) or (set(counts) == {"GREEK"} and counts["GREEK"] < SHORTEST_GREEK):
         return ""
-    if told.keys() & {"HIRAGANA", "KATAKANA"}:
+    if counts.keys() & {"HIRAGANA", "KATAKANA"}:
         return "Japanese"
-    return SCRIPTS[max(told, key=lambda script: told[script])]
+    return SCRIPTS[max(counts, key=lambda script: counts[script])]
 
 
 @cache

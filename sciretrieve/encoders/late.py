@@ -14,7 +14,7 @@ from ..base.errors import CorruptData, InvalidRequest
 from ..base.types import Paper, Vectors
 from ..demo import CORPUS
 from ..matching.late import Counts, FewBits, Packing, learn, packed_texts, read_packing, write_packing
-from ..protocols import Advance, Encoder, unheard
+from ..protocols import Advance, Encoder, ignore_advance
 from .text_encoder import TextEncoder
 from .tokens import Tokens
 
@@ -38,7 +38,7 @@ def late(encoder: Encoder) -> TextEncoder:
     return encoder.with_tokens()
 
 
-def encode_packed(encoder: Encoder, tokens: Tokens, packing: Packing, advance: Advance = unheard) -> tuple[Vectors, FewBits, Counts]:
+def encode_packed(encoder: Encoder, tokens: Tokens, packing: Packing, advance: Advance = ignore_advance) -> tuple[Vectors, FewBits, Counts]:
     """Encode tokenised papers: vectors, (n, dim); the packed token vectors of all, one after the other; and the number of each, (n,)."""
     vectors, readings = late(encoder).encode_late(tokens, packing.pack, advance)
     return vectors, *packed_texts(readings, [batch.places for batch in tokens.batches])

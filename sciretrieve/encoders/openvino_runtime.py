@@ -20,7 +20,7 @@ from ..base.errors import CorruptData
 from ..base.once import once
 from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
-from ..protocols import Advance, unheard
+from ..protocols import Advance, ignore_advance
 from .artifact import Arithmetic, Artifact
 from .tokens import BUDGET, TokenBatch, TokenReader, Tokens, ignored
 
@@ -52,7 +52,7 @@ class OpenVinoRuntime:
         limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
         return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}"
 
-    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = ignore_advance) -> tuple[Vectors, list[Any]]:
         """See `runtimes.Runtime`.
 
         Threads that encode at the same time take turns after each batch: OpenVINO computes one batch a stream.

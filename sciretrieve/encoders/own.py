@@ -15,7 +15,7 @@ from ..base.once import once
 from ..base.types import Paper, Query, Vectors, floats_of
 from ..files.streams import checked_text
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
-from ..protocols import Advance, Encoder, OwnEncoder, unheard
+from ..protocols import Advance, Encoder, OwnEncoder, ignore_advance
 from .stored import StoredVectors, Table, first_unmeasurable
 
 OWN = "own"
@@ -76,7 +76,7 @@ class AdoptedEncoder(Encoder):
         """The papers, unchanged: a user's own encoder need not support a second thread."""
         return papers
 
-    def encode(self, tokens: Sequence[Paper], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it reports no progress
+    def encode(self, tokens: Sequence[Paper], advance: Advance = ignore_advance) -> Vectors:  # noqa: ARG002 - it reports no progress
         """The vectors of papers, (n, dim). Raises InvalidRequest for another shape, and any error of the encoder."""
         if not tokens:
             return np.empty((0, self.dim), np.float32)

@@ -89,7 +89,7 @@ class RememberingEncoder:
 
     def _remembered(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], list[bytes]]) -> list[bytes]:
         """The encoder's result for each item, from the cache by its key, or computed and stored."""
-        made: list[bytes] = []
+        results: list[bytes] = []
         for start in range(0, len(items), LOOKUP_SIZE):
             part = keys[start : start + LOOKUP_SIZE]
             known = self._look_up(part)
@@ -100,8 +100,8 @@ class RememberingEncoder:
                 new = dict(zip(places, encoded, strict=True))
                 self._save(new)
                 known |= new
-            made += [known[key] for key in part]
-        return made
+            results += [known[key] for key in part]
+        return results
 
     def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ",".join("?" * len(keys))

@@ -21,7 +21,7 @@ from ..base.once import once
 from ..base.system import cores
 from ..base.types import Vectors
 from ..files.writing import read_json, write_json
-from ..protocols import Advance, unheard
+from ..protocols import Advance, ignore_advance
 from .artifact import PROBES, Arithmetic, Artifact, probes
 from .openvino_runtime import OpenVinoRuntime, has_bf16, thread_limit
 from .tokens import BUDGET, TokenReader, Tokens, ignored
@@ -58,7 +58,7 @@ class Runtime(Protocol):
     def machine(self) -> str:
         """The processor and the library's version. A check is valid while these stay the same."""
 
-    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = ignore_advance) -> tuple[Vectors, list[Any]]:
         """Encode: (texts, dim) float32; and the results of `read` for each batch's token vectors, if the artifact is for late interaction.
 
         Safe to call from several threads. `advance` may be called before all texts are done.
@@ -98,7 +98,7 @@ class Runtimes:
         """The names of the runtimes that have encoded anything, in order."""
         return tuple(self._names_used)
 
-    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = ignore_advance) -> tuple[Vectors, list[Any]]:
         """See `Runtime.run`.
 
         Raises:

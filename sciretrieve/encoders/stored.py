@@ -18,7 +18,7 @@ from ..base.once import once
 from ..base.types import Paper, Query, Vectors
 from ..files.streams import json_lines
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
-from ..protocols import Advance, Encoder, unheard
+from ..protocols import Advance, Encoder, ignore_advance
 
 PREFIX = "vectors:"
 LAYOUT = "vectors"
@@ -90,7 +90,7 @@ class StoredVectors(Encoder):
         """The papers' ids."""
         return [paper.id for paper in papers]
 
-    def encode(self, tokens: list[str], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it is fast
+    def encode(self, tokens: list[str], advance: Advance = ignore_advance) -> Vectors:  # noqa: ARG002 - it is fast
         """The vectors of the papers with these ids. Raises InvalidRequest for an id without one."""
         rows, vectors, _ = self._table
         try:

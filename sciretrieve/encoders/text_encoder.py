@@ -14,7 +14,7 @@ from ..base.choices import SIDES, Device, Metric, Precision, SideName
 from ..base.errors import CorruptData, EncoderMismatch
 from ..base.once import once
 from ..base.types import Paper, Query, Vectors
-from ..protocols import Advance, Encoder, unheard
+from ..protocols import Advance, Encoder, ignore_advance
 from . import encoder_cache
 from .artifact import FORM, Artifact
 from .openvino_runtime import load_openvino
@@ -117,11 +117,11 @@ class TextEncoder(Encoder):
         budget = self._paper_model.budget if self._many else self._budget
         return self._tokenise(self.spec.sides.paper, papers, budget)
 
-    def encode(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
+    def encode(self, tokens: Tokens, advance: Advance = ignore_advance) -> Vectors:
         """The second half of `encode_papers`."""
         return self.encode_late(tokens, ignored, advance)[0]
 
-    def encode_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+    def encode_late(self, tokens: Tokens, read: TokenReader, advance: Advance = ignore_advance) -> tuple[Vectors, list[Any]]:
         """As `encode`, with the results of `read` for the token vectors of each batch; only `with_tokens`."""
         return self._paper_model.run(tokens, read, advance)
 

@@ -19,7 +19,7 @@ from ..base.once import once
 from ..base.system import GPU_DRIVERS
 from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
-from ..protocols import Advance, unheard
+from ..protocols import Advance, ignore_advance
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
 from .tokens import TokenBatch, TokenReader, Tokens, ignored
@@ -92,7 +92,7 @@ class TorchRuntime:
         name = torch.cuda.get_device_name(self._device) if self._device.startswith("cuda") else "CPU"
         return f"{name}, torch {torch.__version__}"
 
-    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+    def run(self, tokens: Tokens, read: TokenReader = ignored, advance: Advance = ignore_advance) -> tuple[Vectors, list[Any]]:
         """See `runtimes.Runtime`. Vectors are fetched once at the end; token vectors after each batch, since they would fill the device.
 
         Between batches the host may wait: transformers asks for each whether any of it is padding.
@@ -177,7 +177,7 @@ class ManyDevices:
         self,
         tokens: Tokens,
         read: TokenReader = ignored,
-        advance: Advance = unheard,  # noqa: ARG002 - devices in other processes report no progress
+        advance: Advance = ignore_advance,  # noqa: ARG002 - devices in other processes report no progress
     ) -> tuple[Vectors, list[Any]]:
         """See `runtimes.Runtime`. Every device gets each n-th batch, so that long and short ones are spread evenly, and calls `read`."""
         workers = self._workers

@@ -106,12 +106,12 @@ def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[s
     planned: dict[str, Planned] = {}
     data = options.pop("data", None)
     for values, settings in combinations(table):
-        asked: Any = {**options, **values}
+        row_options: Any = {**options, **values}
         if values.get("mode") == ALL:
-            requests = requests_in_modes(benchmark, data, asked).values()
+            requests = requests_in_modes(benchmark, data, row_options).values()
             planned |= {_name(row, request): Planned(request, True, row) for request in requests}
         else:
-            planned[name_of(row, settings)] = Planned(make_request(benchmark, data, asked), False, row, settings)
+            planned[name_of(row, settings)] = Planned(make_request(benchmark, data, row_options), False, row, settings)
     return planned
 
 

@@ -48,13 +48,13 @@ class ModesReport:
             values = {(task.name, query): row for task in report.result.tasks for query, row in task.per_query.items()}
             cells.append(Cell(first.benchmark.name, report.system, report.as_json(), {}, values))
         out = [f"{first.benchmark.name}, {first.split}: {first.benchmark.task}", ""]
-        said: dict[Column, Marks] = {}
+        column_marks: dict[Column, Marks] = {}
         for title, columns in first.tables():
-            said |= {column: marks(cells, column) for column in columns} if len(reports) > 1 else {}
-            signs = {(system, column): one.sign(system) for column, one in said.items() for system in reports}
+            column_marks |= {column: marks(cells, column) for column in columns} if len(reports) > 1 else {}
+            signs = {(system, column): one.sign(system) for column, one in column_marks.items() for system in reports}
             out += [*([title] if title else []), *table(reports, columns, signs), ""]
-        if said:
-            untested = [f"not tested: {system}: {reason}" for one in said.values() for system, reason in one.untested.items()]
+        if column_marks:
+            untested = [f"not tested: {system}: {reason}" for one in column_marks.values() for system, reason in one.untested.items()]
             out += [CAPTION.format(best="marked *", below="† is"), *dict.fromkeys(untested)]
         return out + list(merged_notes({report.system: report.how() for report in self.reports.values()}))
 

@@ -158,12 +158,12 @@ def measure(
         _check_prediction(request, spec, predictions[0].what)
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
-    asked: AbstractContextManager[Index | None] = nullcontext(opened)
+    index_context: AbstractContextManager[Index | None] = nullcontext(opened)
     if opened is None and request.index is not None and shared is not None:  # `shared` closes it
-        asked = nullcontext(shared.known_index(Path(request.index)) or open_index(request.index, workers=workers))
+        index_context = nullcontext(shared.known_index(Path(request.index)) or open_index(request.index, workers=workers))
     elif opened is None and request.index is not None:
-        asked = open_index(request.index, workers=workers)
-    with asked as index:
+        index_context = open_index(request.index, workers=workers)
+    with index_context as index:
         report = _measured(request, spec, split, materials, index, output, progress, shared)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if shared is not None:
@@ -251,8 +251,8 @@ def _measured(
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts, "reads": sides_read}
-    asked = encoder.get("asked", {}) if encoder is not None else {}
-    if training := trainings_of(*map(asked.get, ("encoder", "adapter", "query_adapter"))):
+    request_facts = encoder.get("asked", {}) if encoder is not None else {}
+    if training := trainings_of(*map(request_facts.get, ("encoder", "adapter", "query_adapter"))):
         facts["training"] = training
     lacks = lacking(spec, split, request.data, materials)
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json(), lacks)

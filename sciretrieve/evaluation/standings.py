@@ -192,8 +192,8 @@ class Standings:
     def notes(self) -> list[str]:
         """Notes: what was not tested, with a line for each benchmark and reason; and what is in brackets."""
         reasons: dict[tuple[str, str], list[str]] = {}
-        for (benchmark, _), said in zip(self.columns, self.marks, strict=True):
-            for system, reason in said.untested.items():
+        for (benchmark, _), column_marks in zip(self.columns, self.marks, strict=True):
+            for system, reason in column_marks.untested.items():
                 reasons.setdefault((benchmark, reason), []).append(system)
         notes = [f"not tested: {benchmark}, {', '.join(dict.fromkeys(names))}: {reason}" for (benchmark, reason), names in reasons.items()]
         if any(self.figure(system, place).startswith("(") for system in self.systems for place in range(len(self.columns))):

@@ -76,7 +76,7 @@ class SuiteReport:
     @property
     def complete(self) -> Mapping[str, float]:
         """The means over complete sets of figures."""
-        return {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
+        return {name: mean for name, (mean, present, of) in self.averages.items() if present == of}
 
     @property
     def published(self) -> Sequence[Row]:
@@ -106,7 +106,9 @@ class SuiteReport:
             "rounded": {name: round(mean, 2) for name, mean in self.complete.items()},
             "intervals": {},
             "incomplete": {
-                name: {"mean": mean / 100, "figures": there, "of": of} for name, (mean, there, of) in self.averages.items() if there < of
+                name: {"mean": mean / 100, "figures": present, "of": of}
+                for name, (mean, present, of) in self.averages.items()
+                if present < of
             },
             "changes": {self.suite.against: {name: change / 100 for name, change in self.changes.items()}} if self.changes else {},
             "missing": {figure.name: reason for figure, reason in self.missing},
@@ -135,9 +137,9 @@ class SuiteReport:
             out.append(f"against the published {self.suite.against}: {shown}")
         out += [f"in brackets: {name}: {'; '.join(lacks)}: does not compare" for name, lacks in self.partial.items()]
         groups = {figure.group for figure in self.suite.figures}
-        for name, (_, there, of) in self.averages.items():
-            if there < of and (name in groups or name == ALL):
-                out.append(f"{name} is the mean of {there} of its {of} figures, so it does not compare with the published ones")
+        for name, (_, present, of) in self.averages.items():
+            if present < of and (name in groups or name == ALL):
+                out.append(f"{name} is the mean of {present} of its {of} figures, so it does not compare with the published ones")
         reasons: dict[str, list[str]] = {}
         for figure, reason in self.missing:
             reasons.setdefault(reason, []).append(figure.name)
@@ -155,9 +157,9 @@ class SuiteReport:
         ours = ["> " + self.system]
         averaged = _averaged(self.suite)
         for name in names:
-            mean, there, of = self.averages.get(name, (0.0, 0, 0))
-            is_whole = there == of and not any(figure.benchmark in self.partial for figure in averaged[name])
-            ours.append("" if not there else f"{mean:.2f}" if is_whole else f"({mean:.2f})")
+            mean, present, of = self.averages.get(name, (0.0, 0, 0))
+            is_whole = present == of and not any(figure.benchmark in self.partial for figure in averaged[name])
+            ours.append("" if not present else f"{mean:.2f}" if is_whole else f"({mean:.2f})")
         lines = [
             [f"  {row.system}", *(f"{row.values['', name]:.{self.suite.decimals}f}" for name in names), row.source]
             for row in self.published
@@ -242,11 +244,11 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
     for report in reports.values():
         times.update(report["times"])
     # as requested: the readers of papers may differ between the benchmarks
-    asked = EncoderRequest(
+    encoder_request = EncoderRequest(
         request.encoder or DEFAULT_ENCODER,
         *(request.adapter, request.query_adapter, False, request.pooling, request.template, request.query_template),
     )
-    system = str(asked) if request.embeddings is None else Path(request.embeddings).name
+    system = str(encoder_request) if request.embeddings is None else Path(request.embeddings).name
     suite_report = SuiteReport(suite, system, figures, missing, notes, times, training, partial)
     if output is not None:
         columns = {

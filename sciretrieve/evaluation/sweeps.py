@@ -99,22 +99,22 @@ class Sweep:
 
     def lines(self) -> list[str]:
         """The sweep in words: a line for each combination, the best of each figure marked, and the figure of a choice on other queries."""
-        said: dict[Column, Marks] = {column: marks([point.cell for point in self.points], column) for column in self.columns}
+        column_marks: dict[Column, Marks] = {column: marks([point.cell for point in self.points], column) for column in self.columns}
         table = [[*self.settings, *map(column_name, self.columns), ""]]
         for point in self.points:
-            figures = [self._figure(point.cell, column, said[column]) for column in self.columns]
+            figures = [self._figure(point.cell, column, column_marks[column]) for column in self.columns]
             table.append([*map(str, point.settings.values()), *figures, ""])
         out = [f"{self.name}: {counted(len(self.points), 'combination')}", "", *aligned(table), ""]
         if len(self.points) < 2:
             return out[:-1]
-        untested = dict.fromkeys(reason for one in said.values() for reason in one.untested.values())
+        untested = dict.fromkeys(reason for one in column_marks.values() for reason in one.untested.values())
         out.append(f"* is the best, † significantly below it: p < {LEVEL:g} in a paired randomisation test, corrected by Holm's method")
         out += [f"not tested: {reason}" for reason in untested]
         return [*out, *(self._worth(column) for column in self.columns[:1]), WARNING]
 
-    def _figure(self, cell: Cell, column: Column, said: Marks) -> str:
+    def _figure(self, cell: Cell, column: Column, column_marks: Marks) -> str:
         value = cell.value(column)
-        return "" if value is None else f"{value:.2f}{said.sign(cell.system)}"
+        return "" if value is None else f"{value:.2f}{column_marks.sign(cell.system)}"
 
     def _worth(self, column: Column) -> str:
         value, name = self.chosen_elsewhere(column), column_name(column)

@@ -15,8 +15,8 @@ def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
 
     Raises UnknownName for an unknown field, InvalidRequest for an invalid value.
     """
-    asked = changed(replace(options, filter=None, since=None, until=None), changes)
-    return replace(asked, filter=(*options.filters, *asked.filters), since=None, until=None)
+    call_options = changed(replace(options, filter=None, since=None, until=None), changes)
+    return replace(call_options, filter=(*options.filters, *call_options.filters), since=None, until=None)
 
 
 def text_of(paper: Paper) -> str:

@@ -36,7 +36,7 @@ from ..papers.corpora.papers import first
 from ..papers.corpora.papers import papers as papers_of
 from ..papers.corpora.raw import RawBatch
 from ..progress import shown
-from ..protocols import Encoder, Progress, unheard
+from ..protocols import Encoder, Progress, ignore_advance
 from ..storage.shards import cut_shard, fill
 from ..storage.shards.cutting import SHARD_BYTES, contents
 from .building import BuildComponents, chosen_dense, keeps_tokens
@@ -221,7 +221,7 @@ def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None,
             part = sample.papers.take(integers(rows)).combine_chunks()
             start = time.perf_counter()
             cut_shard(Path(folder) / f"{name}.partial", part, contents(part))
-            facts = fill(Path(folder) / f"{name}.partial", 0, encoder, analyzer, unheard, packing)
+            facts = fill(Path(folder) / f"{name}.partial", 0, encoder, analyzer, ignore_advance, packing)
             return _Trial(len(rows), time.perf_counter() - start, {name: int(file["bytes"]) for name, file in facts.files.items()})
 
         made("first", COLD)  # which also loads the encoder

@@ -31,7 +31,7 @@ from ..matching.late import Packing
 from ..matching.lexical import FieldsBuilder
 from ..matching.lexical.postings import write_postings
 from ..progress import shown
-from ..protocols import Advance, Progress, unheard
+from ..protocols import Advance, Progress, ignore_advance
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit
 from ..storage.manifest import FORMAT, Manifest, ShardFacts
@@ -133,7 +133,7 @@ def tidied(snapshot: Snapshot, shards: Sequence[ShardFacts], progress: Progress)
     if papers > FLOOR:
         progress.note(f"rewriting {counted(papers, 'paper')} of {sum(map(len, groups))} small shards, so that searches stay quick")
     pending = Pending.beside(snapshot.path, _plan(snapshot, groups), progress)
-    merged = [_merged(pending, place, snapshot, group, unheard) for place, group in enumerate(groups)]
+    merged = [_merged(pending, place, snapshot, group, ignore_advance) for place, group in enumerate(groups)]
     gone = {shard.facts.name for group in groups for shard in group}
     return (*(facts for facts in shards if facts.name not in gone), *merged)
 

@@ -22,7 +22,7 @@ from ..protocols import Reranker
 from . import own, pages, scholar, watching
 from .access import AccessTokens
 from .desk import Desk
-from .failures import ClientGone, Refused, told
+from .failures import ClientGone, Refused, client_error
 from .guards import Gate, Ledger
 from .library import Library
 from .measuring import Measures
@@ -85,7 +85,7 @@ def make_app(
 
 async def _failed(http: HttpRequest, error: Exception) -> Response:
     """The response to a failed request."""
-    failure = told(error, http.app.state.service.library.public)
+    failure = client_error(error, http.app.state.service.library.public)
     if failure.status == HTTPStatus.METHOD_NOT_ALLOWED:
         failure = replace(failure, headers={"Allow": _methods(http.url.path)})
     return pages.failed(http, failure) if pages.wants_page(http) else failure.response()

@@ -11,19 +11,19 @@ from ..query.index import Index
 
 
 class IndexFacts(BaseModel):
-    """An index, as it is answered from now."""
+    """An index in its current state."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str
     papers: int
     generation: int = Field(description="The number of its last commit.")
-    modes: list[str] = Field(description="The ways in which it can be searched, the best first.")
-    encoder: str | None = Field(None, description="What its vectors are by; null without any.")
+    modes: list[str] = Field(description="The search modes, the best first.")
+    encoder: str | None = Field(None, description="The encoder of its vectors; null without any.")
     columns: dict[str, str] = Field(description="Its columns, which filters and facets may name, and the types of their values.")
     first_year: int | None = None
     last_year: int | None = None
-    has_references: bool = Field(False, description="Whether a column says what its papers cite.")
+    has_references: bool = Field(False, description="Whether a column has its papers' references.")
 
 
 def facts_of(name: str, index: Index) -> dict[str, Any]:

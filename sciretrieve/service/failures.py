@@ -57,7 +57,7 @@ class Failure(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldError:
+class ClientError:
     """An error as the client sees it."""
 
     status: int
@@ -77,33 +77,33 @@ class ToldError:
         return JSONResponse(value.model_dump(), self.status, {**(self.headers or {}), **headers})
 
 
-def told(error: Exception, public: Callable[[str], str] = str) -> ToldError:
+def client_error(error: Exception, public: Callable[[str], str] = str) -> ClientError:
     """An error as the client sees it, without private paths; bugs are logged, and reported without their text."""
     if isinstance(error, Refused):
-        return ToldError(error.status, error.error, error.hint)
+        return ClientError(error.status, error.error, error.hint)
     if isinstance(error, ClientGone):
-        return ToldError(GONE, "nobody waits for the answer", "")
+        return ClientError(GONE, "nobody waits for the answer", "")
     if isinstance(error, RequestValidationError):
-        return ToldError(400, _invalid(error), "see /docs for what this address takes")
+        return ClientError(400, _invalid(error), "see /docs for what this address takes")
     if isinstance(error, HTTPException):  # raised for errors while reading a body
-        return told(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
+        return client_error(error.__cause__) if isinstance(error.__cause__, Refused) else _http(error)
     for kind, status in KINDS:
         if isinstance(error, kind):
             what, _, hint = public(str(error)).partition("; ")
-            return ToldError(status, what, "" if COMMAND in hint else hint)
+            return ClientError(status, what, "" if COMMAND in hint else hint)
     is_ours = isinstance(error, SciretrieveError)
     LOG.error("a request failed: %s", error if is_ours else kind_of(error), exc_info=None if is_ours else error)
     hint = "ask again; if it fails again, tell the service's operator"
-    return ToldError(500, "something went wrong here; the service's log has the details", hint)
+    return ClientError(500, "something went wrong here; the service's log has the details", hint)
 
 
-def _http(error: HTTPException) -> ToldError:
+def _http(error: HTTPException) -> ClientError:
     status = STATUSES.get(error.status_code, error.status_code)
     if status == HTTPStatus.NOT_FOUND:
-        return ToldError(404, "there is nothing at this address", "see /docs for all addresses")
+        return ClientError(404, "there is nothing at this address", "see /docs for all addresses")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return ToldError(405, "this address does not support that method", "see /docs for its methods")
-    return ToldError(status, str(error.detail), "")
+        return ClientError(405, "this address does not support that method", "see /docs for its methods")
+    return ClientError(status, str(error.detail), "")
 
 
 def _invalid(error: RequestValidationError) -> str:

@@ -17,7 +17,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .access import AccessTokens, token_of
-from .failures import GONE, Refused, told
+from .failures import GONE, Refused, client_error
 from .measuring import OTHER, Measures, method_of
 from .rates import Rates
 from .settings import ServiceSettings
@@ -54,8 +54,8 @@ class Ledger:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = Headers(scope=scope).get("x-request-id", "")
-        request_id = asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8)
+        requested_id = Headers(scope=scope).get("x-request-id", "")
+        request_id = requested_id if REQUEST_ID.fullmatch(requested_id) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         method = method_of(scope["method"])
         if method == "HEAD":  # answered like GET, without a body
@@ -80,9 +80,9 @@ class Ledger:
         try:
             await self._app(scope, receive, noting)
         except Exception as error:
-            told_error = told(error)
+            failure = client_error(error)
             if not status:
-                await told_error.response()(scope, receive, noting)
+                await failure.response()(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - start
             route = _route_of(scope)
@@ -104,7 +104,7 @@ class Gate:
         try:
             self._check(scope)
         except Refused as refused:
-            response = told(refused).response()
+            response = client_error(refused).response()
             if refused.status == 401:
                 response.headers["WWW-Authenticate"] = 'Basic realm="sciretrieve", charset="UTF-8"'
             scope["state"]["is_unread"] = True

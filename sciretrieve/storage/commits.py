@@ -29,7 +29,7 @@ from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
 from ..matching.lexical.corpus_statistics import Frequencies, frequencies, statistics, updated
 from ..options import RECALL
-from ..protocols import Advance, Progress, Workers, unheard
+from ..protocols import Advance, Progress, Workers, ignore_advance
 from .manifest import LOGGED, MANIFEST, SHARDS, Commit, Manifest, ShardFacts, generation_file, generations, said_generation
 from .shards import Shard, open_shards, scope_of, write_deleted
 
@@ -243,7 +243,7 @@ def _built(
         return
     for number, task in enumerate(tasks):
         progress.note(f"building the {dense} index of shard {task.shard.name}")
-        yield number, task(unheard)
+        yield number, task(ignore_advance)
 
 
 def _trial(

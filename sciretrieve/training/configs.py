@@ -68,15 +68,15 @@ def read_configs(path: str | Path) -> list[Config]:
     if not isinstance(values.get("output"), str):
         raise InvalidRequest(f"{path} has several trainings: name a folder for all of them with `output`")
     configs = []
-    made: dict[tuple[object, int | None], Path | None] = {}
+    folder_of: dict[tuple[object, int | None], Path | None] = {}
     for row in trainings:
         for seed in seeds or [None]:
             changes = {name: value for name, value in row.items() if name != "name"} | ({} if seed is None else {"seed": seed})
             place = Path(values["output"], row.get("name", ""), "" if seed is None else str(seed))
             config = _config(path, {**values, **changes, "output": str(place)})
-            if earlier := made.get((changes.get("base", values.get("base")), seed)):
+            if earlier := folder_of.get((changes.get("base", values.get("base")), seed)):
                 config = replace(config, options=replace(config.options, base=str(earlier)))
-            made[row.get("name"), seed] = config.output
+            folder_of[row.get("name"), seed] = config.output
             configs.append(config)
     return configs
 

@@ -31,7 +31,7 @@ from ..protocols import Progress
 from ..query.index import Index
 from ..query.opening import open_index
 from .building import build_set
-from .forms import Doc, Lessons, write_facts, write_papers, write_queries, write_table
+from .forms import Doc, Splits, write_facts, write_papers, write_queries, write_table
 from .held_out import folded
 from .presets import plan_of
 from .results import Trained
@@ -98,8 +98,8 @@ def train_for_index(
     with open_index(index, encoder=options.base) as opened:
         plan = replace(plan, base=_base_of(opened, options.base))
 
-        def make(folder: Path, progress: Progress) -> Lessons:
-            return lessons_of(opened, plan.seed, folder / LIBRARY, progress)
+        def make(folder: Path, progress: Progress) -> Splits:
+            return splits_of(opened, plan.seed, folder / LIBRARY, progress)
 
         return learn(make, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
 
@@ -110,9 +110,9 @@ def _base_of(index: Index, named: str | None) -> str:
         raise InvalidRequest(f"{index.path} has no vectors, and so no encoder to train; build it with an encoder")
     encoder = index.reader.query_encoder.encoder
     identity = encoder.identity()
-    asked = identity.get("asked", {})
-    name = named or asked.get("encoder", encoder.name)
-    is_plain = identity["layout"] in ("transformers", "packed") and asked == asdict(EncoderRequest(asked["encoder"]))
+    request_facts = identity.get("asked", {})
+    name = named or request_facts.get("encoder", encoder.name)
+    is_plain = identity["layout"] in ("transformers", "packed") and request_facts == asdict(EncoderRequest(request_facts["encoder"]))
     spec = resolve(EncoderRequest(name)) if is_plain else None
     if spec is None or spec.tasks or spec.codes:
         raise InvalidRequest(
@@ -152,7 +152,7 @@ class Division:
     judging: Rows
 
 
-def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Lessons:
+def splits_of(index: Index, seed: int, folder: Path, progress: Progress) -> Splits:
     """The sets from an index to train and measure on, in `folder`; sets that are there already are kept.
 
     Raises:
@@ -163,14 +163,14 @@ def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Les
         with new_folder(folder) as new:
             _make(index, seed, new, progress)
             write_json(new / FACTS, facts | {"generation": index.snapshot.manifest.generation})
-    made = read_json(folder / FACTS)
-    if {name: made.get(name) for name in facts} != facts:
+    record = read_json(folder / FACTS)
+    if {name: record.get(name) for name in facts} != facts:
         raise InvalidRequest(
-            f"{folder.parent} has a training for {made.get('index')} with the seed {made.get('seed')}; begin anew with `overwrite`"
+            f"{folder.parent} has a training for {record.get('index')} with the seed {record.get('seed')}; begin anew with `overwrite`"
         )
     sets = {path.name: (path, read_training_set(path)) for path in listed(folder / "learning")}
     choosing, judging = ([read_training_set(path) for path in listed(folder / part)] for part in ("choosing", "judging"))
-    return Lessons(sets, choosing, judging, ("--from-index", index.path.name))
+    return Splits(sets, choosing, judging, ("--from-index", index.path.name))
 
 
 def divided(index: Index, seed: int) -> Division:
@@ -284,11 +284,11 @@ def _of_rankings(index: Index, rows: Rows, target: Path, progress: Progress) -> 
             table += [(id, int(ranking.rows[place]), float(ranking.scores[place])) for place in chosen]
     if not table:
         return
-    asked = {id for id, _, _ in table}
+    query_ids = {id for id, _, _ in table}
     ranked = sorted({row for _, row, _ in table})
-    ids = _write_papers(index, target, ranked, {id: text for id, text in queries.items() if id in asked})
+    ids = _write_papers(index, target, ranked, {id: text for id, text in queries.items() if id in query_ids})
     write_table(target, "rankings", ((id, ids[row], f"{score:.5f}") for id, row, score in table))
-    facts = {"recipe": "hybrid search", "source": OWN, "papers": len(ranked), "queries": len(asked), "without": []}
+    facts = {"recipe": "hybrid search", "source": OWN, "papers": len(ranked), "queries": len(query_ids), "without": []}
     write_facts(target, "rankings", facts)
 
 

@@ -78,7 +78,7 @@ class TrainingSet:
 
 
 @dataclass(frozen=True)
-class Lessons:
+class Splits:
     """The sets of a training, and the held-out sets.
 
     Attributes:

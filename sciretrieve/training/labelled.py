@@ -67,7 +67,7 @@ def drawn_targets(attribute: Attribute, request: SetRequest) -> DrawnSet:
 
 def _read(request: SetRequest, attribute: Attribute | None) -> TrainingPapers:
     library = request.library(attribute)
-    request.told(library.left_out)
+    request.report_left_out(library.left_out)
     return library
 
 

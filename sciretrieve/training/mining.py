@@ -137,14 +137,14 @@ def mine(
         positives.setdefault(query, {})[positive] = None
     progress.start(len(queries), unit="mined queries")
     found: dict[tuple[str, str], list[str]] = {}
-    made = folder / "bm25" if mining.by == BM25 else None
+    path = folder / "bm25" if mining.by == BM25 else None
     try:
-        with build(corpus, made, BuildSettings(encoder=None, dense="none"), progress=False) if made else open_index(mining.by) as index:
+        with build(corpus, path, BuildSettings(encoder=None, dense="none"), progress=False) if path else open_index(mining.by) as index:
             for query, hard in negatives(index, mining, queries, positives, barred, known, progress):
                 found |= {(query, positive): [id for id in ids if id in usable] for positive, ids in hard.items()}
     finally:
-        if made:
-            remove(made)
+        if path:
+            remove(path)
     mined: list[str | None] = []
     for query, positive in wanted:
         negative = next((id for id in found.get((query, positive), ()) if id not in barred[query]), None)

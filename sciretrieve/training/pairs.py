@@ -32,7 +32,7 @@ from .held_out import TRAIN, folded
 from .mining import MINED, Mining, mine
 from .training_papers import KEYWORDS, LABELS, DrawnSet, Recipe, SetRequest, texts_in
 from .training_set import read_searches
-from .triplets import listed_counts
+from .triplets import joined_counts
 
 ALONE = "none"
 """The kind of a pair without a negative."""
@@ -151,7 +151,7 @@ def _judged(request: SetRequest) -> DrawnPairs:
     tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
     left_out = len(tested)
     queries: dict[str, str] = {}
-    asked: dict[str, Mapping[str, float]] = {}
+    grades_of: dict[str, Mapping[str, float]] = {}
     for id in request.some([id for id in task.queries if id in task.qrels]):
         query = task.queries[id]
         paper = query.paper
@@ -162,13 +162,13 @@ def _judged(request: SetRequest) -> DrawnPairs:
         else:
             left_out += 1
             continue
-        asked[id] = {other: grade for other, grade in task.qrels[id].items() if other in papers and other not in tested and other != id}
+        grades_of[id] = {other: grade for other, grade in task.qrels[id].items() if other in papers and other not in tested and other != id}
     pairs: list[Pair] = []
-    for id, grades in asked.items():
+    for id, grades in grades_of.items():
         positives = [other for other, grade in grades.items() if grade > 0]
         negatives = [other for other, grade in grades.items() if grade <= 0]
         pairs += _with_negatives(id, positives, negatives, JUDGED, Random(f"{request.settings.seed} {id}"))
-    relevant = {id: {other for other, grade in task.qrels[id].items() if grade > 0} for id in asked}
+    relevant = {id: {other for other, grade in task.qrels[id].items() if grade > 0} for id in grades_of}
     return DrawnPairs(
         pairs, queries, lambda: _texts_in(papers.values()), list(papers.values()), left_out, papers.keys() - tested, relevant=relevant
     )
@@ -323,31 +323,31 @@ def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
 def drawn_pairs(about: str, draw: Callable[[SetRequest], DrawnPairs], request: SetRequest) -> DrawnSet:
     """The pairs of a recipe; `about` describes them in messages."""
     drawn, mining = draw(request), request.mining
-    request.told(drawn.left_out, "papers and queries are tested")
+    request.report_left_out(drawn.left_out, "papers and queries are tested")
     if not drawn.pairs:
         raise InvalidRequest(f"the recipe {request.recipe} makes no pair: the source lacks {about}")
     pairs = drawn.pairs if mining is None else _mined(drawn, mining, request)
     counts = Counter(pair.kind or ALONE for pair in pairs)
-    asked = {pair.query for pair in pairs}
-    request.progress.note(f"{len(pairs):,} pairs of {len(asked):,} queries; negatives: {listed_counts(counts)}")
+    query_ids = {pair.query for pair in pairs}
+    request.progress.note(f"{len(pairs):,} pairs of {len(query_ids):,} queries; negatives: {joined_counts(counts)}")
     docs = {doc for pair in pairs for doc in (pair.positive, pair.negative) if doc is not None}
-    docs |= {Doc(id) for id in asked if id not in drawn.queries}
-    made = {doc.id for doc in docs if doc.form} | drawn.labels.keys()
-    if made and (taken := next((id for id, _, _ in drawn.texts() if id in made), None)):
-        raise InvalidRequest(f"a paper has the id {taken!r}, which stands for a changed text or a label here; give it another")
+    docs |= {Doc(id) for id in query_ids if id not in drawn.queries}
+    new_ids = {doc.id for doc in docs if doc.form} | drawn.labels.keys()
+    if new_ids and (taken_id := next((id for id, _, _ in drawn.texts() if id in new_ids), None)):
+        raise InvalidRequest(f"a paper has the id {taken_id!r}, which stands for a changed text or a label here; give it another")
     return DrawnSet(
         [(one.query, one.positive.id, one.negative.id if one.negative else "", one.kind) for one in pairs],
         docs,
         drawn.texts(),
         {
             "papers": len({doc.paper for doc in docs} - drawn.labels.keys()),
-            "queries": len(asked),
+            "queries": len(query_ids),
             "pairs": len(pairs),
             "kinds": dict(sorted(counts.items())),
             **({"mined": mining.facts()} if mining else {}),
         },
         drawn.left_out,
-        {id: text for id, text in drawn.queries.items() if id in asked},
+        {id: text for id, text in drawn.queries.items() if id in query_ids},
         drawn.labels,
     )
 

@@ -18,7 +18,7 @@ from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
 from ..protocols import Progress
-from .forms import FORMATS, Lessons, TrainingSet, ranking_labels
+from .forms import FORMATS, Splits, TrainingSet, ranking_labels
 from .presets import Plan, plan_of
 from .results import FACTS, Board, Trained, compared, gain, write_results
 from .training_set import read_training_set
@@ -89,8 +89,8 @@ def train(
     if plan.ranks_labels:
         sets = {name: (path, ranking_labels(training_set)) for name, (path, training_set) in sets.items()}
     words = [Path(path).name for path in data]
-    lessons = Lessons(sets, words=words)
-    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
+    splits = Splits(sets, words=words)
+    return learn(lambda *_: splits, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
 
 
 def check_target(to: str | Path, *, overwrite: bool) -> None:
@@ -100,7 +100,7 @@ def check_target(to: str | Path, *, overwrite: bool) -> None:
 
 
 def learn(
-    make: Callable[[Path, Progress], Lessons],
+    make: Callable[[Path, Progress], Splits],
     plan: Plan,
     options: TrainingOptions,
     to: str | Path,
@@ -135,7 +135,7 @@ def learn(
 
 
 def _trained(
-    make: Callable[[Path, Progress], Lessons],
+    make: Callable[[Path, Progress], Splits],
     plan: Plan,
     options: TrainingOptions,
     target: Path,
@@ -155,11 +155,11 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder before training, which only adapters preserve; leave it out, or train an adapter"
         )
-    lessons = make(partial, progress)
-    sets = lessons.sets
-    student = open_student(plan, formats_of(lessons, plan))
+    splits = make(partial, progress)
+    sets = splits.sets
+    student = open_student(plan, formats_of(splits, plan))
     teacher = Teacher(plan.teacher) if plan.teacher else None
-    tasks = tasks_of(lessons, plan, student, teacher)
+    tasks = tasks_of(splits, plan, student, teacher)
     demands, held_out, judged = tasks.demands, tasks.held_out, tasks.judged
     for note in tasks.notes:
         progress.note(note)
@@ -223,7 +223,7 @@ def _trained(
     facts |= sizes | {
         "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if student.is_apart else 0),
         "method_in_words": METHODS[plan.method],
-        "command": command_of(lessons.words, target, options),
+        "command": command_of(splits.words, target, options),
         "machine": machine(arithmetic),
         "seconds": round(course.seconds, 1),
         "seed": plan.seed,
@@ -271,14 +271,14 @@ def _digest(path: Path) -> str:
 
 def _described(name: str, path: Path, training_set: TrainingSet, digest: str) -> dict[str, Any]:
     """The data statement of a set."""
-    made = json.loads((path / FACTS).read_text(encoding="utf-8")) if (path / FACTS).is_file() else {}
+    facts = json.loads((path / FACTS).read_text(encoding="utf-8")) if (path / FACTS).is_file() else {}
     return {
         "name": name,
         "task": training_set.task,
         "format": training_set.asked,
         "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
-        "recipe": made.get("recipe", "unknown"),
-        "without": ", ".join(made.get("without", [])) or "nothing",
+        "recipe": facts.get("recipe", "unknown"),
+        "without": ", ".join(facts.get("without", [])) or "nothing",
         "sha256": digest,
     }
 

@@ -126,7 +126,7 @@ class SetRequest:
         places = Random(f"{self.settings.seed} queries").sample(range(len(items)), self.settings.queries)
         return [items[place] for place in sorted(places)]
 
-    def told(self, left_out: int, what: str = "papers of the corpus are test queries") -> int:
+    def report_left_out(self, left_out: int, what: str = "papers of the corpus are test queries") -> int:
         """Returns the number left out as tested, and prints it if benchmarks were named."""
         if self.without:
             self.progress.note(f"{left_out:,} {what}, and are left out")

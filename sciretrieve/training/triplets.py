@@ -194,7 +194,7 @@ def drawn_triplets(
         progress.note(note)
     ids = collection.ids
     is_tested = _tested(request, len(ids))
-    left_out = request.told(int(is_tested.sum()))
+    left_out = request.report_left_out(int(is_tested.sum()))
     citations = CitationNetwork(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
     queries = _queries(citations, collection, request, needs_field=needs_field)
     progress.start(len(queries), unit="queries")
@@ -209,7 +209,7 @@ def drawn_triplets(
     triplets = _mined(triplets, request.mining, request, citations, ids) if request.mining else triplets
     counts = Counter(triplet.kind for triplet in triplets)
     made_of = len({triplet.query for triplet in triplets})
-    progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
+    progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {joined_counts(counts)}")
     wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
     bare = {id for id in wanted if title_only and Random(f"{seed} title {id}").random() < title_only}
     return DrawnSet(
@@ -229,7 +229,7 @@ def drawn_triplets(
     )
 
 
-def listed_counts(counts: Counter[str]) -> str:
+def joined_counts(counts: Counter[str]) -> str:
     """Kinds and their counts, the largest first."""
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 

@@ -94,10 +94,10 @@ def _shown(value: Any) -> Any:
 def entries(shelf: Shelf, names: Sequence[str], format: Format, ask: Ask) -> Entries:
     """A page of bibliography entries, and of the unknown names."""
     rows, missing = shelf.named(names)
-    made = _entries(shelf.index.snapshot.papers_at(rows), format)
+    entry_texts = _entries(shelf.index.snapshot.papers_at(rows), format)
 
     def make(part: slice) -> list[Entry]:
-        return [Entry(id=name, key=key, entry=text) for name, (key, text) in zip(shelf.names(rows[part]), made[part], strict=True)]
+        return [Entry(id=name, key=key, entry=text) for name, (key, text) in zip(shelf.names(rows[part]), entry_texts[part], strict=True)]
 
     frame = Entries(format=format, count=len(rows) + len(missing), entries=[], missing=[])
     return _named(shelf, rows, missing, ask, make, frame)

@@ -45,8 +45,8 @@ class ToolResult(ToolModel):
     def lists_of(self, items: Sequence[Item]) -> dict[str, list[Item]]:
         """Some items in the answer's lists, by the lists' names."""
         kinds = {name: get_args(field.annotation)[:1] for name, field in type(self).model_fields.items()}
-        listed = {name: kind for name, found in kinds.items() for kind in found if isclass(kind) and issubclass(kind, Item)}
-        return {name: [item for item in items if isinstance(item, kind)] for name, kind in listed.items()}
+        item_kinds = {name: kind for name, found in kinds.items() for kind in found if isclass(kind) and issubclass(kind, Item)}
+        return {name: [item for item in items if isinstance(item, kind)] for name, kind in item_kinds.items()}
 
     def text(self) -> str:
         """The whole text for a language model."""
@@ -58,7 +58,7 @@ class ToolResult(ToolModel):
 
 
 class Missing(Item):
-    """A name that is none of a paper."""
+    """An unknown name."""
 
     name: str = Field(description="What was asked for.")
     reason: str = Field(description="Why there is no paper, and suggestions.")
@@ -106,14 +106,14 @@ class FoundPapers(ToolResult):
 
 
 class PaperDetails(Item):
-    """What an index has of a paper. Long values are cut, and say so."""
+    """The facts of a paper. Long values are cut, with a note."""
 
     id: str = Field(description=PAPER_ID)
     title: str
     authors: list[str] = []
     year: int | None = None
     venue: str = ""
-    address: str = Field(default="", description="Where it is on the web.")
+    address: str = Field(default="", description="Its web addresses.")
     abstract: str = ""
     others: dict[str, Any] = Field(default={}, description="Further columns of the index.")
 

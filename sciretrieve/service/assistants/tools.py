@@ -66,7 +66,7 @@ class Tools:
             request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort=sort)
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
 
-        return await self._told(work, ask, index)
+        return await self._result(work, ask, index)
 
     async def similar(
         self,
@@ -80,7 +80,7 @@ class Tools:
         budget: parameters.Budget = parameters.BUDGET,
         cursor: parameters.Cursor = "",
     ) -> Annotated[CallToolResult, results.FoundPapers]:
-        """Find papers like given ones, by what they say and, where the index has references, by whom they cite and who cites them.
+        """Find papers like given ones, by their text and, if the index has references, by their citations.
 
         Give papers of the index, or the text of one that is not in it, or both. Several papers are taken together.
         Next: get_papers for abstracts, citations for what links them.
@@ -96,17 +96,17 @@ class Tools:
             more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
             return finding.found(shelf, request, f"like {', '.join(named[:NAMED])}{more}", ask)
 
-        return await self._told(work, ask, index)
+        return await self._result(work, ask, index)
 
     async def get_papers(
         self, papers: parameters.Names, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
     ) -> Annotated[CallToolResult, results.DetailedPapers]:
-        """Get all that is known of papers: abstract, authors, year, venue, web address and further columns.
+        """Get all facts of papers: abstract, authors, year, venue, web address and further columns.
 
-        Names that are none of a paper are reported, with what may be meant.
+        Unknown names are reported, with suggestions.
         """
         ask = Ask(("get_papers", tuple(papers)), budget, cursor)
-        return await self._told(lambda shelf: looking.records(shelf, papers, ask), ask)
+        return await self._result(lambda shelf: looking.records(shelf, papers, ask), ask)
 
     async def cite(
         self,
@@ -117,10 +117,10 @@ class Tools:
     ) -> Annotated[CallToolResult, results.Entries]:
         """Get entries for a bibliography, one for each paper. Copy them unchanged instead of writing references yourself.
 
-        All entries of one call have different citation keys. Names that are none of a paper are reported.
+        All entries of one call have different citation keys. Unknown names are reported.
         """
         ask = Ask(("cite", tuple(papers), format), budget, cursor)
-        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask), ask)
+        return await self._result(lambda shelf: looking.entries(shelf, papers, format, ask), ask)
 
     async def citations(
         self,
@@ -131,10 +131,10 @@ class Tools:
     ) -> Annotated[CallToolResult, results.Works]:
         """List what a paper cites, and which papers of the index cite it, the latest first.
 
-        Only for indexes that say what their papers cite: see `indexes`. Works that are not in the index come as the paper names them.
+        Only for indexes with references: see `indexes`. Works outside the index appear as the paper names them.
         """
         ask = Ask(("citations", paper, direction), budget, cursor)
-        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask), ask)
+        return await self._result(lambda shelf: looking.works(shelf, paper, direction, ask), ask)
 
     async def why_not(
         self,
@@ -149,7 +149,7 @@ class Tools:
 
         Give the search's own query, limit, filter and mode. If get_papers does not find the paper, it is in no index.
         """
-        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, mode), name=index)
+        return await self._result(lambda shelf: finding.absent(shelf, paper, query, limit, filter, mode), name=index)
 
     async def facets(
         self,
@@ -165,20 +165,20 @@ class Tools:
         For overviews: how a subject grew, who writes about it, where. Next: search with a filter on a value.
         """
         ask = Ask(("facets", tuple(columns), query, tuple(filter), index), budget, cursor)
-        return await self._told(lambda shelf: finding.counts(shelf, columns, query, filter, ask), ask, index)
+        return await self._result(lambda shelf: finding.counts(shelf, columns, query, filter, ask), ask, index)
 
     async def indexes(
         self, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
     ) -> Annotated[CallToolResult, results.IndexList]:
         """List the indexes: how many papers they have, of which years, and the columns that filters and facets may name."""
         ask = Ask(("indexes",), budget, cursor)
-        return await self._told(lambda shelf: looking.indexes(shelf, ask), ask)
+        return await self._result(lambda shelf: looking.indexes(shelf, ask), ask)
 
     async def paper(self, id: str) -> str:
         """A paper with all that its index has of it, uncut, as JSON."""
         return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
 
-    async def _told(self, work: Callable[[Shelf], results.ToolResult], ask: Ask | None = None, name: str = "") -> CallToolResult:
+    async def _result(self, work: Callable[[Shelf], results.ToolResult], ask: Ask | None = None, name: str = "") -> CallToolResult:
         """The result of a tool for the index of that name, or for all; a large one is made beside quick requests."""
         prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
         result = await self._do(

@@ -89,13 +89,13 @@ class Similar(Views):
 
 
 class Counted(Narrowed):
-    """A query whose papers are counted."""
+    """A query, to count its papers."""
 
     q: Text = Field("", description="A query, with its operators; without one, all papers that pass the filter.")
 
 
 class CountedValues(Counted):
-    """A query among whose papers the values of columns are counted."""
+    """A query, to count the values of columns among its papers."""
 
     column: list[Text] = described("facets", min_length=1, max_length=MOST_LISTED)
 

@@ -38,13 +38,13 @@ class StrategyIndex(BaseModel):
 
 
 class StrategyLine(BaseModel):
-    """A line of a strategy, with how many papers it has in each index."""
+    """A line of a strategy, with its number of papers in each index."""
 
     name: str
     query: str
     counts: dict[str, int]
     total: int
-    without: list[str] = Field(description="What of it has no counterpart here.")
+    without: list[str] = Field(description="Its parts without a counterpart here.")
 
 
 class StrategyPaper(BaseModel):
@@ -56,7 +56,7 @@ class StrategyPaper(BaseModel):
 
 
 class StrategyCounts(BaseModel):
-    """What a strategy found."""
+    """The result of a strategy."""
 
     date: str
     version: str | None
@@ -64,21 +64,21 @@ class StrategyCounts(BaseModel):
     indexes: list[StrategyIndex]
     lines: list[StrategyLine]
     result: str = Field(description="The line whose papers are the result.")
-    duplicates: int = Field(description="Records that were removed, as they are a paper of the result again.")
+    duplicates: int = Field(description="Removed duplicates of papers in the result.")
     total: int = Field(description="The papers of the result.")
     papers: list[StrategyPaper] = Field(description="The first of them.")
 
 
 @router.get("/indexes")
 async def indexes(http: HttpRequest) -> list[IndexFacts]:
-    """What indexes the service answers from."""
+    """The indexes of the service."""
     service = service_of(http)
     return await service.do(http, lambda: [IndexFacts(**facts_of(name, service.library.index(name))) for name in service.library.names])
 
 
 @router.get("/indexes/{name}/health", responses=returns("health"))
 async def health_of(http: HttpRequest, name: str) -> Response:
-    """What is wrong with the papers of an index: without an abstract, twice, retracted, with references that lead nowhere."""
+    """Faults of an index's papers: without an abstract, twice, retracted, with references that lead nowhere."""
     service = service_of(http)
     index = service.library.index(name)
     value = await service.do(http, lambda: health(index, progress=False).to_dict(), heavy=True)

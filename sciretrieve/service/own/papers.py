@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1", tags=["papers"], dependencies=[Depends(KnownPar
 
 
 class Export(BaseModel):
-    """Which papers to export, by name, or as those that meet a query's demands; and in which format."""
+    """The papers to export, by name or by a query's demands, and the format."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -8,7 +8,7 @@ from typing import Any
 COMPONENTS = "#/components/schemas/"
 NAME, TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 WORK = {
-    "description": "A paper of the index; or, where `id` is null, a reference to a work that it does not have.",
+    "description": "A paper of the index; or, if `id` is null, a reference to a work outside it.",
     "type": "object",
     "required": ["id"],
     "properties": {
@@ -22,7 +22,7 @@ WORK = {
 }
 OWN: Mapping[str, Any] = {
     "profile": {
-        "description": "All that an index has of one paper.",
+        "description": "All facts of a paper in an index.",
         "type": "object",
         "required": ["id", "title", "year", "venue", "authors", "abstract", "doi", "url", "addresses", "extra", "also", "similar"],
         "properties": {
@@ -34,7 +34,7 @@ OWN: Mapping[str, Any] = {
             "abstract": NAME,
             "doi": {"type": ["string", "null"]},
             "url": {"type": ["string", "null"]},
-            "addresses": {"description": "Where it is on the web.", "type": "object", "additionalProperties": NAME},
+            "addresses": {"description": "Its web addresses.", "type": "object", "additionalProperties": NAME},
             "extra": {"description": "All other columns of the corpus.", "type": "object"},
             "also": {"description": "The ids of its near-duplicates.", **TEXTS},
             "similar": {"type": "array", "items": {"$ref": f"{COMPONENTS}hit"}},

@@ -56,7 +56,7 @@ async def count(http: HttpRequest, asked: Annotated[Counted, Query()]) -> Respon
 
 @router.get("/facets", responses=returns("facet", listed=True))
 async def facets(http: HttpRequest, asked: Annotated[CountedValues, Query()]) -> Response:
-    """How often each value of a column occurs among the papers that meet all that a query and a filter demand."""
+    """How often each value of a column occurs among the papers that meet the demands of a query and a filter."""
     service = service_of(http)
     check_query(asked.q, service)
     index, conditions = service.library.index(asked.index), asked.options(service).filters

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from ...base.errors import InvalidRequest
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.author_names import byline
-from ..failures import Refused, ToldError
+from ..failures import ClientError, Refused
 from ..guards import APIS
 from ..service import address_of, service_of
 from .state import State, author_path, paper_path, shelf_path
@@ -63,7 +63,7 @@ def wants_page(http: HttpRequest) -> bool:
     return "text/html" in http.headers.get("accept", "") and not http.url.path.startswith(APIS)
 
 
-def failed(http: HttpRequest, failure: ToldError) -> Response:
+def failed(http: HttpRequest, failure: ClientError) -> Response:
     """A failure as a page, with the query in its box."""
     try:
         state = State.of(http.query_params)

@@ -126,9 +126,9 @@ def _narrowing(index: Index, state: State) -> dict[str, Any]:
     """The values that narrow an answer: a histogram of all years, bars with their names in addresses and headings, and the columns for a
     filter.
     """
-    asked = [(name, column, most) for name, column, most in FACETS if column in index.snapshot.columns.names]
-    found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in asked))).facets
+    facets = [(name, column, most) for name, column, most in FACETS if column in index.snapshot.columns.names]
+    found = answer(index, state.request(1, facets=tuple(f"{column}:{most}" for _, column, most in facets))).facets
     years = answer(index, replace(state, year="").request(1, facets=(YEARS,))).facets[0]
-    shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(asked, found, strict=True)]
+    shown = [(name, column, bars(facet, getattr(state, name))) for (name, column, _), facet in zip(facets, found, strict=True)]
     columns = index.snapshot.columns.names
     return {"years": histogram(years, state.years), "bars": [part for part in shown if part[2]], "columns": columns}

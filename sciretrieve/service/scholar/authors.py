@@ -29,7 +29,7 @@ async def search(
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> Response:
-    """Authors by their names, those first whose names are what was typed, then those with the most papers."""
+    """Authors by name: exact matches first, then those with the most papers."""
     wanted = read(fields, AUTHOR, "authorId", "name")
 
     def make(records: Records) -> dict[str, Any]:
@@ -42,7 +42,7 @@ async def search(
 
 @router.post("/batch", operation_id="post_graph_get_authors", responses={200: {"model": list[models.AuthorRecord | None]}})
 async def batch(http: HttpRequest, asked: models.AuthorIds, fields: AuthorFields = None) -> Response:
-    """Up to 1,000 authors at once, in the order of the ids; null for an id that is none's."""
+    """Up to 1,000 authors at once, in the order of the ids; null for an unknown id."""
     wanted = read(fields, AUTHOR, "authorId", "name")
 
     def make(records: Records) -> list[Any]:

@@ -139,8 +139,8 @@ def s2_fields_of_study(columns: Columns) -> list[dict[str, str]] | None:
 
 def is_open_access(paper: Paper, columns: Columns) -> bool | None:
     """Whether the paper is open access; None if unknown."""
-    said = [columns.get("isopenaccess"), *(_fields(columns.get(name)).get("isoa") for name in ("openaccess", "bestoalocation"))]
-    if (flag := next((flag for flag in said if isinstance(flag, bool)), None)) is not None:
+    flags = [columns.get("isopenaccess"), *(_fields(columns.get(name)).get("isoa") for name in ("openaccess", "bestoalocation"))]
+    if (flag := next((flag for flag in flags if isinstance(flag, bool)), None)) is not None:
         return flag
     return True if open_access_pdf(paper, columns) is not None else None
 

@@ -57,10 +57,10 @@ def read(text: str | None, legal: frozenset[str], *usual: str) -> Fields:
     Raises InvalidRequest for an unknown field.
     """
     names: dict[str, frozenset[str]] = {usual[0]: frozenset()}
-    asked = [part.strip() for part in (text or "")[: MOST + 1].split(",") if part.strip()]
+    parts = [part.strip() for part in (text or "")[: MOST + 1].split(",") if part.strip()]
     if len(text or "") > MOST:
         raise InvalidRequest(f"the list of fields has more than {MOST:,} characters; name each field once")
-    for name in asked or usual:
+    for name in parts or usual:
         top, _, rest = name.partition(".")
         if top in ("citingPaper", "citedPaper") and rest and legal >= CITATION:
             top, _, rest = rest.partition(".")

@@ -93,7 +93,7 @@ def _bare(id: str) -> str:
 
 def _with_values(index: Index, kind: str, values: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Identifiers of a kind, each with the row of the first paper that has it."""
-    asked, seen = set(values), set[str]()
+    remaining, seen = set(values), set[str]()
     for shard in index.snapshot.shards:
         for column in _columns(shard.schema, kind):
             texts_of_column = _column(shard.columns([column[0]])[column[0]], column)
@@ -101,7 +101,7 @@ def _with_values(index: Index, kind: str, values: Sequence[str]) -> Iterator[tup
             rows: Rows = pc.indices_nonzero(found).to_numpy().astype("int64")
             for row in rows[shard.scope.has(rows)].tolist():
                 value = _form(kind, texts_of_column[row].as_py())
-                if value in asked and value not in seen:
+                if value in remaining and value not in seen:
                     seen.add(value)
                     yield value, row + shard.first
 

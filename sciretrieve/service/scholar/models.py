@@ -92,7 +92,7 @@ class LinkRecord(ScholarRecord):
 
 
 class CitationRecord(LinkRecord):
-    """A paper that cites the one that was asked for."""
+    """A paper that cites the requested one."""
 
     citing_paper: PaperRecord
 
@@ -110,7 +110,7 @@ ReferencePage: TypeAlias = Page[ReferenceRecord]
 
 
 class BulkPage(ScholarModel):
-    """A thousand of the papers of a bulk search. `token` asks for those that follow; null after the last."""
+    """Up to a thousand papers of a bulk search. `token` is for the next page; null on the last."""
 
     total: int = Field(description="How many papers there are in all.")
     token: str | None
@@ -124,7 +124,7 @@ class MatchList(ScholarModel):
 
 
 class Suggested(ScholarModel):
-    """A paper that somebody who is typing may mean."""
+    """A suggested paper."""
 
     id: str
     title: str
@@ -132,7 +132,7 @@ class Suggested(ScholarModel):
 
 
 class SuggestedList(ScholarModel):
-    """Papers that somebody who is typing may mean."""
+    """Suggested papers."""
 
     matches: list[Suggested]
 
@@ -145,7 +145,7 @@ class SnippetList(ScholarModel):
 
 
 class RecommendedList(ScholarModel):
-    """Papers like those that were given, the nearest first."""
+    """Papers like the given ones, the nearest first."""
 
     recommended_papers: list[PaperRecord]
 
@@ -157,13 +157,13 @@ class Asked(ScholarModel):
 
 
 class PaperIds(Asked):
-    """The papers that are asked for."""
+    """The requested papers."""
 
     ids: list[str] = Field(min_length=1, max_length=MOST_PAPERS)
 
 
 class AuthorIds(Asked):
-    """The authors who are asked for."""
+    """The requested authors."""
 
     ids: list[str] = Field(min_length=1, max_length=MOST_AUTHORS)
 

@@ -39,7 +39,7 @@ ByValue: TypeAlias = Mapping[str, Rows]
 
 
 class Filters(BaseModel):
-    """Which papers may answer."""
+    """Filters on papers."""
 
     year: str | None = Field(
         None,
@@ -51,16 +51,16 @@ class Filters(BaseModel):
     dates: str | None = Field(
         None, alias="publicationDateOrYear", description=DATED, json_schema_extra={"pattern": rf"^({DATE}|{DATE}:({DATE})?|:{DATE})?$"}
     )
-    least_cited: int | None = Field(None, alias="minCitationCount", ge=0, description="How often a paper is cited at least.")
+    least_cited: int | None = Field(None, alias="minCitationCount", ge=0, description="The fewest citations of a paper.")
 
 
 class PaperFilters(Filters):
-    """Which papers may answer a search for papers."""
+    """Filters on papers of a search."""
 
     kinds: str | None = Field(
         None, alias="publicationTypes", description="Kinds of publications, with commas between; a paper is one of them."
     )
-    pdf: str | None = Field(None, alias="openAccessPdf", description="Present, with whatever value, only papers with a public PDF.")
+    pdf: str | None = Field(None, alias="openAccessPdf", description="With any value, only papers with a public PDF.")
 
 
 def rows_of(index: Index, asked: Filters, *more: Iterable[Rows]) -> Rows | None:

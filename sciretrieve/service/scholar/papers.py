@@ -30,7 +30,7 @@ router = APIRouter(prefix="/graph/v1/paper", tags=["Semantic Scholar: papers"], 
 
 @router.get("/autocomplete", operation_id="get_graph_get_paper_autocomplete", responses={200: {"model": models.SuggestedList}})
 async def autocomplete(http: HttpRequest, query: Annotated[str, Query(description="What was typed so far.")]) -> Response:
-    """Papers whose titles have the words that were typed so far, of which the last may be unfinished."""
+    """Papers whose titles have the typed words, of which the last may be unfinished."""
 
     def make(records: Records) -> dict[str, Any]:
         found = suggest(records.index, query, SUGGESTED)
@@ -45,7 +45,7 @@ async def autocomplete(http: HttpRequest, query: Annotated[str, Query(descriptio
 
 @router.post("/batch", operation_id="post_graph_get_papers", responses={200: {"model": list[models.PaperRecord | None]}})
 async def batch(http: HttpRequest, asked: models.PaperIds, fields: PaperFields = None) -> Response:
-    """Up to 500 papers at once, in the order of the ids; null for an id that means none."""
+    """Up to 500 papers at once, in the order of the ids; null for an unknown id."""
     wanted = read(fields, PAPER, "paperId", "title")
 
     def make(records: Records) -> list[Any]:
@@ -81,7 +81,7 @@ async def citations(
 async def references(
     http: HttpRequest, paper_id: str, dates: Dates = None, fields: LinkFields = None, offset: Offset = 0, limit: Limit = 100
 ) -> Response:
-    """What a paper cites, in its own order: papers of the index, and other works, of which the id is null, and no date is known."""
+    """The works that a paper cites, in its own order: papers of the index, and other works, with a null id and no date."""
     return await _linked(http, lambda records: records.cited(*_paper(records, paper_id)), "citedPaper", dates, fields, offset, limit)
 
 

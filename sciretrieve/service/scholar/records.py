@@ -66,8 +66,8 @@ class Records:
         """The cited or citing papers of each paper, read together."""
         works = [(self.citing(case.row) if name == "citations" else self.cited(case.row, case.paper))[:MOST_NESTED] for case in cases]
         inner = wanted.within(name, "paperId", "title")
-        flat = iter(self.works([work for listed in works for work in listed], inner))
-        return [[next(flat) for _ in listed] for listed in works]
+        flat = iter(self.works([work for group in works for work in group], inner))
+        return [[next(flat) for _ in group] for group in works]
 
     def works(self, works: Sequence[Cited], wanted: Fields) -> list[Record]:
         """Papers, and works outside the index with the facts of their references."""
@@ -184,12 +184,12 @@ def _reference_count(case: _Case) -> int | None:
 def _embedding(case: _Case) -> Record | None:
     """The paper's vector, if the index has vectors of the requested encoder."""
     encoder = case.records.index.snapshot.encoder
-    asked = case.wanted.names["embedding"] or {"specter_v1"}
+    model_names = case.wanted.names["embedding"] or {"specter_v1"}
     name, model = EMBEDDINGS.get(str((encoder or {}).get("name")), ("", ""))
-    if name not in asked or encoder is None or not case.records.index.snapshot.vectors:
+    if name not in model_names or encoder is None or not case.records.index.snapshot.vectors:
         return None
-    chosen = encoder.get("asked") or {}
-    if any(chosen.get(option) for option in ("adapter", "pooling", "template", "bare_titles")):
+    request_facts = encoder.get("asked") or {}
+    if any(request_facts.get(option) for option in ("adapter", "pooling", "template", "bare_titles")):
         return None
     try:
         vector = case.records.index.snapshot.vectors_at(np.array([case.row], np.int64))[0]

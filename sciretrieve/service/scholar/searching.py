@@ -77,7 +77,7 @@ class SnippetSearch(narrowing.Filters):
 
 @router.get("/paper/search", operation_id="get_graph_paper_relevance_search", responses={200: {"model": models.PaperPage}})
 async def search(http: HttpRequest, asked: Annotated[Relevance, Query()]) -> Response:
-    """Papers by relevance, up to 1,000. `total` is how many of them there are, so that whoever pages to the end gets that many."""
+    """Papers by relevance, up to 1,000. `total` is their number, so that a client can page to the end."""
     check_query(asked.query, service_of(http))
     wanted, depth = read(asked.fields, PAPER, "paperId", "title"), _depth(http)
 
@@ -103,7 +103,7 @@ async def bulk(http: HttpRequest, asked: Annotated[Bulk, Query()]) -> Response:
 
 @router.get("/paper/search/match", operation_id="get_graph_paper_title_search", responses={200: {"model": models.MatchList}})
 async def match(http: HttpRequest, asked: Annotated[TitleMatch, Query()]) -> Response:
-    """The paper whose title is nearest to a query; 404 where none is near."""
+    """The paper whose title is nearest to a query; 404 if none is near."""
     check_query(asked.query, service_of(http))
     wanted = read(asked.fields, PAPER, "paperId", "title")
 

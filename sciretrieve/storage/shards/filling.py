@@ -30,7 +30,7 @@ from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
-from ...protocols import Advance, AdvanceCounter, Encoder, unheard
+from ...protocols import Advance, AdvanceCounter, Encoder, ignore_advance
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
 WINDOW = 512
@@ -95,7 +95,7 @@ def store_vectors(partial: Path, encoder: Encoder) -> None:
         for window in _windows(partial / "papers.parquet", encoder.window, ("id",)):
             rows += window.num_rows
             if rows > encoded.done:
-                encoded.add(encoder.tokenise([Paper(id) for id in window["id"].to_pylist()]), unheard)
+                encoded.add(encoder.tokenise([Paper(id) for id in window["id"].to_pylist()]), ignore_advance)
         encoded.finish()
 
 

@@ -88,12 +88,12 @@ def neighbours(papers: Sequence[Paper], seed: int) -> dict[str, dict[int, Paper]
     without TextBlob.
     """
     top_phrases = changes.top_phrases(TaggedText(paper.abstract) for paper in papers)
-    made: dict[str, dict[int, Paper]] = {cls.code: {} for cls in CLASSES}
+    neighbours_of: dict[str, dict[int, Paper]] = {cls.code: {} for cls in CLASSES}
     for place, paper in enumerate(papers):
         title, abstract = TaggedText(paper.title), TaggedText(paper.abstract)
         plain_paper = replace(paper, title=title.raw, abstract=abstract.raw)
         for cls in CLASSES:
             chance = random.Random(f"{seed} {cls.code} {paper.id}")  # so that other papers and classes make no difference
             if (neighbour := cls.made(plain_paper, Draft(title, abstract, chance, top_phrases))) is not None:
-                made[cls.code][place] = neighbour
-    return made
+                neighbours_of[cls.code][place] = neighbour
+    return neighbours_of

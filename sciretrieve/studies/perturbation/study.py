@@ -316,8 +316,8 @@ class _Work:
     def answers(self, index: Index, queries: Texts, k: int, mode: Mode) -> Rows:
         """The rows of the first k texts for each query, (queries, k), best first; -1 for missing answers."""
         rows = np.full((len(queries), k), -1, np.int64)
-        asked = [Query(text.id, paper=text) for text in queries]
-        for place, ranking in enumerate(index.search(asked, k, self.options, mode=mode, group=False)):
+        query_list = [Query(text.id, paper=text) for text in queries]
+        for place, ranking in enumerate(index.search(query_list, k, self.options, mode=mode, group=False)):
             rows[place, : len(ranking)] = ranking.rows
         return rows
 

@@ -103,9 +103,9 @@ def backward(
     draw(*key, "loss")
     value, parts = loss(vectors)
     value.backward()
-    asked = vectors.grad
-    assert asked is not None
+    gradient = vectors.grad
+    assert gradient is not None
     for (_, chunk), again in zip(own, of_own(), strict=True):
-        again.backward(asked[torch.tensor(chunk.places, device=asked.device)])
+        again.backward(gradient[torch.tensor(chunk.places, device=gradient.device)])
     processes.add(student.trained.values())
     return parts

@@ -158,14 +158,14 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
         return training_set.triplets, None
     chosen = set(Random(f"{seed} held out").sample(queries, count))
     examples = [row for row in training_set.triplets if chosen.isdisjoint(row)]
-    apart = [row for row in training_set.triplets if row[0] in chosen]
+    held_out_rows = [row for row in training_set.triplets if row[0] in chosen]
     if not examples:
         raise InvalidRequest("all examples name a held-out query; measure on another benchmark with `held_out`")
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
-    for query, positive, _ in apart:
+    for query, positive, _ in held_out_rows:
         qrels[query][positive] = 1
-    papers = dict.fromkeys(positive for _, positive, _ in apart)
-    for source, rows in (("wrong", apart), ("others", examples)):
+    papers = dict.fromkeys(positive for _, positive, _ in held_out_rows)
+    for source, rows in (("wrong", held_out_rows), ("others", examples)):
         further = [id for id in dict.fromkeys(id for row in rows for id in row[1:]) if id and id not in papers]
         papers |= dict.fromkeys(Random(f"{seed} {source}").sample(further, max(min(PAPERS - len(papers), len(further)), 0)))
     return examples, ([query for query in queries if query in chosen], list(papers), qrels)
@@ -182,8 +182,8 @@ def benchmark(name: str, student: Student) -> RetrievalTask:
     spec = find_benchmark(name)
     materials = list(read(spec, None, spec.splits[0]))
     has_texts = any(query.paper is None for material in materials for task in material.tasks for query in task.queries.values())
-    asked = "adhoc_query" if has_texts and "adhoc_query" in student.formats else "proximity"
-    of_papers, of_queries = (student.format_of(asked, is_text=is_text) for is_text in (False, True))
+    task_format = "adhoc_query" if has_texts and "adhoc_query" in student.formats else "proximity"
+    of_papers, of_queries = (student.format_of(task_format, is_text=is_text) for is_text in (False, True))
     queries: dict[str, Reading] = {}
     papers: dict[str, Reading] = {}
     qrels: dict[str, dict[str, int]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import InvalidRequest
 from ...metrics.judgements import Qrels
-from ..forms import FORMATS, ORIGINAL, Lessons, TrainingSet
+from ..forms import FORMATS, ORIGINAL, Splits, TrainingSet
 from ..presets import Plan
 from .demands import Labelled, Measured, OfTexts, Ranked, Reading, TrainingDemand, of_those_apart, reading
 from .measuring import LossOfExamples, Measuring, RetrievalTask, Several, benchmark, set_apart
@@ -25,9 +25,9 @@ class Tasks:
     notes: Sequence[str]
 
 
-def formats_of(lessons: Lessons, plan: Plan) -> list[str]:
+def formats_of(splits: Splits, plan: Plan) -> list[str]:
     """The formats of the tasks, in the order of `FORMATS`."""
-    needed = {format for _, training_set in lessons.sets.values() for format in _as_read(training_set, plan).formats}
+    needed = {format for _, training_set in splits.sets.values() for format in _as_read(training_set, plan).formats}
     return [format for format in FORMATS if format in needed]
 
 
@@ -37,29 +37,29 @@ def _as_read(training_set: TrainingSet, plan: Plan) -> TrainingSet:
     return replace(training_set, read_as="proximity") if is_taught else training_set
 
 
-def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
+def tasks_of(splits: Splits, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
     """The tasks of a training. Raises InvalidRequest for a set that the plan cannot learn from."""
     demands: list[TrainingDemand] = []
     retrievals: list[RetrievalTask] = []
     notes: list[str] = []
-    is_apart = not plan.held_out and not lessons.choosing
-    for name, (_, whole_set) in lessons.sets.items():
+    is_apart = not plan.held_out and not splits.choosing
+    for name, (_, whole_set) in splits.sets.items():
         training_set = _as_read(whole_set, plan)
         if not training_set.triplets:
             demands.append(_of_single(name, training_set, plan, student, teacher))
             continue
-        examples, apart = set_apart(training_set, plan.seed) if is_apart else (training_set.triplets, None)
+        examples, held_out = set_apart(training_set, plan.seed) if is_apart else (training_set.triplets, None)
         if not examples:
             raise InvalidRequest(f"{name} has no examples to train on")
         demands.append(_of_pairs(name, training_set, examples, plan, student, teacher))
-        if apart is not None:
-            retrievals.append(_retrieval(training_set, student, *apart))
-            notes.append(f"{len(apart[0]):,} queries of {name} are held out, and measured among {len(apart[1]):,} papers")
-    judged = _of_library(lessons.judging, student) if lessons.judging else None
+        if held_out is not None:
+            retrievals.append(_retrieval(training_set, student, *held_out))
+            notes.append(f"{len(held_out[0]):,} queries of {name} are held out, and measured among {len(held_out[1]):,} papers")
+    judged = _of_library(splits.judging, student) if splits.judging else None
     if plan.held_out:
         return Tasks(demands, benchmark(plan.held_out, student), judged, notes)
-    if lessons.choosing:
-        return Tasks(demands, _of_library(lessons.choosing, student), judged, notes)
+    if splits.choosing:
+        return Tasks(demands, _of_library(splits.choosing, student), judged, notes)
     if retrievals:
         parts = [(part, {query: f"{number} {query}" for query in part.queries}) for number, part in enumerate(retrievals)]
         return Tasks(demands, retrievals[0] if len(retrievals) == 1 else Several(parts), judged, notes)

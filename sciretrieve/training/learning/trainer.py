@@ -165,19 +165,19 @@ class Training:
     def _gradient(self, step: int) -> Mapping[str, float]:
         """Add the gradient of a step's loss, the sum over the tasks (Singh et al. 2023, appendix B). Returns the losses, by task."""
         chosen, augment = [self._examples(number, step) for number in range(len(self.demands))], self.plan.augment
-        asked = [
+        task_readings = [
             demand.readings(self.student, examples, altering(augment, self.plan.seed, number, step) if augment else unaltered)
             for number, (demand, examples) in enumerate(zip(self.demands, chosen, strict=True))
         ]
         place_of: dict[Reading, int] = {}
-        for reading in (reading for readings in asked for reading in readings):
+        for reading in (reading for readings in task_readings for reading in readings):
             place_of.setdefault(reading, len(place_of))
         chunks = chunks_of(self.student, list(place_of))
         former = self._former(chunks, len(place_of)) if self.plan.keep else None
 
         def loss(vectors: Any) -> tuple[Any, dict[str, float]]:
             total, parts = torch.zeros((), device=vectors.device), {}
-            for demand, examples, readings in zip(self.demands, chosen, asked, strict=True):
+            for demand, examples, readings in zip(self.demands, chosen, task_readings, strict=True):
                 value = demand.loss(vectors[[place_of[reading] for reading in readings]], examples)
                 total, parts[demand.name] = total + value, float(value.detach())
             if former is not None:
