@@ -107,4 +107,4 @@ def _recall_lines(found: Recall) -> Iterator[str]:
     knobs = "".join(f", {name} {value}" for name, value in (("ef", found.ef), ("nprobe", found.nprobe)) if value is not None)
     yield f"{counted(found.queries, 'paper')} as queries{knobs}; the index was built to find {100 * found.promised:.4g} %"
     if not found.holds:
-        yield "less is found than that: `sciretrieve reindex` with another --dense or --set recall=…, or search with --set recall=…"
+        yield "recall is below that: try `sciretrieve reindex` with another --dense or --set recall=…, or search with --set recall=…"

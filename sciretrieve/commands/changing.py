@@ -158,7 +158,7 @@ def _agreed(index: Path, deleted: int, papers: int, *, is_watching: bool, consol
     what = f"{deleted:,} of the {counted(papers, 'paper')} of {index} are not in the corpus, more than a tenth"
     if is_watching or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InvalidRequest(
-            f"{what}, so nothing was changed; see whether a file of it is missing or cut short, or delete them with --allow-deletions"
+            f"{what}, so nothing was changed; check whether a file is missing or truncated, or delete them with --allow-deletions"
         )
     console.close()
     try:

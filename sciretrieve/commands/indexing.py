@@ -96,7 +96,9 @@ def index(
     )
     if language := other_language(built_index.reader):
         reader = f"{facts.encoder['name']} reads" if facts.encoder else "words are read as"
-        console.note(f"most of the papers seem to be in {language}, and {reader} English: expect little of what is not alike in both")
+        console.note(
+            f"most of the papers seem to be in {language}, and {reader} English: expect poor results for words that differ between them"
+        )
     if facts.rejected:
         console.note(f"rejected {counted(facts.rejected, 'row')}: see {target / 'rejected.jsonl'}")
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")

@@ -49,9 +49,9 @@ def robustness(
     from ..studies.perturbation.study import LIMIT
 
     if (corpus is None) == (index is None):
-        raise InvalidRequest("name either a corpus, or an index by -i, to study")
+        raise InvalidRequest("name a corpus, or an index with -i")
     if index is not None and (given := next((name for name, value in asdict(reading).items() if value is not None), None)):
-        raise InvalidRequest(f"the papers of an index are read as it was built; leave out `{given}`")
+        raise InvalidRequest(f"an index's papers are read as when it was built; leave out `{given}`")
     if output is not None:
         if output.exists() and not output.is_dir():
             raise InvalidRequest(f"{output} is a file; name a directory for the report")

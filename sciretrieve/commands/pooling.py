@@ -92,7 +92,7 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
     if missing := [id for id in wanted if id not in papers]:
         raise NotFound(
             f"{len(missing):,} of {counted(len(wanted), 'paper')} are not in {place}, {missing[0]!r} first; "
-            "name the index, or the --corpus, that the runs are of"
+            "name the index, or the --corpus, of the runs"
         )
     return papers
 

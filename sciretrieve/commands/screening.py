@@ -138,7 +138,7 @@ def next_papers(
     On a terminal it shows paper after paper and asks. With -n, or in another format, it prints a list.
     """
     if included and unresolved:
-        raise InvalidRequest("--included and --unresolved are different papers; ask for one of them")
+        raise InvalidRequest("use either --included or --unresolved")
     console = Console()
     with _opened(at, console, **_said(reasons, criteria, reviewer)) as opened:
         if included:

@@ -65,5 +65,5 @@ def _visit(papers: Sequence[Paper], console: Console) -> None:
 def _names(ids: list[str]) -> list[str]:
     names = given_ids(ids)
     if not names:
-        raise InvalidRequest("no paper is named on stdin; give an id a line")
+        raise InvalidRequest("no paper is named on stdin; give one id per line")
     return names

@@ -50,7 +50,7 @@ def why_not(
 
 
 def _absent(mode: str) -> str:
-    return "not answered: it shares no word with the query" if mode == "bm25" else "not among what the halves propose"
+    return "not answered: it shares no word with the query" if mode == "bm25" else "not among the halves' candidates"
 
 
 def duplicates(index: IndexPath = None, format: PlainFormatOption = "table") -> None:

@@ -58,7 +58,7 @@ def train(
     if sets[0].suffix == ".toml":
         if len(sets) > 1 or options != TrainingOptions():
             raise InvalidRequest(
-                "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
+                "a .toml file has all settings of a training: write data and options into it; only --output and --overwrite may be given"
             )
         configs = read_configs(sets[0])
         if len(configs) == 1 and output is not None:

@@ -72,7 +72,7 @@ def write_results(folder: Path, trained: Trained, facts: Mapping[str, Any], rows
 def gain(trained: Trained) -> str:
     """The gain, in a sentence."""
     if trained.base is None or trained.best is None:
-        return "nothing was measured: the training sets have too few queries to set some apart, and `held_out` names no benchmark"
+        return "nothing was measured: the training sets have too few queries to hold some out, and `held_out` names no benchmark"
     if "loss" in trained.measure:
         return f"{trained.measure} of held-out examples: {trained.base:.4f} before, {trained.best:.4f} after"
     text = f"{trained.measure} of held-out {trained.counted}: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
@@ -101,12 +101,10 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         + ".",
         "",
         (
-            "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its like"
-            " by its title and by a sentence of it, and those that it cites by itself. So it says what to expect in this library, not in"
-            " others:"
+            "These figures are of held-out papers of the same index. Each was searched by its title and by one of its sentences, and its"
+            " cited papers by the paper itself. So the figures hold for this library, not for others:"
             if facts["judged_apart"]
-            else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on"
-            " others:"
+            else "The training was measured and stopped by these figures. So they hold for data of this kind, not for others:"
         )
         + " for these, `sciretrieve evaluate`.",
         "",

@@ -140,7 +140,7 @@ def test_authors_are_shown_and_exported_whole_and_in_one_form(tmp_path: Path) ->
         (("begin", "--query", "stars", "--set", "criteria=nowhere.txt"), "nowhere.txt cannot be read"),
         (("begin", "--query", "stars", "-d", "there.jsonl"), "there.jsonl exists; go on with `sciretrieve screen next -d there.jsonl`"),
         (("decide", "--reason", "why", "-d", "there.jsonl"), "a reason is for papers that are excluded"),
-        (("next", "--included", "--unresolved"), "ask for one of them"),
+        (("next", "--included", "--unresolved"), "use either --included or --unresolved"),
         (("report", "-o", "report", "--log", "log.json", "-d", "there.jsonl"), "no file log.json"),
         (("merge", "a.jsonl", "b.jsonl"), "no session a.jsonl"),
     ],
@@ -223,7 +223,7 @@ def test_two_people_screen_apart_and_together(index: sr.Index) -> None:
     Path("settled.csv").write_text("id,relevant,reason\np0002,1,\np0003,0,a review\nelsewhere,1,\n")
     result = sciretrieve("screen", "decide", "-d", "both.jsonl", *there, "--import", "settled.csv")
     assert "2 decisions taken over" in result.stderr
-    assert "1 record of no paper that is to be screened here, or of several: row 3" in result.stderr
+    assert "1 record without a paper to screen here, or with several: row 3" in result.stderr
     status = json.loads(answer(*unresolved, "-f", "jsonl"))
     assert (status["status"]["conflicts"], status["agreement"]["same"]) == (0, 1)
     report = sciretrieve("screen", "report", "-d", "both.jsonl", *there, "-o", "report")

@@ -253,7 +253,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(searched: tuple[sr.Index, Pa
         (("--queries", queries, "-p", file), "there is no pool"),
         ((run, "--queries", tmp_path / "other.tsv", "-p", file), "the runs answer none of the queries"),
         ((*begun, "-i", index.path, "--to", tmp_path / "x.xls"), "the table is a .csv file"),
-        ((*begun, "--corpus", tmp_path / "few.jsonl", "--to", tmp_path / "x.csv"), "name the index, or the --corpus, that the runs are of"),
+        ((*begun, "--corpus", tmp_path / "few.jsonl", "--to", tmp_path / "x.csv"), "name the index, or the --corpus, of the runs"),
         ((*begun, "-o", tmp_path / "qrels.tsv"), "nothing of"),
         ((run, "--queries", tmp_path / "changed.tsv", "-p", file), "query 'q1' has another text"),
         (("-p", file, "--from", tmp_path / "bad.csv"), "has no paper 'nobody' for query 'q1'"),

@@ -247,7 +247,7 @@ def test_a_wrong_folder_is_recognised(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"has the files of one task \(evaluation\.jsonl\); scirepeval needs the folder above"):
         evaluate_suite("scirepeval", data / "relish")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match="has the files of none of the tasks of scirepeval"):
+    with pytest.raises(NotFound, match="has no files of any task of scirepeval"):
         evaluate_suite("scirepeval", tmp_path / "empty")
     shutil.copytree(data / "drsm", tmp_path / "own/drsm")
     write_text(tmp_path / "own/drsm/train.csv", "doc_id,title\np1,Words\n")

@@ -143,7 +143,7 @@ def test_the_command_fails_where_less_is_found_than_promised(build: Callable[...
     lines = answer_lines("measure-recall", "-i", path, code=0)
     assert lines[-1] == "150 papers as queries, nprobe 1; the index was built to find 98 %"
     spoil(monkeypatch)
-    assert answer_lines("measure-recall", "-i", path, code=1)[-1].startswith("less is found than that: `sciretrieve reindex`")
+    assert answer_lines("measure-recall", "-i", path, code=1)[-1].startswith("recall is below that: try `sciretrieve reindex`")
     printed = json.loads("\n".join(answer_lines("measure-recall", "-i", path, "-f", "json", code=1)))
     assert printed["whole"]["high"] < printed["promised"]
     assert not printed["holds"]

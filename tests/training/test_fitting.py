@@ -133,7 +133,7 @@ def test_it_goes_on_gains_and_is_taken_by_the_next_command(library: Path, begun:
     assert {row["name"] for row in facts["data"]} == {"titles", "sentences", "citations", "cocitations", "rankings"}
     card = (library / "begun" / "README.md").read_text()
     assert "sciretrieve train --from-index index -o begun --set reduction=1" in card
-    assert "nothing was learned from or chosen by" in card
+    assert "held-out papers of the same index" in card
     assert "95 % interval" in done.stdout
     (command,) = (line.partition("next: ")[2] for line in done.stderr.splitlines() if line.startswith("next: "))
     assert command == f"sciretrieve index {library / 'papers.jsonl'} --encoder begun -o index --overwrite"

@@ -450,7 +450,7 @@ def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base
     assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "typed" / name).read_bytes()
     result = sciretrieve("train", config, "--set", "seed=3")
     assert result.returncode == 2
-    assert "a .toml file says all of a training" in result.stderr
+    assert "a .toml file has all settings of a training" in result.stderr
 
 
 @pytest.mark.parametrize(

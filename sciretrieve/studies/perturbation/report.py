@@ -52,8 +52,8 @@ def _standardised(study: Study) -> Iterator[str]:
     assert study.space is not None
     yield "## What standardisation changes\n"
     yield (
-        "Each dimension of a vector less its mean, over its standard deviation: of which vectors, neither the paper nor its code says, so "
-        "here are three forms. Normalising vectors to length 1 alone changes no cosine.\n"
+        "Standardisation subtracts each dimension's mean and divides by its standard deviation. Neither the paper nor its code says over which vectors, "
+        "so there are three forms here. Normalising vectors to length 1 alone changes no cosine.\n"
     )
     rows = [(f"**{form}**", _pair(tasks["Task I"]) + _pair(tasks["Task II"])) for form, tasks in study.space.standardised.items()]
     yield from _table(["vectors", "Task I MRR", "T100", "Task II MRR", "T100"], rows)
@@ -79,8 +79,8 @@ def _categories(study: Study) -> Iterator[str]:
     yield f"Published rows: {PAPER}, Table 4 (AOP-10) and Table 5 (AOP-20, over all its corpora); of NN1 and NN10 it has only plots.\n"
     yield "## Capability\n"
     yield (
-        "Whether AOP-20 of a category is where the paper's thresholds want it (its Table 5): what means the same should have the same "
-        "neighbours, and what means something else should not.\n"
+        "Whether AOP-20 of a category is within the paper's thresholds (its Table 5): texts with the same meaning should have the same "
+        "neighbours, and other texts should not.\n"
     )
     thresholds = [
         f"> {100 * low:.0f}" if high == 1 else f"< {100 * high:.0f}" if low == 0 else f"{100 * low:.0f} to {100 * high:.0f}"

@@ -225,9 +225,9 @@ def test_a_sample_is_drawn_from_all(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name either a corpus, or an index by -i, to study"),
-        (["papers.jsonl", "-i", "indexes/x"], "name either a corpus, or an index by -i, to study"),
-        (["-i", "indexes/x", "--set", "adapter=proximity"], "the papers of an index are read as it was built; leave out --set adapter"),
+        ([], "name a corpus, or an index with -i"),
+        (["papers.jsonl", "-i", "indexes/x"], "name a corpus, or an index with -i"),
+        (["-i", "indexes/x", "--set", "adapter=proximity"], "an index's papers are read as when it was built; leave out --set adapter"),
         (["papers.jsonl", "--limit", "5"], "5 papers are too few to study; at least 20 are needed"),
         (["papers.jsonl"], "papers.jsonl has 19 papers with a title and an abstract; at least 20 are needed"),
         (["papers.jsonl", "-o", "papers.jsonl"], "papers.jsonl is a file; name a directory for the report"),

@@ -1,11 +1,11 @@
-// All by keyboard: / to the box, j and k from paper to paper, s to the shelf, m and n for more and less like it, ? for help.
+// Keyboard shortcuts: / for the box, j and k for the next or previous paper, s for the shelf, m and n for more or less like it, ? for help.
 const help = document.getElementById("help");
 const opener = document.querySelector("[data-help]");
 opener.hidden = false;
 opener.addEventListener("click", () => help.showModal());
 
 const titles = () => [...document.querySelectorAll("main .hit .title")];
-let last; // the paper that had the focus last
+let last; // the paper with the latest focus
 
 document.addEventListener("focusin", (event) => {
   last = event.target.closest?.(".hit") ?? last;
@@ -42,7 +42,7 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || help.open) return;
   const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
   if (isTyping && event.key === "Escape") {
-    event.preventDefault(); // which would empty the box
+    event.preventDefault(); // would empty the box
     event.target.blur();
   }
   if (isTyping) return;

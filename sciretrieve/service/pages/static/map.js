@@ -1,4 +1,4 @@
-// The map: what is under the pointer, or has the focus, is told below it.
+// The map: names the paper under the pointer, or with the focus, below it.
 import { onContent } from "./page.js";
 
 onContent((content) => {

@@ -1,21 +1,21 @@
-// What must work on every page: going from page to page, what comes later, what the browser keeps, and the shelf. It is one file, so that
-// it loads whole or not at all, and only once it has run are the means hidden that do without it. What else pages do is in modules of
-// their own: one that does not load takes nothing else with it.
+// Needed on every page: navigation, late parts, the browser's storage, and the shelf. It is one file, so that it loads whole or not at all.
+// The controls for browsers without JavaScript are hidden only after it has run. Other features are in separate modules, so that one that
+// fails to load breaks nothing else.
 
-// From one state of the page to another without loading it anew: the page at the other address is fetched, and its content put in.
+// Navigation without reloading: fetches the page at the other address, and inserts its content.
 const main = document.getElementById("main");
 const said = document.getElementById("said");
 const followers = [];
 let going = new AbortController();
 let silence;
 
-/** Calls a function with the content now, and whenever it is another. */
+/** Calls a function with the content now, and whenever it changes. */
 export function onContent(follow) {
   followers.push(follow);
   follow(main);
 }
 
-/** Tells all of them of other content; what one cannot do with it, the others can. */
+/** Calls all of them with new content; an error in one does not stop the others. */
 function tellFollowers() {
   for (const follow of followers) {
     try {
@@ -26,21 +26,21 @@ function tellFollowers() {
   }
 }
 
-/** Tells the user something for a while. */
+/** Shows a message to the user for a while. */
 export function say(text) {
   said.textContent = text;
   clearTimeout(silence);
   silence = setTimeout(() => (said.textContent = ""), 6000);
 }
 
-/** The page at an address, as a document; with names of papers these are sent along. */
+/** The page at an address, as a document; names of papers are sent in the body. */
 export async function pageAt(address, signal, names) {
   const body = names && new URLSearchParams(names.map((name) => ["id", name]));
   const response = await fetch(address, { method: body ? "POST" : "GET", body, signal, headers: { Accept: "text/html" } });
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-/** Shows the page at an address in place of this one; what takes longer comes later, and is not waited for. */
+/** Shows the page at an address in place of this one, without waiting for its slow parts. */
 export async function go(to, { push = true, names, y = 0 } = {}) {
   const address = new URL(to, location.href);
   address.searchParams.delete("extra");
@@ -75,7 +75,7 @@ export async function go(to, { push = true, names, y = 0 } = {}) {
 
 const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-/** Fetches what a page shows later than the rest, and puts its parts in place of those that are there. */
+/** Fetches the slow parts of a page, and replaces their placeholders. */
 async function later(content) {
   const { signal } = going;
   await painted();
@@ -91,7 +91,7 @@ async function later(content) {
         }
         delete place.dataset.later;
       })
-      .catch(() => {}); // what was to come is more than the page needs
+      .catch(() => {}); // the page works without them
   }
 }
 
@@ -103,7 +103,7 @@ function isOurs(link) {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const href = link.href.baseVal ?? link.href; // a link in SVG has another kind of address
+  const href = link.href.baseVal ?? link.href; // SVG links have another type of address
   if (!isOurs({ href: new URL(href, location.href).href })) return;
   event.preventDefault();
   go(new URL(href, location.href).href);
@@ -124,7 +124,7 @@ addEventListener("popstate", (event) => {
 
 onContent(later);
 
-// What the browser keeps, and nobody else: the shelf and the saved searches. Each tab sees what another changes.
+// The browser's storage, the only place of the shelf and saved searches. Each tab sees the changes of others.
 const keepers = new Map();
 
 export class Kept {
@@ -144,7 +144,7 @@ export class Kept {
     return this.#value;
   }
 
-  /** Keeps a list in place of the one before; says whether the browser could. */
+  /** Stores a list in place of the previous one. Returns whether the browser could. */
   set(list) {
     this.#value = list;
     let isKept = true;
@@ -167,7 +167,7 @@ export class Kept {
   }
 }
 
-/** Shows what a page says where nothing is kept, which it does not know by itself. */
+/** Shows a page's text for an empty storage, which the service cannot know. */
 export function showEmpty(content) {
   content.querySelector(".kept-here")?.classList.add("known");
 }
@@ -177,7 +177,7 @@ window.addEventListener("storage", (event) => {
   else keepers.get(event.key)?.();
 });
 
-// The shelf: papers that were ticked, kept in the browser until they are taken off.
+// The shelf: ticked papers, stored in the browser until they are removed.
 
 const shelf = new Kept("shelf");
 shelf.follower = () => show(document);
@@ -204,7 +204,7 @@ document.addEventListener("change", (event) => {
   if (!isKept) say("This browser keeps nothing here: the shelf is lost when the page is closed.");
 });
 
-// what is exported is the whole shelf, also what this page does not show
+// exports the whole shelf, including papers that this page does not show
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("[data-exports]")) return;

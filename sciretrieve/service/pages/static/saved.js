@@ -1,4 +1,4 @@
-// Saved searches: what was asked, and which papers were found by then, so that what comes later can be told.
+// Saved searches: the query and the papers found so far, to recognise new ones.
 import { Kept, onContent, pageAt, say, showEmpty } from "./page.js";
 
 const saved = new Kept("saved");

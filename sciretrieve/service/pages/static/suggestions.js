@@ -1,9 +1,9 @@
-// Papers and authors that one may mean, while one types: a combobox as the ARIA Authoring Practices have it.
+// Suggestions of papers and authors while typing: a combobox by the ARIA Authoring Practices.
 const box = document.getElementById("q");
 const list = document.getElementById("suggestions");
-const PAUSE = 120; // milliseconds without a key before it is asked
+const PAUSE = 120; // milliseconds without a key before a request
 const SHORTEST = 2;
-const LONGEST = 200; // characters; what is longer was pasted
+const LONGEST = 200; // characters; longer texts were pasted
 let asking = new AbortController();
 let pause;
 let typed = "";
@@ -73,7 +73,7 @@ async function ask() {
     box.setAttribute("aria-expanded", String(isOpen));
     box.removeAttribute("aria-activedescendant");
   } catch {
-    // no suggestions then
+    // without suggestions
   }
 }
 
@@ -83,7 +83,7 @@ function askSoon() {
 }
 
 box.addEventListener("input", askSoon);
-if (document.activeElement === box && box.value !== box.defaultValue) askSoon(); // typed before this script came
+if (document.activeElement === box && box.value !== box.defaultValue) askSoon(); // typed before this script loaded
 
 box.addEventListener("keydown", (event) => {
   if (list.hidden) return;

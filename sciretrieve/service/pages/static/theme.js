@@ -1,4 +1,4 @@
-// Dark or light: the browser's own choice, or the one made here, which a cookie keeps so that pages come in it.
+// Dark or light: the browser's setting, or the choice made here, which a cookie keeps for later pages.
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement;
 const button = document.querySelector("[data-theme-switch]");

@@ -1,4 +1,4 @@
-// The histogram of years: drag over it, and the answers are of these years.
+// The histogram of years: dragging over it limits the answers to these years.
 import { go } from "./page.js";
 
 let drag;
@@ -20,7 +20,7 @@ function draw({ svg, from, to }) {
 document.addEventListener("pointerdown", (event) => {
   const svg = event.target.closest("[data-years]");
   if (!svg || event.button) return;
-  event.preventDefault(); // a link is not dragged
+  event.preventDefault(); // prevents dragging a link
   const year = yearAt(svg, event.clientX);
   drag = { svg, from: year, to: year };
 });
@@ -35,7 +35,7 @@ document.addEventListener("pointerup", () => {
   if (!drag) return;
   const { svg, from, to } = drag;
   drag = undefined;
-  if (from === to) return; // a click, which is on a year's link
+  if (from === to) return; // a click on a year's link
   const range = `${Math.min(from, to)}-${Math.max(from, to)}`;
   addEventListener("click", (event) => event.preventDefault() || event.stopPropagation(), { capture: true, once: true });
   setTimeout(() => go(svg.dataset.to.replace("YEARS", range)));
