@@ -52,8 +52,8 @@ def _standardised(study: Study) -> Iterator[str]:
     assert study.space is not None
     yield "## What standardisation changes\n"
     yield (
-        "Standardisation subtracts each dimension's mean and divides by its standard deviation. Neither the paper nor its code says over which vectors, "
-        "so there are three forms here. Normalising vectors to length 1 alone changes no cosine.\n"
+        "Standardisation subtracts each dimension's mean and divides by its standard deviation. Neither the paper nor its code says over "
+        "which vectors, so there are three forms here. Normalising vectors to length 1 alone changes no cosine.\n"
     )
     rows = [(f"**{form}**", _pair(tasks["Task I"]) + _pair(tasks["Task II"])) for form, tasks in study.space.standardised.items()]
     yield from _table(["vectors", "Task I MRR", "T100", "Task II MRR", "T100"], rows)
