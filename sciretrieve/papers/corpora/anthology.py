@@ -61,5 +61,6 @@ def _id(volume: str, number: str) -> str:
     return volume + number.zfill(3) if volume[:1].isalpha() else f"{volume}.{number}"
 
 
-def _name(person: Element) -> str:
-    return " ".join(filter(None, (text_of(person.find("first")), text_of(person.find("last")))))
+def _name(person: Element) -> dict[str, str]:
+    name = {"family": text_of(person.find("last")), "given": text_of(person.find("first"))}
+    return name if any(name.values()) else {}

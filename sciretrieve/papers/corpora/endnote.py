@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from ..bibliographies.author_names import in_order
 from .raw import Row, filled
 from .xml import first_text, records, rest_of, text_of
 
@@ -45,8 +44,8 @@ def _row(record: Element) -> Row:
         "id": text_of(record.find("label")) or _number(record),
         "title": text_of(record.find("titles/title")),
         **{name: first_text(record, *paths) for name, paths in TEXTS.items()},
-        "authors": [name for author in record.iterfind("contributors/authors/author") if (name := in_order(text_of(author)))],
-        "editors": [name for editor in record.iterfind("contributors/secondary-authors/author") if (name := in_order(text_of(editor)))],
+        "authors": [name for author in record.iterfind("contributors/authors/author") if (name := text_of(author))],
+        "editors": [name for editor in record.iterfind("contributors/secondary-authors/author") if (name := text_of(editor))],
         "keywords": [text for word in record.iterfind("keywords/keyword") if (text := text_of(word))],
         "type": kind.get("name", "") if kind is not None else "",
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...base.errors import BadPaper
 from ...base.wording import counted
-from .raw import Rejected
+from .raw import Rejected, Withdrawn
 
 LOG = logging.getLogger(__name__)
 REJECTED = "rejected.jsonl"
@@ -33,11 +33,16 @@ class Tally:
         self.first: list[Rejected] = []
 
     def __call__(self, rejected: Sequence[Rejected]) -> None:
-        """Count them. Raises BadPaper for the first if the run is strict."""
+        """Count them, but for papers that their source has withdrawn. Raises BadPaper for the first if the run is strict."""
+        rejected = _lost(rejected)
         if rejected and self._strict:
             raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
         self.count += len(rejected)
         self.first += rejected[: SHOWN - len(self.first)]
+
+
+def _lost(rejected: Sequence[Rejected]) -> list[Rejected]:
+    return [row for row in rejected if not isinstance(row, Withdrawn)]
 
 
 class Rejections(Tally):
@@ -49,7 +54,7 @@ class Rejections(Tally):
 
     def __call__(self, rejected: Sequence[Rejected]) -> None:
         """Write them to the file. Raises BadPaper for the first if the run is strict."""
-        is_first = not self.count
+        is_first, rejected = not self.count, _lost(rejected)
         super().__call__(rejected)
         if rejected:
             if is_first:

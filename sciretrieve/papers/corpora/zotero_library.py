@@ -12,6 +12,7 @@ from typing import Any
 
 from ...base.errors import InvalidRequest
 from ...files.streams import as_file
+from .people import people_in
 from .raw import Row, Withdrawn, filled, free_name
 
 NAME = "zotero.sqlite"
@@ -31,6 +32,7 @@ FIELDS = {
     "year": ("date", "dateDecided", "dateEnacted", "issueDate"),
     "venue": VENUES,
     "doi": ("DOI",),
+    "date": ("date", "dateDecided", "dateEnacted", "issueDate"),
 }
 """Columns, and Zotero's fields that they come from, best first; every other field is a column by its own name."""
 
@@ -39,7 +41,8 @@ ITEMS = """
     FROM items JOIN itemTypes USING (itemTypeID) LEFT JOIN deletedItems ON deletedItems.itemID = items.itemID ORDER BY items.itemID"""
 VALUES = "SELECT fieldName, value FROM itemData JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID) WHERE itemID = ?"
 PEOPLE = """
-    SELECT creatorType, firstName, lastName FROM itemCreators JOIN creators USING (creatorID) JOIN creatorTypes USING (creatorTypeID)
+    SELECT creatorType, firstName, lastName, fieldMode
+    FROM itemCreators JOIN creators USING (creatorID) JOIN creatorTypes USING (creatorTypeID)
     WHERE itemID = ? ORDER BY orderIndex"""
 LISTS = {
     "tags": "SELECT name FROM itemTags JOIN tags USING (tagID) WHERE itemID = ? ORDER BY name",
@@ -84,8 +87,8 @@ def _prepare(path: Path, library: sqlite3.Connection) -> None:
 
 
 def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Withdrawn]:
-    folders = _folders(library)
-    whole_items = (facts for facts in library.execute(ITEMS) if facts[3] not in PARTS)
+    folders, feeds = _folders(library), _feeds(library)
+    whole_items = (facts for facts in library.execute(ITEMS) if facts[3] not in PARTS and facts[2] not in feeds)
     for number, (item, key, owner, kind, added, modified, deleted) in enumerate(whole_items, 1):
         id = str(key) if owner == OWNER else f"{owner}:{key}"
         if deleted is not None:
@@ -95,8 +98,11 @@ def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Withdrawn]
         values = dict(library.execute(VALUES, (item,)))
         for column, names in FIELDS.items():
             row[column] = next((str(values[name]) for name in names if values.get(name)), None)
-        for role, first, last in library.execute(PEOPLE, (item,)):
-            row.setdefault(f"{role}s", []).append(" ".join(str(part) for part in (first, last) if part))
+        for role, first, last, has_one_field in library.execute(PEOPLE, (item,)):
+            name = {"literal": last} if has_one_field else {"family": last or first, "given": first if last else ""}
+            row.setdefault(f"{role}s", []).append({part: str(text or "") for part, text in name.items()})
+        for role in ("authors", "editors"):
+            row |= {role: people_in(row[role]).rows} if role in row else {}
         for column, query in LISTS.items():
             row[column] = [str(value) for (value,) in library.execute(query, (item,)) if value]
         row["collections"] = sorted(folders[place] for (place,) in library.execute(COLLECTIONS, (item,)) if place in folders)
@@ -104,6 +110,12 @@ def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Withdrawn]
             if name not in ("title", "abstractNote", "DOI"):
                 row[free_name(str(name), row)] = value
         yield filled(row)
+
+
+def _feeds(library: sqlite3.Connection) -> set[int]:
+    """The libraries that are feeds, of whose items nobody has taken any."""
+    tables = {name for (name,) in library.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return {id for (id,) in library.execute("SELECT libraryID FROM feeds")} if "feeds" in tables else set()
 
 
 def _folders(library: sqlite3.Connection) -> dict[int, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.papers.corpora import open_corpus
 from tests.made_up import read_corpus
@@ -154,3 +155,17 @@ def test_of_zoteros_folder_the_library_alone_is_read(library: Path) -> None:
     table, _ = read_corpus(folder)
     assert table.equals(read_corpus(library)[0])
     assert open_corpus(folder).name == folder.name
+
+
+def test_items_of_feeds_are_nobody_s_papers_and_trash_is_no_loss(library: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(library)) as connection:
+        connection.executescript(
+            "CREATE TABLE feeds (libraryID INTEGER PRIMARY KEY, name TEXT); INSERT INTO feeds VALUES (3, 'News');"
+            "INSERT INTO items VALUES (6, 22, '2020-01-01', '2020-01-01', '2020-01-01', 3, 'EEEE5555', 0, 0);"
+            "INSERT INTO itemData VALUES (6, 1, 1);"
+        )
+        connection.commit()
+    assert read_corpus(library)[0]["id"].to_pylist() == ["AAAA1111", "2:AAAA1111"]
+    with sr.build(library, tmp_path / "index", encoder=None, progress=False) as index:
+        assert (len(index), index.rejected) == (2, 0)
+    assert sr.sync(library, tmp_path / "index", progress=False).rejected == 0

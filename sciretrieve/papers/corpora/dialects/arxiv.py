@@ -31,11 +31,10 @@ def paper(row: Row) -> Row:
     return plain_row
 
 
-def _name(parts: list[Any]) -> str:
+def _name(parts: list[Any]) -> dict[str, str]:
     """The parts are the family name, the first names, a suffix, and perhaps affiliations."""
-    family, first, suffix = [str(part or "") for part in [*parts, "", "", ""][:3]]
-    name = " ".join(part for part in (first, family, suffix) if part)
-    return plain_text(name) if "\\" in name or "{" in name else name
+    texts = [plain_text(text) if "\\" in text or "{" in text else text for text in (str(part or "") for part in [*parts, "", "", ""][:3])]
+    return dict(zip(("family", "given", "suffix"), texts, strict=True))
 
 
 def _first_year(versions: Any) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...bibliographies.author_names import in_order
+from ..people import people_in
 from ..raw import Row
 
 COLUMNS = ("Item Type", "Key", "Publication Year", "Abstract Note")
@@ -17,11 +17,14 @@ def fits(row: Row) -> bool:
 
 
 def paper(row: Row) -> Row:
-    """Names in their natural order, tags as lists. What has no value is left out: most kinds of items lack most fields."""
+    """Names in parts, where one without a comma is an institution's, and tags as lists.
+
+    What has no value is left out: most kinds of items lack most fields."""
     plain_row = {name: value for name, value in row.items() if value}
     for source, target in PEOPLE.items():
         if names := plain_row.get(source):
-            plain_row[target] = [in_order(person) for person in names.split(";") if person.strip()]
+            persons = [" ".join(person.split()) for person in names.split(";") if person.strip()]
+            plain_row[target] = people_in([person if "," in person else {"literal": person} for person in persons]).rows
     for source, target in LISTS.items():
         if tags := plain_row.pop(source, None):
             plain_row[target] = [tag.strip() for tag in tags.split(";") if tag.strip()]
