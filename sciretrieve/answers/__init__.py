@@ -1,1 +1,1 @@
-"""Analysing answers: why a paper is in one or not, what its papers have in common, which groups they form."""
+"""Answers and views of them: explanations, facets, groups, maps, citations and saved searches."""

@@ -1,4 +1,4 @@
-"""One request, one answer: the hits, and all that can be said of them. The commands, Python and saved searches share it."""
+"""Requests and answers: a request's search, its hits, and the views of them. The commands, Python and saved searches share this."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ from .explaining import Explanation, explain_rows, unmet
 from .overview import FACET_DEPTH, Facet, Group
 
 FEWEST_COUNTED = 10
-"""Papers with all words of a query below which facets count those that match: a question has more words than most papers share."""
+"""Fewest papers with all words of a query for facets to count these papers. Most papers lack a word of a long question, so facets then
+count the best matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of an index.
+    """A request to an index.
 
     Attributes:
-        query: the query as it was typed, with its operators; None to ask for papers like those of `like`.
-        like: ids of papers that the query is moved towards, or that the answer is to be like.
-        unlike: ids of papers that it is moved away from. Neither these nor those of `like` are among the answers.
-        text: title and abstract of one more paper to be like, which need not be in the index; only without a query.
-        k: how many papers are wanted.
+        query: the query as typed, with its operators; None to find papers similar to `like`.
+        like: ids of papers that the query is moved towards, or that the hits should be similar to.
+        unlike: ids of papers that the query is moved away from. Papers in `like` and `unlike` are never hits.
+        text: title and abstract of a further example, which need not be in the index; only without a query.
+        k: number of papers wanted.
         options: how to search.
-        facets: columns whose values are counted, each with how many values are kept, if these are not 10: "year:50".
-        cluster: whether the first papers are put into groups.
-        explain: whether each hit's place is explained.
-        sort: "year" has the papers that the search chose newest first, and those without a year last; None leaves them in its order.
-        by: by what papers are similar, see `Index.similar`; only without a query.
+        facets: columns whose values are counted, optionally with the number of values to keep, by default 10: "year:50".
+        cluster: whether to group the first papers.
+        explain: whether to explain each hit's rank.
+        sort: "year" sorts the hits by year, newest first, papers without a year last; None keeps the search's order.
+        by: how papers are compared, see `Index.similar`; only without a query.
 
     Raises:
-        InvalidRequest: a query and a `text` or a `by` at once, or a value of another type.
+        InvalidRequest: a query with `text` or `by`, or a value of a wrong type.
     """
 
     query: str | None = None
@@ -66,29 +67,29 @@ class Request:
     def __post_init__(self) -> None:
         check_types(self)
         if self.query is not None and self.text is not None:
-            raise InvalidRequest("a text of a paper to be like has no place beside a query; leave out one of them")
+            raise InvalidRequest("`text` finds papers similar to a text, so it excludes a query; leave out one of them")
         if self.query is not None and self.by is not None:
-            raise InvalidRequest("by what papers are similar has no place beside a query; leave out one of them")
+            raise InvalidRequest("`by` compares papers, so it excludes a query; leave out one of them")
         if self.explain and (self.options.k1 is not None or self.options.b is not None):
-            raise InvalidRequest("`explain` tells what words count by the index's own k1 and b; leave out `k1` and `b`")
+            raise InvalidRequest("`explain` uses the index's own k1 and b; leave out `k1` and `b`")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What an index answers to a request.
+    """An index's answer to a request.
 
     Attributes:
-        request: what was asked.
-        run: the search's run of one query: its mode, and the ranking with what is known of it as a whole.
-        hits: the papers of the ranking, in its order unless the request sorts them; their ranks are the ranking's.
-        explanations: of each hit why it has its place, if that was asked for.
-        facets: counts of values of each column that was asked for, among all papers that `total` counts; for a query that demands nothing
-            of papers, or words that fewer than 10 have all of, among those of the first 1,000 that match.
-        groups: groups of the first 200 papers that match, if these were asked for.
-        unmet: what the query demands and no paper of the index has, where there is no hit.
-        seconds: how long the search took, without its views.
-        lacks_meaning: why words alone answered, where the index has vectors; "" if that is not so.
-        remarks: what a person should know of how the query was read, and how several indexes were searched, a sentence each.
+        request: the request.
+        run: the search's run for one query, with its mode and its ranking.
+        hits: the ranking's papers, in its order unless the request sorts them. Their ranks are those of the ranking.
+        explanations: an explanation of each hit's rank, if requested.
+        facets: counts of values, for each requested column, over all papers that `total` counts. If the query demands nothing, or fewer
+            than 10 papers have all of its words, they cover the matches among the first 1,000 papers instead.
+        groups: groups of the first 200 matching papers, if requested.
+        unmet: demands of the query that no paper in the index meets, if there are no hits.
+        seconds: duration of the search, without the views.
+        lacks_meaning: why BM25 alone answered although the index has vectors; "" if both halves did.
+        remarks: notes for the user on how the query was read, and how several indexes were searched, one sentence each.
     """
 
     request: Request
@@ -112,27 +113,27 @@ class Answer:
         )
 
     def _repr_html_(self) -> str:
-        """The first hits, as a notebook shows them."""
+        """The first hits as HTML for notebooks."""
         return self.run._repr_html_()
 
     @property
     def ranking(self) -> Ranking:
-        """The papers in the search's order, with how strong the answer is, and the words that were corrected."""
+        """The papers in the search's order, with the answer's strength and the corrected words."""
         return self.run.rankings[0]
 
     @property
     def total(self) -> int:
-        """How many papers of the index meet what is demanded, whatever k is; `total_is` says what that is."""
+        """Number of papers in the index that satisfy the request, whatever k is; `total_is` says in what way."""
         return self.ranking.total
 
     @property
     def total_is(self) -> TotalIs:
-        """What each of the `total` papers is, see `Ranking`."""
+        """In what way each of the `total` papers satisfies the request, see `Ranking`."""
         return self.ranking.total_is
 
     @property
     def query(self) -> str:
-        """The query as it was typed, or the ids of the papers that the hits are like, or the text of one that is in no index."""
+        """The query as typed; or the ids of the example papers; or the example text."""
         asked = self.request
         if asked.query is not None:
             return asked.query
@@ -168,9 +169,9 @@ class Answer:
 
 
 def answer(index: Index, request: Request) -> Answer:
-    """Search an index, and look into the answer as far as the request wants.
+    """Search an index, and compute the views that the request asks for.
 
-    Raises: as `Index.search` and `Index.similar`; UnknownName for a facet that is no column of the index.
+    Raises as `Index.search` and `Index.similar`, and UnknownName if a facet's column is missing.
     """
     start = time.perf_counter()
     run = searched(index, request, request.k, request.options)
@@ -178,7 +179,7 @@ def answer(index: Index, request: Request) -> Answer:
 
 
 def can_share(request: Request) -> Hashable | None:
-    """What is the same of all requests that `answers` can take together with this one; None if it is searched for by itself."""
+    """A key that is equal for requests that `answers` can search together; None if the request must be searched alone."""
     if request.query is None or request.like or request.unlike or request.options.reranker is not None:
         return None
     views = request.explain, request.cluster, tuple(request.facets)
@@ -186,10 +187,10 @@ def can_share(request: Request) -> Hashable | None:
 
 
 def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
-    """`answer` of several requests, which are searched for together: their queries are encoded and compared in one batch.
+    """Answer several requests together: their queries are encoded and compared in one batch.
 
-    All of them have one `can_share`, and it is not None. Scores may differ in their last digits from those of a search by itself, as an
-    encoder's do between batches. Raises as `answer`, for any of them.
+    All requests must have the same `can_share`, not None. Scores may differ in their last digits from those of a single search, as an
+    encoder's vectors do between batches. Raises as `answer`, for any of them.
     """
     start = time.perf_counter()
     texts = [request.query for request in requests if request.query is not None]
@@ -200,7 +201,7 @@ def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
 
 
 def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], start: float) -> Answer:
-    """The answer that a request's run and its hits are, with the views that the request wants; the search began at `start`."""
+    """Build the answer from a run and its hits, with the requested views. `start` is when the search began."""
     seconds = time.perf_counter() - start
     explanations: Sequence[Explanation] = ()
     if request.explain:
@@ -219,23 +220,23 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
 
 
 def lacks_meaning(index: Index, request: Request, run: Run) -> str:
-    """See `Answer`."""
+    """The value of `Answer.lacks_meaning`."""
     return index.reader.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
 
 
 def _columns(index: Index, request: Request) -> list[str]:
-    """The columns that a request asks for in filters, in its query and in facets."""
+    """Columns that a request uses in filters, in its query and in facets."""
     names = [name for condition in request.options.filters for name in sorted(filters.columns(filters.parse(condition)))]
     if request.query is not None and ":" in request.query:
-        with suppress(InvalidRequest):  # what was pasted may have anything in it
+        with suppress(InvalidRequest):  # pasted text may not parse
             demands = operators.parse(request.query, index.snapshot.columns.names).demands
             names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
     return [*names, *request.facets]
 
 
 def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
-    """Counts over all papers that the answer's total counts; where nothing is demanded of these, or so few have all of the words that
-    counts of them say little, over those of the first papers that match."""
+    """Facets over every paper that the answer's total counts. Without demands, or with too few such papers, over the matches among the
+    first `FACET_DEPTH` papers."""
     if ranking.total_is == "meets demands" or (ranking.total_is == "has all words" and ranking.total >= FEWEST_COUNTED):
         assert request.query is not None
         rows = index.reader.matching(request.query, request.options.filters, insists=False)[1].places
@@ -244,19 +245,19 @@ def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
 
 
 def plainly(options: SearchOptions) -> SearchOptions:
-    """Options with which the same papers come in the search's own order."""
+    """Options without reranking, grouping and diversifying: the same papers in the search's own order."""
     return replace(options, reranker=None, group=False, diversify=False)
 
 
 def searched(index: Index, request: Request, k: int, options: SearchOptions) -> Run:
-    """The run of a request, to another depth and with other options than it says. Raises as `answer`."""
+    """The run of a request with another depth and other options. Raises as `answer`."""
     if request.query is None:
         return index.similar(request.like, k, options, text=request.text, negatives=request.unlike, by=request.by)
     return index.search(request.query, k, options, like=request.like, unlike=request.unlike)
 
 
 def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Explanation]:
-    """Why papers of a request's answer have their places: all those of the ranking, or of a part that was taken of it."""
+    """Explanations for all papers of a ranking, which may be part of a request's ranking."""
     options = request.options
     if request.query is None:
         likeness = index.reader.likeness(
@@ -270,7 +271,7 @@ def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Ex
             replace(why, link=index.snapshot.citations.link(given, row))
             for why, row in zip(explanations, ranking.rows.tolist(), strict=True)
         ]
-    # with all that the index has, whatever the mode, so that both halves can be told of
+    # with all halves of the index, whatever the mode, so that both can be explained
     probes = index.reader.probes(
         [request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike
     )
@@ -278,5 +279,5 @@ def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Ex
 
 
 def _answerable(index: Index, request: Request, probe: Probe) -> Probe:
-    """A request's probe with those papers that may answer it."""
+    """A request's probe, limited to the papers that may be in its answer."""
     return index.reader.without_copies(probe, request.like, request.unlike) if request.options.group else probe

@@ -1,6 +1,6 @@
-"""The authors of an index's papers: names that are one but for their form, each with its papers; found by id, or as they are typed.
+"""Authors of an index's papers, with name forms merged; lookup by id or typed name.
 
-Papers have names alone, so a name is an author: "Lovelace, Ada" and "Ada Lovelace" are one, "A. Lovelace" is another.
+Papers only have names, so an author is a name: "Lovelace, Ada" and "Ada Lovelace" are one author, "A. Lovelace" is another.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .word_index import Groups, Ints, WordIndex, ranked
 
 WORD = re.compile(r"[^\W_]+")
 READ_AT_ONCE = 10_000
-"""Names that are taken apart at a time, so that few of them are in memory twice."""
+"""Names processed at a time, to save memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Author:
-    """An author of papers of an index.
+    """An author of papers in an index.
 
     Attributes:
-        id: made of the name, so that it is the same in every index: "ada-lovelace".
-        name: the name in its natural order, as most papers have it.
-        names: all forms in which papers have it, the commonest first.
-        rows: the papers, ascending.
+        id: derived from the name, so it is the same in every index: "ada-lovelace".
+        name: the name in natural order, in the form of most papers.
+        names: all forms of the name in the papers, the most frequent first.
+        rows: rows of the papers, ascending.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Author:
 
 
 def author_id(name: str) -> str:
-    """The id of the author of that name: its words in plain letters. Empty for a name without a letter or digit.
+    """Id of the author of this name: the name's words in plain letters. Empty for a name without a letter or digit.
 
     >>> author_id("Lovelace, Ada"), author_id("Müller, Jean-Pierre")
     ('ada-lovelace', 'jean-pierre-muller')
@@ -60,7 +60,7 @@ def author_id(name: str) -> str:
 
 
 def authors_in(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The id and the name in its natural order of each author whom a paper names."""
+    """Id and name in natural order of each author in a paper's names."""
     for name in map(in_order, people(names)):
         if id := author_id(name):
             yield id, " ".join(name.split())
@@ -68,13 +68,13 @@ def authors_in(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @once_for_each
 def authors_of(index: Index) -> Authors:
-    """All authors of the papers of an index that are not deleted. The first call reads one column of all papers."""
+    """All authors of an index's undeleted papers. The first call reads one column of all papers."""
     names, rows = _names_of(index)
     ids, forms, sizes = _persons(names.dictionary)
     ids, numbers = ranked(ids)
     forms = forms.dictionary_encode()
 
-    # a name stands for one person, for several, or for none: where those of each name on each paper are
+    # a name may stand for one person, several, or none: positions of each name's persons on each paper
     named = names.indices.to_numpy().astype(np.int64)
     repeats, starts = sizes[named], np.cumsum(sizes) - sizes
     places = np.repeat(starts[named] - (np.cumsum(repeats) - repeats), repeats) + np.arange(int(repeats.sum()))
@@ -83,8 +83,7 @@ def authors_of(index: Index) -> Authors:
 
 
 def _persons(names: pa.StringArray) -> tuple[pa.StringArray, pa.StringArray, Ints]:
-    """The ids of the persons whom distinct names name, one after the other; the names in their natural order; and how many each name
-    names, (names,)."""
+    """Ids of the persons in distinct names, concatenated; their names in natural order; and the number of persons per name, (names,)."""
     ids, forms, sizes = [texts([])], [texts([])], [np.empty(0, np.int64)]
     for first in range(0, len(names), READ_AT_ONCE):
         persons = [list(authors_in([name])) for name in names.slice(first, READ_AT_ONCE).to_pylist()]
@@ -95,7 +94,7 @@ def _persons(names: pa.StringArray) -> tuple[pa.StringArray, pa.StringArray, Int
 
 
 def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
-    """Each name on each paper, (n,), and the row of its paper, (n,)."""
+    """Each name on each paper, (n,), and its paper's row, (n,)."""
     columns, rows = [], [np.empty(0, np.int64)]
     for shard in index.snapshot.shards:
         column = shard.columns(["authors"])["authors"].combine_chunks()
@@ -109,7 +108,7 @@ def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
 
 
 def _forms(numbers: Ints, forms: pa.StringArray, used: Ints, count: int) -> tuple[pa.StringArray, Ints]:
-    """The forms of each author's name, the commonest first, all in one array; and where those of each author end."""
+    """Forms of each author's name, the most frequent first, concatenated; and where each author's forms end."""
     width = max(len(forms), 1)
     keys, counts = np.unique(numbers * width + used, return_counts=True)
     order = np.lexsort((keys, -counts, keys // width))
@@ -117,10 +116,10 @@ def _forms(numbers: Ints, forms: pa.StringArray, used: Ints, count: int) -> tupl
 
 
 class Authors:
-    """All authors of an index, in the order of their ids."""
+    """All authors of an index, ordered by id."""
 
     def __init__(self, ids: pa.StringArray, papers: Groups, forms: pa.StringArray, form_ends: Ints) -> None:
-        """`papers` are the rows of each author's papers, `forms` the forms of all names, and `form_ends` where those of each end."""
+        """`papers` are the rows of each author's papers, `forms` all name forms, and `form_ends` where each author's forms end."""
         self._ids = Vocabulary(ids)
         self._papers, self._forms, self._form_ends = papers, forms, form_ends
         self._words = WordIndex(ids, "-")
@@ -129,16 +128,16 @@ class Authors:
         return len(self._ids.terms)
 
     def __getitem__(self, id: str) -> Author:
-        """The author with an id, in whose place a name is taken, too. Raises NotFound."""
+        """The author with an id or a name. Raises NotFound."""
         number = self._ids.number(id)
         if number is None:
             number = self._ids.number(author_id(id))
         if number is None:
-            raise NotFound(f"there is no author {id!r}; search for a name, of which the answers have the ids")
+            raise NotFound(f"there is no author {id!r}; search for a name to see ids")
         return self.at([number])[0]
 
     def at(self, numbers: Sequence[int] | Ints) -> list[Author]:
-        """The authors at some places among all."""
+        """Authors at the given positions."""
         authors = []
         for number in map(int, numbers):
             first, end = (int(self._form_ends[number - 1]) if number else 0), int(self._form_ends[number])
@@ -149,17 +148,17 @@ class Authors:
         return authors
 
     def search(self, text: str) -> Ints:
-        """The places of the authors whose names have all words of a text, of which the last may be the beginning of one, best first.
+        """Positions of the authors whose names contain all words of a text, best first. The last word may be unfinished.
 
-        An initial stands for every word that it begins, and where a name has but the initial of a typed word, its last word must have
-        been typed: Susan Dumais is no Susan D. Goodall. First come those who have all the words and no other, then those who have all
-        the words as they are, then those who have them with the last unfinished; among these those with the most papers.
+        An initial matches every word that it begins. If a name has only the initial of a typed word, its last word must have been typed:
+        Susan Dumais does not match Susan D. Goodall. Names with exactly these words come first, then names that contain all of them, then
+        names for which the last word is unfinished. Ties go to the author with more papers.
         """
         ways = [WORD.findall(" ".join(way)) for way in typed_names(text)]
         return max((self._having(way) for way in ways if way), key=len, default=np.empty(0, np.int64))
 
     def _having(self, words: Sequence[str]) -> Ints:
-        """The places of the authors whose names have these words, best first."""
+        """Positions of the authors whose names contain these words, best first."""
         whole, begun, fits = (np.ones(len(self), bool) for _ in range(3))
         is_there = np.full(len(self), all(map(is_initial, words)))
         for place, word in enumerate(words, 1):

@@ -1,4 +1,4 @@
-"""How often papers are cited: as a column of their corpus says, which counts citations by all works, else by the papers of the index."""
+"""Citation counts of papers: from a column of the corpus, which counts all citing works, else from the citations within the index."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ COLUMNS = (
     *("citationcount", "citedbycount", "numcitedby", "ncitations", "ncitation", "timescited", "isreferencedbycount"),
     *("citationscount", "numcitations", "incitationscount", "citations"),
 )
-"""Columns with how often a paper is cited, by their letters, best first: of Semantic Scholar, OpenAlex, S2ORC, Crossref and others."""
+"""Columns of citation counts, by their letters, best first: those of Semantic Scholar, OpenAlex, S2ORC, Crossref and others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CitationCounts:
-    """How often each paper of an index is cited: `numbers`, (rows,), -1 where it is not known."""
+    """Citation counts of an index's papers: `numbers`, (rows,), -1 if unknown."""
 
     numbers: Ints
 
     def of(self, row: int) -> int | None:
-        """How often a paper is cited; None if that is not known."""
+        """Citations of a paper; None if unknown."""
         return None if (number := int(self.numbers[row])) < 0 else number
 
     def total(self, rows: Rows) -> int | None:
-        """How often some papers are cited together; None where it is known of none."""
+        """Citations of some papers together; None if unknown for all of them."""
         numbers = self.numbers[rows]
         known = numbers[numbers >= 0]
         return int(known.sum()) if len(known) else None
 
     def h_index(self, rows: Rows) -> int | None:
-        """The greatest h of which h of the papers are each cited h times or more (Hirsch, PNAS 2005); None where it is known of none."""
+        """The h-index of some papers (Hirsch, PNAS 2005): the greatest h such that h of them are cited at least h times. None if unknown
+        for all of them."""
         numbers = np.sort(self.numbers[rows])[::-1]
         known = numbers[numbers >= 0]
         return int((known > np.arange(len(known))).sum()) if len(known) else None
@@ -47,7 +48,7 @@ class CitationCounts:
 
 @once_for_each
 def citation_counts(index: Index) -> CitationCounts:
-    """How often the papers of an index are cited. Where they are too many for `similar` to follow citations, columns alone say it."""
+    """Citation counts of an index's papers. If the index is too large for `similar` to use citations by default, only columns are used."""
     papers = sum(shard.papers for shard in index.snapshot.shards)
     numbers = np.full(papers, -1, np.int64)
     if index.snapshot.has_references and len(index) <= GRAPHED:

@@ -1,4 +1,4 @@
-"""Citing papers: their citation keys, and a bibliography that gets the papers that it lacks."""
+"""Citation keys of papers, and adding papers to a bibliography."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ..papers.corpora.raw import RawBatch
 
 @dataclass(frozen=True, slots=True)
 class Citations:
-    """What was cited.
+    """The result of citing papers.
 
     Attributes:
-        keys: the papers' citation keys in their order; with a bibliography, those that they have there.
-        added: how many papers were added to the bibliography.
-        present: how many it had already.
-        unread: how many of its entries could not be read, and so not be compared.
+        keys: the papers' citation keys, in order; with a bibliography, their keys in it.
+        added: number of papers added to the bibliography.
+        present: number of papers that it already had.
+        unread: number of its entries that could not be read and so not be compared.
     """
 
     keys: list[str]
@@ -43,22 +43,22 @@ class Citations:
 
 
 Reading: TypeAlias = Callable[[Path], Iterator[RawBatch]]
-"""What reads a bibliography."""
+"""Reads a bibliography."""
 Adding: TypeAlias = Callable[[str, Sequence[Paper], Collection[str]], tuple[int, str, list[str]]]
-"""Of a bibliography's text, papers, and keys that are taken: where something is added, what it is, and the papers' keys there."""
+"""Formats papers as entries of a bibliography, given its text and the keys in use. Returns where to insert the entries, the entries, and
+the papers' keys."""
 
 
 def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations:
-    """The citation keys of papers; with `append`, they are also added to that bibliography, unless it has them.
+    """Citation keys of papers. With `append`, papers missing from that bibliography are added to it.
 
-    The bibliography is a .bib or .ris file, or a .json file with a list of CSL-JSON, and is made if it is missing. What it has stays as it
-    is, byte by byte. A paper is there already if an entry has its DOI, its arXiv or PubMed id; or its citation key and its title; or its
-    title, first author and year. A key that another paper has there is made distinct by a letter. The file is replaced at once, so a reader
-    or a crash sees the old one or the new one, and two processes take turns.
+    The bibliography is a .bib or .ris file, or a .json file with a list of CSL-JSON. A missing file is created. Existing content is kept
+    byte for byte. A paper is present if an entry has its DOI, arXiv number or PubMed id; or its citation key and title; or its title, first
+    author and year. If another paper has the key, a letter is appended. The file is replaced atomically, and processes take turns.
 
     Raises:
-        InvalidRequest: the file has another suffix, is in no folder, or is no bibliography of its suffix in UTF-8.
-        IndexBusy: another process works on the file for a minute.
+        InvalidRequest: the suffix is unknown, the folder is missing, or the file is not a UTF-8 bibliography in this format.
+        IndexBusy: another process holds the file for a minute.
     """
     if append is None:
         return Citations(bibtex_entries.keys(papers))
@@ -66,10 +66,10 @@ def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations
     if path.suffix.lower() not in FORMATS:
         raise InvalidRequest(f"cannot append to {path.name}: name a .bib, .ris or .json file")
     check_parent(path)
-    target = path.resolve()  # a link stays a link
+    target = path.resolve()  # keeps a symbolic link
     while True:
-        target.open("ab").close()  # it is made, and not changed
-        with suppress(FileNotFoundError), claimed(target):  # another process may replace it just now
+        target.open("ab").close()  # creates the file without changing it
+        with suppress(FileNotFoundError), claimed(target):  # another process may be replacing it
             return _append(papers, path, target)
 
 
@@ -104,7 +104,7 @@ def _append(papers: Sequence[Paper], path: Path, target: Path) -> Citations:
 
 
 def _contents(batches: Iterator[RawBatch]) -> tuple[_Known, int]:
-    """The papers of a bibliography, and how many of its entries cannot be read."""
+    """Papers of a bibliography, and the number of unreadable entries."""
     known, batches_read = _Known(), list(batches)
     for batch in papers_in(iter(batches_read), ColumnMap(), textless=True):
         for paper in papers_of(batch.papers):
@@ -114,10 +114,10 @@ def _contents(batches: Iterator[RawBatch]) -> tuple[_Known, int]:
 
 
 class _Known:
-    """Papers with their citation keys, found by what says that a paper is one of them.
+    """Papers of a bibliography with their citation keys, indexed for comparison.
 
     Attributes:
-        keys: all keys, also of entries that cannot be read.
+        keys: all keys, including those of unreadable entries.
     """
 
     def __init__(self) -> None:
@@ -126,14 +126,14 @@ class _Known:
         self._namesakes: dict[str, list[tuple[Paper, str]]] = {}
 
     def add(self, paper: Paper, key: str) -> None:
-        """Let a paper be found. Of two that are one, the first is."""
+        """Add a paper to the index. Of two equal papers, the first stays."""
         self.keys.add(key)
         for identifier in _identifiers(paper):
             self._key_of.setdefault(identifier, key)
         self._namesakes.setdefault(_title(paper), []).append((paper, key))
 
     def find(self, paper: Paper, key: str) -> str | None:
-        """The key of the same paper, which is known elsewhere by the given one, or by its id."""
+        """Key of the same paper in the bibliography; `key` is its key elsewhere, by default its id."""
         for identifier in _identifiers(paper):
             if identifier in self._key_of:
                 return self._key_of[identifier]
@@ -153,14 +153,14 @@ def _identifiers(paper: Paper) -> Iterator[tuple[str, str]]:
 
 
 def _title(paper: Paper) -> str:
-    """The title as plain letters and digits."""
+    """Title in plain letters and digits."""
     work = duplicates.key(paper.title, ())
     return work[0] if work else ""
 
 
 def _are_one_work(paper: Paper, other: Paper) -> bool:
-    """Whether two papers of one title are the same: of one first author and year, as far as both say so. A short title that has no
-    author needs the same venue."""
+    """Whether two papers with the same title are the same work: by first author and year, where both have them. A short title without an
+    author also needs the same venue."""
     works = [duplicates.key(item.title, list(people(item.authors))) for item in (paper, other)]
     if None in works or (paper.year and other.year and paper.year != other.year):
         return False
@@ -171,7 +171,7 @@ def _are_one_work(paper: Paper, other: Paper) -> bool:
 
 
 def _added_bibtex(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tuple[int, str, list[str]]:
-    every_key = {*taken, *bibtex_entries.HEAD.findall(text)}  # those of entries that are no papers, too
+    every_key = {*taken, *bibtex_entries.HEAD.findall(text)}  # including keys of entries that are no papers
     return len(text), _gap(text) + bibtex_entries.text(papers, every_key), bibtex_entries.keys(papers, every_key)
 
 
@@ -180,7 +180,7 @@ def _added_ris(text: str, papers: Sequence[Paper], _taken: Collection[str]) -> t
 
 
 def _gap(text: str) -> str:
-    """What leaves an empty line after a text, if there is one."""
+    """Line breaks that leave an empty line after a text; "" for an empty text."""
     return "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
 
 
@@ -196,7 +196,7 @@ def _added_csl(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tu
 
 
 def _read_csl(path: Path) -> Iterator[RawBatch]:
-    """The items of a list. Raises InvalidRequest for any other JSON: an answer of a service, say, to which nothing can be added."""
+    """Items of a CSL-JSON list. Raises InvalidRequest for other JSON, such as a service's response, which cannot be extended."""
     try:
         items = json.loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -211,4 +211,4 @@ FORMATS: Mapping[str, tuple[Reading, Adding]] = {
     ".ris": (RIS.read, _added_ris),
     ".json": (_read_csl, _added_csl),
 }
-"""By suffix."""
+"""Reader and formatter by suffix."""

@@ -1,4 +1,4 @@
-"""Groups among the first papers of an answer, each with the words that distinguish it from the others."""
+"""Groups among the first papers of an answer, labelled by distinguishing words."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from ..base.extras import need
 from ..base.types import Rows, Vectors
 
 FEWEST = 6
-"""An answer of fewer papers is one group."""
+"""Fewest papers for several groups."""
 TIGHTEST, LOOSEST = 6, 25
-"""How many papers a group has on average, at least and at most."""
+"""Least and greatest mean size of a group."""
 SHARP = 1.5
-"""A merge that costs this many times the previous one separates groups sharply. Real papers reached at most 1.25."""
+"""Factor by which a merge must cost more than the previous merge to separate groups sharply. Real papers reached at most 1.25."""
 SAME = 1e-3
-"""Unit vectors nearer to each other than this count as equal."""
+"""Distance below which unit vectors count as equal."""
 WORDS = 3
-"""How many words label a group."""
+"""Most words in a group's label."""
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A group of papers: their positions in the answer, ascending, and up to three words for what they are about."""
+    """A group of papers: their positions in the answer, ascending, and up to three words as a label."""
 
     members: tuple[int, ...]
     label: tuple[str, ...]
 
 
 def clusters(vectors: Vectors, terms: Sequence[Collection[str]], word_of_term: Mapping[str, str], most: int = 8) -> list[Cluster]:
-    """Divide the papers of an answer, about 200 at most, into groups: the largest first, equal ones by their first paper.
+    """Divide the papers of an answer, at most about 200, into groups: the largest first, ties by their first paper.
 
-    `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `word_of_term`
-    maps a term to the word to show; a term that it lacks labels no group. The same input gives the same groups.
+    `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `word_of_term` maps a
+    term to the word to show; other terms label no group. The result is deterministic.
 
-    Groups come from Ward's linkage of the unit-length vectors (Ward 1963), at most `most` of them. A label has the words with
-    the greatest log-likelihood ratio (Dunning 1993) between the papers inside and outside: it favours words that most papers
-    inside have and few outside. A word labels one group only, unless a group would have no label.
+    Groups come from Ward's linkage of the unit-length vectors (Ward 1963), at most `most` of them. A label has the words with the greatest
+    log-likelihood ratio (Dunning 1993) between the papers inside and outside. This favours words that most papers inside and few outside
+    contain. A word labels one group only, unless a group would have no label.
     """
     need("scipy", "groups of papers")
     numbers = _numbers(vectors, most)
@@ -52,10 +52,10 @@ def clusters(vectors: Vectors, terms: Sequence[Collection[str]], word_of_term: M
 
 
 def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
-    """The number of each paper's group, shape (n,)."""
+    """Group number of each paper, (n,)."""
     if len(vectors) < FEWEST or most < 2:
         return np.zeros(len(vectors), np.int64)
-    from scipy.cluster.hierarchy import fcluster, linkage  # slow to import
+    from scipy.cluster.hierarchy import fcluster, linkage  # slow import
 
     points = vectors.astype(np.float64)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
@@ -65,11 +65,10 @@ def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
 
 
 def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
-    """The number of groups at which the next merge costs the most relative to the previous one; the least such number.
+    """Number of groups for which the next merge costs most relative to the previous one; ties go to fewer groups.
 
-    If no such leap is sharp, papers form a continuum, and the greatest leap would give two groups of a hundred papers as
-    readily as eight of twenty-five: then only numbers that give groups of a useful size compete. `heights` are those of the
-    tree's merges, shape (n - 1,).
+    Without a sharp separation the papers form a continuum, and the greatest relative cost could give two groups of a hundred papers as well
+    as eight of twenty-five. Then only numbers that give groups of useful size are considered. `heights` are the merges' costs, (n - 1,).
     """
     papers = len(heights) + 1
     high = min(most, max(2, papers // TIGHTEST))
@@ -80,7 +79,7 @@ def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
 
 
 def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], word_of_term: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """The label of each group. Groups choose their words together, the clearest choice first."""
+    """Label of each group. All groups choose their words together, the clearest choice first."""
     # terms shown as the same word count as one, so that no label repeats it
     words_of = [{word_of_term[term] for term in paper_terms if term in word_of_term} for paper_terms in terms]
     words = sorted(set().union(*words_of))
@@ -94,7 +93,7 @@ def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], word_of_te
 
     labels: list[list[int]] = [[] for _ in groups]
     used_words: set[int] = set()
-    # a word of one paper says little about a group; the sort is stable, so equal words stay in alphabetical order
+    # a word in one paper says little about a group; the sort is stable, so ties stay alphabetical
     eligible = (contrast >= 0) & (inside >= np.minimum(2, sizes))
     for cell in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
         group, word = divmod(cell, len(words))
@@ -109,12 +108,12 @@ def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], word_of_te
 
 
 def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
-    """Dunning's log-likelihood ratio of each word and group, (groups, words); -1 where the word is not commoner inside.
+    """Dunning's log-likelihood ratio for each group and word, (groups, words); -1 if the word is not more frequent inside.
 
-    It compares the papers inside and outside, with and without the word. `inside` counts the papers of a group that
-    have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all ratios are 0.
+    It compares papers inside and outside, with and without the word. `inside` counts a group's papers with the word, (groups, words);
+    `sizes` counts all of its papers, (groups, 1). For a single group, all ratios are 0.
     """
-    from scipy.special import xlogy  # slow to import
+    from scipy.special import xlogy  # slow import
 
     papers, papers_with_word = sizes.sum(), inside.sum(axis=0)
     outside, outside_sizes = papers_with_word - inside, papers - sizes
@@ -125,5 +124,5 @@ def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
         + xlogy(papers, papers)
     )
     commoner = (inside * outside_sizes > outside * sizes) | (outside_sizes == 0)
-    # counts in equal proportion differ randomly in the last digits: rounding makes them tie
+    # counts in equal proportion differ randomly in the last digits; rounding makes them ties
     return np.where(commoner, np.round(np.maximum(ratio, 0), 9), -1.0)

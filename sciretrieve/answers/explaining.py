@@ -1,6 +1,6 @@
-"""Why a paper has its rank: its rank and score in each half, the words it shares, its sentence nearest to the query.
+"""Explanations of ranks: a paper's rank and score in each half, the words it shares with the query, and its nearest sentence.
 
-And why a paper is not where it was expected: where it was lost, and what would bring it in.
+Also explains why an expected paper is missing, and what would bring it into the answer.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ..query.narrowing.demands import Expression, Words, written
 from ..query.ranking.leading import led
 
 WORDS_TO_TRY = 8
-"""Words of a paper's title that are tried as additions to the query."""
+"""Most words of a paper's title that are tried as additions to the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A paper's place in one half of a search: its rank among the papers that may answer, from 1, and its score."""
+    """A paper's rank among all papers that may answer, from 1, and its score, in one half of a search."""
 
     rank: int
     score: float
@@ -43,17 +43,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a paper has its rank.
+    """The explanation of a paper's rank.
 
     Attributes:
         id: the paper's id.
-        dense, bm25: its place in each half; None if the index lacks the half, or no word is shared.
-        words: the query's words that it has, as typed (for papers as queries, as they appear in it), with what each adds
-            to its BM25 score; the greatest first.
-        sentence: the sentence of its abstract nearest to the query, "" if it has no abstract.
-        meanings: the query's words, each with the word of the paper that matches it best by meaning, and the mean cosine of its tokens
-            to their best; the best first. Words that the paper has are left out, and all of them without late interaction.
-        link: how citations link it with the papers that it is similar to; None where citations do not count.
+        dense, bm25: its rank and score in each half; None if the index lacks the half, or no word is shared.
+        words: query words in the paper, as typed (if papers are the query, as this paper spells them), with their contributions to its BM25
+            score, greatest first.
+        sentence: the sentence of its abstract nearest to the query; "" without an abstract.
+        meanings: query words that the paper lacks, each with the paper's word closest in meaning, and the mean cosine of its tokens with
+            their best matches, best first. Empty without late interaction.
+        link: how citations link it with the example papers; None if citations are not used.
     """
 
     id: str
@@ -67,13 +67,13 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Where an expected paper was lost.
+    """The explanation of an expected paper's absence.
 
     Attributes:
-        explanation: its place in each half.
-        ranks: mode -> its rank in that mode; None if neither half proposes it, or it has no word of the query.
-        failed: the filter's conditions and the query's demands that it fails, as sentences.
-        remedies: what would bring it in, each a sentence; the smallest change first.
+        explanation: its rank and score in each half.
+        ranks: mode -> its rank in that mode; None if neither half proposes it, or it shares no word with the query.
+        failed: conditions of the filter and demands of the query that it fails, one sentence each.
+        remedies: changes that would bring it into the answer, one sentence each, the smallest first.
     """
 
     explanation: Explanation
@@ -83,9 +83,9 @@ class Absence:
 
 
 def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
-    """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
+    """Explain papers' ranks for a query, among all papers that pass the filter and meet the query's demands.
 
-    A `Probe`, as an index's reader makes them, contains its filter.
+    A `Probe` from an index's reader already contains its filter.
 
     Raises:
         NotFound: an id is not in the index.
@@ -105,16 +105,16 @@ def why_not(
     filter: Filter = None,
     fusion: FusionMethod | None = None,
 ) -> Absence:
-    """Find where a paper that was expected among the first k was lost, and what would bring it in.
+    """Explain why a paper is not among the first k, and what would bring it there.
 
-    Raises: as `explain`.
+    Raises as `explain`.
     """
     chosen_mode = index.reader.mode_of(mode or index.modes[0], query)
     probe = index.reader.probes([query], index.modes[0], filter)[0]
     modes: Sequence[Mode] = [chosen_mode] if probe.lacks else index.modes
     row = int(index.named_rows(id)[0])
     failures, others = _failures(index, query, row, filter)
-    # a paper that may not answer is ranked as if it might, since that is one of the remedies
+    # a paper that may not answer is ranked as if it might, since lifting the restriction is a remedy
     open_probe = replace(probe, scope=others) if failures else probe
     explanation = explain_rows(index, open_probe, np.array([row]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in modes}
@@ -122,20 +122,19 @@ def why_not(
 
 
 def unmet(index: Index, query: str) -> list[str]:
-    """What of a typed query's demands no paper of the index meets, each by itself: a word that none has, a field's text. Raises as
-    `explain`."""
+    """Demands of a typed query that no paper in the index meets, each by itself, such as a word or a field's text. Raises as `explain`."""
     demands = index.reader.demanding(query, index.snapshot.scope)[0].demands
     parts = [part for demand in demands for part in _words_of(demand)]
     return [written(part) for part in parts if not len(index.snapshot.narrower.meeting([part], index.snapshot.scope))]
 
 
 def _words_of(demand: Expression) -> Sequence[Expression]:
-    """A demand of several words as one for each."""
+    """Split a demand of several words into one demand per word."""
     return [Words(word) for word in demand.text.split()] if isinstance(demand, Words) else [demand]
 
 
 def explain_rows(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
-    """`explain` for the papers at some rows, with or without their sentences."""
+    """`explain` for the papers at the given rows, with or without their nearest sentences."""
     papers = index.snapshot.papers_at(rows)
     dense_places: list[Place | None] = [None] * len(papers)
     if probe.vector is not None:
@@ -154,7 +153,7 @@ def explain_rows(index: Index, probe: Probe, rows: Rows, sentence: bool = True) 
 
 
 def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -> tuple[list[Place | None], list[dict[str, float]]]:
-    """Papers' places in BM25, and the words that they share with the query."""
+    """Papers' ranks and scores in BM25, and the words that they share with the query."""
     if (bm25 := index.snapshot.bm25) is None:
         return [None] * len(rows), [{} for _ in rows]
     query_forms = own_words(index.snapshot.analyzer, probe.query.words)
@@ -170,7 +169,7 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
         Place(rank, score) if weights else None
         for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), weights_by_paper, strict=True)
     ]
-    # a term that was not typed (papers were the query, or a word was corrected) is shown as it appears in the paper
+    # terms that were not typed, from example papers or corrections, are shown as the paper spells them
     texts = [
         f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else ""
         for paper, weights in zip(papers, weights_by_paper, strict=True)
@@ -183,7 +182,7 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
-    """Term -> the word of the text that it first came from."""
+    """Map each term to the first word of the text that gives it."""
     words: dict[str, str] = {}
     for word in analyzer.words(text):
         term = analyzer.term(word)
@@ -193,7 +192,7 @@ def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 
 def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
-    """Term -> the word of a text that it first came from, as it stands there but for capitals."""
+    """Map each term to the first word of a text that gives it, in its written form but for capitals."""
     words = typed_words(analyzer, text)
     forms = joined_forms(analyzer, [text], words.values())
     own = {term: forms[word] for term, word in words.items()}
@@ -201,7 +200,7 @@ def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 
 def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:
-    """The sentence of each abstract nearest to the query: by vectors, or, without vectors, by the query's words in it."""
+    """The sentence of each abstract that is nearest to the query: by vectors, or without vectors by shared words."""
     parts = [sentences(paper.abstract) for paper in papers]
     all_sentences = [part for texts in parts for part in texts]
     if not all_sentences:
@@ -224,7 +223,7 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
 
 
 def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[str, tuple[str, float]]]:
-    """Which word of each paper answers which word of the query, by their token vectors as they are, not as they are stored."""
+    """For each paper, its words that match the query's words, by unpacked token vectors."""
     if probe.tokens is None:
         return [{} for _ in papers]
     encoder = index.reader.query_encoder.with_tokens
@@ -236,14 +235,14 @@ def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[
 
 def _matched_words(analyzer: Analyzer, query: QueryTokens, words: Sequence[str], tokens: Vectors) -> dict[str, tuple[str, float]]:
     own_terms = {term for word in words for term in analyzer.terms(word)}
-    # what is no word, as a comma is none, answers nothing
+    # punctuation matches nothing
     cosines = np.where([any(map(str.isalnum, word)) for word in words], query.vectors @ tokens.T, -1.0)
     best = cosines.argmax(axis=1) if len(words) else np.empty(0, np.intp)
     matched: dict[str, tuple[str, float]] = {}
     for word in dict.fromkeys(query.words):
         places = [place for place, other in enumerate(query.words) if other == word]
         terms = set(analyzer.terms(word))
-        if terms <= own_terms or not len(words):  # the paper has the word, in whatever case, or it is a stop word
+        if terms <= own_terms or not len(words):  # the paper contains the word, in any case, or it is a stop word
             continue
         nearest = max(places, key=lambda place: cosines[place, best[place]])
         matched[word] = words[best[nearest]], float(np.mean([cosines[place, best[place]] for place in places]))
@@ -251,7 +250,7 @@ def _matched_words(analyzer: Analyzer, query: QueryTokens, words: Sequence[str],
 
 
 def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Scope]:
-    """The filter's conditions and the query's demands that a paper fails; and the papers that pass all the others."""
+    """Conditions of the filter and demands of the query that a paper fails, and the papers that pass all others."""
     paper = index.snapshot.papers_at(np.array([row]))[0]
     failures, others = [], index.snapshot.scope
     for part in [part for condition in conditions(filter) for part in filters.conjuncts(filters.parse(condition))]:
@@ -272,7 +271,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
 
 
 def _failure(index: Index, demand: Expression, row: int) -> str:
-    """How a paper fails a demand of the query, as a sentence."""
+    """A sentence that says how a paper fails a demand of the query."""
     if isinstance(demand, Words):
         words = [str(word) for word in _words_of(demand) if not _meets(index, word, row)]
         return f"it lacks what the query demands: {', '.join(words)}"
@@ -287,7 +286,7 @@ def _meets(index: Index, demand: Expression, row: int) -> bool:
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
-    """A paper's rank in a search in the given mode, where those that the query names come first; None if the answer does not contain it."""
+    """A paper's rank in a search in the given mode, with the papers that the query names first; None if the answer does not contain it."""
     searcher, probe = replace(index.searcher, fusion=index.snapshot.tuned(SearchOptions(fusion=fusion))), replace(probe, mode=mode)
     named_rows = probe.named_rows
     if row in named_rows:
@@ -301,7 +300,7 @@ def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod
         if place is None:
             return None
         k = place.rank
-        # of equal scores, the lesser id is answered first
+        # ties go to the smaller id
         while row not in (rows := searcher.search([probe], k)[0].rows):
             k *= 2
     positions = np.flatnonzero(rows == row)
@@ -338,7 +337,7 @@ def _remedies(
 
 
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:
-    """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
+    """The word of the paper's title that brings it highest among the first k when added to the query; "" if there is none."""
     paper = index.snapshot.papers_at(np.array([row]))[0]
     query_terms = {*index.snapshot.analyzer.terms(probe.query.words), *probe.terms}  # including corrections
     missing_words = {term: word for term, word in own_words(index.snapshot.analyzer, paper.title).items() if term not in query_terms}

@@ -1,4 +1,4 @@
-"""A library's health: what its papers lack, fields that look wrong, papers that it has twice, references that lead nowhere, retractions."""
+"""Checks of an index's papers: missing values, suspicious fields, duplicates, unresolved references, and retractions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NO_ROWS = np.empty(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Something that may be wrong, and the papers of which it is true.
+    """A possible fault, and the papers that have it.
 
     Attributes:
-        name: what it is called in JSON, such as "no_abstract".
-        label: the same for people.
+        name: its name in JSON, such as "no_abstract".
+        label: its name for people.
         remedy: what to do about it, in one clause.
-        rows: the papers' rows, rising, (n,).
-        index: whose papers they are.
+        rows: the papers' rows, ascending, (n,).
+        index: the index.
     """
 
     name: str
@@ -52,28 +52,28 @@ class Finding:
 
     @property
     def ids(self) -> list[str]:
-        """The papers' ids, in the order of their rows."""
+        """Ids of the papers, in row order."""
         return self.index.snapshot.ids(self.rows)
 
     def examples(self) -> list[str]:
-        """The first ids, three at most."""
+        """The first ids, at most three."""
         return self.index.snapshot.ids(self.rows[:EXAMPLES])
 
     @property
     def share(self) -> float:
-        """The share of the index's papers, 0 to 1."""
+        """Share of the index's papers, from 0 to 1."""
         return len(self.rows) / len(self.index)
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCounts:
-    """Where the references of an index's papers lead.
+    """Numbers of references by what they resolve to.
 
     Attributes:
-        total: how many there are.
-        in_index: those to papers of the index.
-        elsewhere: those to other works, by a DOI or another identifier that is the same everywhere.
-        nowhere: all others: ids and texts by which nothing is found.
+        total: all references.
+        in_index: references to papers in the index.
+        elsewhere: references to other works, by a DOI or another globally unique identifier.
+        nowhere: all others: ids and texts that identify nothing.
     """
 
     total: int
@@ -84,12 +84,12 @@ class ReferenceCounts:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What was found in an index.
+    """The result of an index's checks.
 
     Attributes:
-        index: where it was looked for.
-        findings: what was looked for, also where nothing was found, in a fixed order.
-        references: where references lead; None where no column has any.
+        index: the index.
+        findings: the checks in a fixed order, including those that found nothing.
+        references: numbers of references; None if no column has any.
     """
 
     index: Index
@@ -97,11 +97,11 @@ class Health:
     references: ReferenceCounts | None
 
     def __getitem__(self, name: str) -> Finding:
-        """The finding of that name. Raises KeyError if there is none."""
+        """The finding with this name. Raises KeyError if there is none."""
         return {finding.name: finding for finding in self.findings}[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it with the ids of all papers, as `sciretrieve info health --format json` prints it."""
+        """All findings with the ids of their papers, as `sciretrieve info health --format json` prints them."""
         counts = self.references
         return {
             "schema": 1,
@@ -124,13 +124,13 @@ class Health:
 
 
 def health(index: Index, *, progress: Progress | bool = True) -> Health:
-    """Look for what is wrong with the papers of an open index, those that are deleted left out; nothing is changed.
+    """Check the undeleted papers of an open index. Nothing is changed.
 
-    Papers are read a few thousand at a time; of each, a few numbers stay in memory, and of each reference none.
+    Papers are read a few thousand at a time. A few numbers per paper stay in memory, and none per reference.
 
     Args:
-        index: an open index; it needs neither vectors nor BM25.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        index: an open index, which needs neither vectors nor BM25.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Raises:
         CorruptData: a file of the index is damaged.
@@ -161,7 +161,7 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
 
 
 def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
-    """The papers that are one work with others, as `info duplicates` finds them; those are looked at whose titles share a key, (n,)."""
+    """Papers with another record of the same work, as in `info duplicates`. Only papers that share a title key, (n,), are compared."""
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     is_shared = counts[places] > 1
     rows: Rows = snapshot.scope.places[is_shared]
@@ -170,7 +170,7 @@ def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:
 
 
 def _references(snapshot: Snapshot, names: WorkNames, progress: Progress) -> tuple[ReferenceCounts, Rows]:
-    """Where references lead, and the rows of the papers with one that leads nowhere."""
+    """Numbers of references, and rows of the papers with an unresolved one."""
     progress.start(None, unit="references")
     total = in_index = elsewhere = 0
     parts = [NO_ROWS]

@@ -1,7 +1,7 @@
-"""An answer in two dimensions: what is near in meaning is near on the map, coloured by the groups that papers form.
+"""A map of an answer: papers in two dimensions, close papers having similar vectors, coloured by group.
 
-Places are found by scikit-learn's t-SNE (van der Maaten and Hinton, JMLR 2008), from the first two principal components, so that the same
-answer has the same map.
+Positions come from scikit-learn's t-SNE (van der Maaten and Hinton, JMLR 2008), started from the first two principal components, so that
+the same answer gives the same map.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .answering import Answer, Request, answer
 from .overview import groups_at
 
 MAPPED = 100
-"""How many papers a map has."""
+"""Papers on a map."""
 PERPLEXITY = 15.0
-"""How many neighbours each paper keeps near, about; fewer where there are few papers."""
+"""t-SNE's perplexity: roughly how many neighbours each paper stays close to; less for few papers."""
 FEWEST = 4
-"""Papers below which a map says nothing."""
+"""Fewest papers for a map."""
 
 Points = npt.NDArray[np.float64]
-"""Places on a plane, (n, 2)."""
+"""Positions on a plane, (n, 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class AnswerMap:
 
     Attributes:
         answer: the answer.
-        points: where its hits are, (n, 2), from 0 to 1.
-        labels: of each group the words that it is about.
-        groups: of each hit the number of its group.
+        points: the hits' positions, (n, 2), from 0 to 1.
+        labels: each group's words.
+        groups: each hit's group number.
     """
 
     answer: Answer
@@ -47,7 +47,7 @@ class AnswerMap:
 
 
 def answer_map(index: Index, request: Request) -> AnswerMap:
-    """The map of the hits of a request. Raises as `answer`, and InvalidRequest for an index without vectors or without BM25."""
+    """Map of a request's hits. Raises as `answer`, and InvalidRequest for an index without vectors or without BM25."""
     found = answer(index, request)
     groups = groups_at(index, found.ranking.rows, found.ranking.query.words)
     number_at = {place: number for number, group in enumerate(groups) for place in group.places}
@@ -57,7 +57,7 @@ def answer_map(index: Index, request: Request) -> AnswerMap:
 
 
 def places(vectors: Vectors) -> Points:
-    """Where vectors, (n, dim), are on a plane, (n, 2), from 0 to 1 in both directions; in a row where they are few, or do not differ."""
+    """Positions of vectors, (n, dim), on a plane, (n, 2), from 0 to 1 in both directions. Few or equal vectors are placed in a row."""
     points = vectors.astype(np.float64)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     points /= np.where(lengths > 0, lengths, 1)

@@ -1,4 +1,4 @@
-"""Hits as text: a table for people, and formats for other programs. One function per format."""
+"""Hits as text: a table for people, and formats for other programs, one function per format."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ Lines = Iterator[str]
 
 
 TABLE_FIELDS = ("rank", "score", "id", "title", "year", "venue", "authors", "abstract", "doi", "url", "dense", "bm25")
-"""The columns of CSV and TSV, where none are asked for."""
+"""Default columns of CSV and TSV."""
 HIT_FIELDS = (*TABLE_FIELDS, "tokens", "rerank", "scores", "also", "extra")
-"""What a hit has besides the columns of its corpus."""
+"""Fields of a hit besides the columns of its corpus."""
 INDEX_FIELDS = ("index", "also", "also_in")
-"""What it also has where several indexes were searched, in CSV and TSV."""
+"""Further fields in CSV and TSV if several indexes were searched."""
 WHICH: Mapping[str, str] = {
     "beginning of a title": "whose title begins so",
     "misspelt title": "whose title is nearly this",
     "reference": "that this reference is to",
     "names": "by authors of this name",
 }
-"""Which papers a query names, by what it is of them, where "with this DOI" would not do."""
+"""How a query names papers, in words, where "with this DOI" would not fit."""
 TOTALS: Mapping[TotalIs, tuple[str, str]] = {
     "has all words": ("has all of these words", "have all of these words"),
     "meets demands": ("meets the demands", "meet the demands"),
     "is named": ("is named by the query", "are named by the query"),
     "passes filters": ("passes the filter", "pass the filter"),
 }
-"""What a total counts, of one paper and of several."""
+"""In what way counted papers satisfy a query, singular and plural."""
 LONGEST_ALSO = 20
-"""Letters of the names of near-duplicates that stand in a table; more are counted."""
+"""Most letters of duplicates' names in a table. Longer lists are shown as a count."""
 NEAR_WORD = 0.5
-"""The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
+"""Least cosine for a paper's word to be shown as a match of a query's word. Unrelated words have 0.3 to 0.4."""
 SHOWN = 3
-"""Papers that are shown of each group."""
+"""Papers shown per group."""
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
@@ -78,13 +78,13 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
 
 
 def also(hit: Hit) -> str:
-    """What is said of a hit's near-duplicates behind its id: a few are named."""
+    """The duplicates of a hit, to be shown after its id. A few are named, more are counted."""
     names = ", ".join(hit.also_names)
     return f" · also {names if len(names) <= LONGEST_ALSO else counted(len(hit.also), 'other')}" if hit.also else ""
 
 
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
-    """Lines with what `reasons` says, below a hit."""
+    """Lines of an explanation, to be shown below a hit."""
     for reason in reasons(hit, why):
         first, *further_lines = wrapped(reason, max(width - 22, 20))
         yield " " * 20 + "↳ " + first
@@ -112,7 +112,7 @@ def reasons(hit: Hit, why: Explanation) -> list[str]:
 
 
 def linked_by(link: Link) -> Lines:
-    """How citations link a paper with the given ones, strongest first."""
+    """How citations link a paper with the example papers, strongest first."""
     if link.cites:
         yield "cites it"
     if link.cited:
@@ -126,7 +126,7 @@ def linked_by(link: Link) -> Lines:
 
 
 def profiled(profile: Profile) -> dict[str, Any]:
-    """All of a paper as JSON."""
+    """A profile as JSON."""
     surroundings: dict[str, Any] = {"also": list(profile.also), "similar": [hit.to_dict() for hit in profile.similar]}
     if profile.citations is not None:
         surroundings["cites"] = [_named(work) for work in profile.citations.cites]
@@ -137,7 +137,7 @@ def profiled(profile: Profile) -> dict[str, Any]:
 
 
 def _named(work: Paper | Reference) -> dict[str, Any]:
-    """A paper of the index, or a reference to a work that it does not have."""
+    """A paper of the index, or a reference to another work, as JSON."""
     if isinstance(work, Paper):
         return {"id": work.id, "title": work.title, "year": work.year}
     return {"id": None, "names": list(work.names), "reference": work.label}
@@ -155,7 +155,7 @@ def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
 
 
 def notes(answer: Answer) -> Lines:
-    """What a person should know of an answer besides its hits, a line each."""
+    """Notes on an answer besides its hits, one line each."""
     if known := answer.ranking.known:
         which = WHICH.get(by := next(iter(known.values())), f"with this {by}")
         yield f"first comes the paper {which}" if len(known) == 1 else f"first come the {len(known):,} papers {which}"
@@ -180,13 +180,13 @@ def notes(answer: Answer) -> Lines:
 
 
 def words_alone(why: str) -> Lines:
-    """What a person should know of answers that BM25 alone gave, if that is so: `why`."""
+    """A note that BM25 alone answered; empty unless `why` says so."""
     if why:
         yield f"answered by words alone: {why}"
 
 
 def total(answer: Answer) -> str:
-    """How many papers meet what is demanded, and how many are ranked, where these are more; nothing if nothing is demanded."""
+    """Number of papers that satisfy the query, and number of ranked papers if that is greater; "" if the query demands nothing."""
     if answer.total_is == "passes filters" and not answer.request.options.filters:
         return ""
     ranked, (one, several) = answer.ranking.ranked, TOTALS[answer.total_is]
@@ -195,21 +195,23 @@ def total(answer: Answer) -> str:
 
 
 def undecided(run: Run) -> Lines:
-    """What a person should know of papers that could not be compared, if there are any."""
+    """A note on papers that a filter could not decide; empty if there are none."""
     return not_compared(run.source, np.unique(np.concatenate([np.empty(0, np.int64), *(ranking.undecided for ranking in run)])))
 
 
 def not_compared(source: PaperSource, rows: Rows) -> Lines:
-    """The same of the papers at some rows."""
+    """The same for the papers at the given rows."""
     if len(rows):
         yield left_out([paper.id for paper in source.papers_at(rows[:NAMED])], len(rows))
 
 
 def left_out(ids: Sequence[str], count: int) -> str:
-    """That `count` papers could not be compared, of which the first are named."""
+    """A note that `count` papers could not be compared; the first ids are listed."""
     more = f" and {count - NAMED:,} more" * (count > NAMED)
     names = ", ".join(ids[:NAMED]) + more
-    return f"{counted(count, 'paper')} left out, whose values do not compare with what is asked (`sciretrieve show` has them): {names}"
+    return (
+        f"{counted(count, 'paper')} left out, since their values do not compare with the filter's (`sciretrieve show` prints them): {names}"
+    )
 
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
@@ -234,7 +236,7 @@ def facet_lines(facets: Sequence[Facet]) -> Lines:
 
 
 def count_table(lines: Sequence[CountLine]) -> Lines:
-    """Each line of a counted query: its number, its papers, and what it counts."""
+    """Table of a query's counts: line number, papers, and text."""
     number_width = len(f"#{len(lines)}")
     width = max(len(f"{line.papers:,}") for line in lines)
     for line in lines:
@@ -242,13 +244,13 @@ def count_table(lines: Sequence[CountLine]) -> Lines:
 
 
 def count_value(query: str, filters: Sequence[str], lines: Sequence[CountLine]) -> dict[str, Any]:
-    """A counted query as JSON has it, see `sciretrieve.schema("count")`."""
+    """A query's counts as JSON, see `sciretrieve.schema("count")`."""
     rows = [asdict(line) for line in lines]
     return {"schema": SCHEMA, "query": query, "filters": list(filters), "total": lines[-1].papers, "lines": rows}
 
 
 def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
-    """Groups of papers, largest first: their sizes, words, and the titles of the best ranked."""
+    """Groups of papers, largest first: sizes, words, and titles of the best ranked papers."""
     for group in clusters:
         yield f"{len(group.papers):>4}  {', '.join(group.label)}"
         for paper in group.papers[:SHOWN]:
@@ -259,29 +261,29 @@ def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
 
 
 def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
-    """One JSON object per hit and line, of the given fields or of all."""
+    """One JSON object per hit and line, with the given fields or all."""
     return (as_json(_chosen(hit, fields)) for hit in hits)
 
 
 def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
-    """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
+    """Comma-separated values with a header; lists are joined by "; ". With the given fields or the default ones."""
     fields = fields or _usual_fields(hits)
     return csv_files.csv_lines([fields, *(_cells(hit, fields) for hit in hits)])
 
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
-    """The same with tabs: a line is a paper, since tabs and line breaks within a value become blanks."""
+    """Tab-separated values. A line is a paper, since tabs and line breaks within a value become blanks."""
     fields = fields or _usual_fields(hits)
     return csv_files.csv_lines([fields, *([_line(value) for value in _cells(hit, fields)] for hit in hits)], "\t")
 
 
 def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
-    """The columns where none are asked for; of several indexes with the index of each hit, and where else it stands."""
+    """Default columns; for several indexes also each hit's index and duplicates."""
     return [*TABLE_FIELDS, *INDEX_FIELDS] if any(hit.index is not None for hit in hits) else TABLE_FIELDS
 
 
 def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
-    """A table for people of the given fields, one line a hit."""
+    """A table of the given fields for people, one line per hit."""
     rows = [list(fields), *([_line(value) for value in _cells(hit, fields)] for hit in hits)]
     widths = [max(columns(row[place]) for row in rows) for place in range(len(fields))]
     for row in rows:
@@ -289,7 +291,7 @@ def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
 
 
 def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
-    """A hit's fields by name: those of JSON, its scores in the parts of the search, and the columns of its corpus; all without a choice."""
+    """A hit's fields by name: those of JSON, its scores in parts of the search, and columns of its corpus. Without `fields`, all."""
     row = hit.to_dict()
     values = row["extra"] | row["scores"] | row
     return {name: values.get(name) for name in fields} if fields else row
@@ -300,7 +302,7 @@ def _cells(hit: Hit, fields: Sequence[str]) -> list[Any]:
 
 
 def _line(value: Any) -> str:
-    """A value as a text without tabs and line breaks."""
+    """A value as text without tabs and line breaks."""
     return "" if value is None else " ".join(str(value).split())
 
 
@@ -324,23 +326,23 @@ def _papers(hits: Sequence[Hit]) -> list[Paper]:
 
 
 TABULAR: Mapping[str, Callable[[Sequence[Hit], Sequence[str]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "tsv": tsv_lines}
-"""The formats with the fields that are asked for."""
+"""Formats that take a choice of fields."""
 FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
     "bibtex": lambda hits: (f"{entry}\n" for entry in entries(_papers(hits))),
     "ris": lambda hits: records(_papers(hits)),
     "csl-json": lambda hits: iter([csl_items.text(_papers(hits)).rstrip()]),
     "markdown": lambda hits: markdown(_papers(hits)),
 }
-"""The formats of references that say nothing of the search; `page` is the one that does."""
+"""Formats of references, which contain nothing about the search; `page` does."""
 
 
 def count_encoded_ids(run: Run) -> int:
-    """How many of a run's ids must be changed for a TREC file."""
+    """Number of a run's ids that a TREC file must encode."""
     return sum(encoded(id) != id for ranking in run for id in ranking.ids)
 
 
 def _cut(text: str, width: int, whole: int) -> str:
-    """Shorten in the middle, keeping the id at the end whole, so that it can be copied."""
+    """Shorten in the middle. The id at the end stays whole, so that it can be copied."""
     if columns(text) <= width:
         return text
     tail = text[max(len(text) - whole - 3, 0) :]
@@ -349,5 +351,5 @@ def _cut(text: str, width: int, whole: int) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """A text in `width` columns: cut between words, with an ellipsis; within its first one if that is longer."""
+    """Shorten a text to `width` columns with an ellipsis: between words, or within the first word if that is longer."""
     return text if columns(text) <= width else f"{wrapped(text, width - 1)[0].rstrip(' ·,;:')}…"

@@ -1,4 +1,4 @@
-"""Summaries of an answer: facets, which are how often each value of a column occurs among its papers, and the groups that these form."""
+"""Summaries of an answer: facets, which count the values of columns, and groups of papers."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from .clustering import clusters
 from .explaining import typed_words
 
 FACET_DEPTH = 1000
-"""How many of the first papers facets look at where a ranking says which match."""
+"""First papers of a ranking that facets examine when they count matches."""
 USUAL = 10
-"""Values that a facet shows where nothing else is asked for."""
+"""Default number of values in a facet."""
 DIGITS = 9
-"""Digits of a number of values that are read: more than there are papers."""
+"""Most digits in a requested number of values."""
 IN_ORDER = "year"
-"""The column whose values are shown in their own order."""
+"""The column whose values are sorted by value."""
 CLUSTER_DEPTH = 200
-"""How many of the first papers are grouped."""
+"""First papers that are grouped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The commonest values of a column, each with its number of papers; years in their order.
+    """The most frequent values of a column with their numbers of papers; years are sorted by year.
 
-    `others` is the number of further distinct values, `missing` the number of papers without any value, `papers` the
-    number of papers counted, and `papers_are` what they are: all that an answer's total counts, as its `total_is` says, or those of the
-    first papers of a ranking that "match".
+    `others` is the number of further distinct values, `missing` the number of papers without a value, `papers` the number of papers
+    counted. `papers_are` says which papers these are: all that an answer's total counts, by its `total_is`, or the first papers of a
+    ranking that "match".
     """
 
     column: str
@@ -53,8 +53,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Papers of an answer that belong together, best ranked first, up to three words for what they are about, and the papers' places among
-    those that were grouped."""
+    """A group of papers, best ranked first, with up to three words as a label and the papers' positions among the grouped papers."""
 
     label: tuple[str, ...]
     papers: tuple[Paper, ...]
@@ -62,11 +61,11 @@ class Group:
 
 
 def matching(index: Index, run: Run) -> Rows:
-    """The papers of the first query's answer that match it, in their order.
+    """Rows of the first query's papers that match it, in order.
 
-    A paper matches if, by inverse document frequency, it has more than half as much of the query's words as the paper that has the most,
-    or if it is as near in meaning as an answer must be that is not weak, or if citations link it, or the query names it. All papers of a
-    listing match, and where none of this can be told, those that share a word, or else all.
+    A paper matches in any of these cases: its share of the query's words, by inverse document frequency, is more than half of the greatest
+    share; its vector is close enough for an answer that is not weak; citations link it; or the query names it. In a listing all papers
+    match. If none of this is available, the papers that share a word match, or else all.
     """
     ranking = run.rankings[0]
     masks = [*_by_words(index, ranking)]
@@ -82,7 +81,7 @@ def matching(index: Index, run: Run) -> Rows:
 
 
 def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
-    """Which papers have enough of the query's words; nothing if no words were searched for, or no paper has any."""
+    """Which papers share enough of the query's words; nothing if the query has no words, or no paper has any."""
     if index.snapshot.bm25 is None or "bm25" not in ranking.parts:
         return
     words = " ".join([ranking.query.words, *ranking.corrections.values()])
@@ -93,12 +92,12 @@ def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
 
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
-    """Counts of values among the first query's answers that match it. Raises UnknownName, InvalidRequest."""
+    """Facets over the papers of the first query's answer that match it. Raises UnknownName, InvalidRequest."""
     return facets_at(index, matching(index, run), columns)
 
 
 def facets_at(index: Index, rows: Rows, columns: Sequence[str]) -> list[Facet]:
-    """Counts of values among the papers at some rows, see `facets`. Raises as it does."""
+    """Facets over the papers at the given rows. Raises as `facets`."""
     names = [counted_column(name, index.snapshot.columns.names)[0] for name in columns]
     column_names = list(dict.fromkeys(["id", *names]))  # a table without columns would lose its number of rows
     tables = [shard.columns(column_names).take(integers(at)) for shard, _, at in by_shard(rows, index.snapshot.shards)]
@@ -106,16 +105,16 @@ def facets_at(index: Index, rows: Rows, columns: Sequence[str]) -> list[Facet]:
 
 
 def clusters_of(index: Index, run: Run) -> list[Group]:
-    """Groups among the first query's answers that match it, labelled by their words.
+    """Groups of the papers of the first query's answer that match it, with labels.
 
     Raises:
-        InvalidRequest: the index has no vectors to group by, or no BM25 terms for labels.
+        InvalidRequest: the index has no vectors for grouping, or no BM25 terms for labels.
     """
     return groups_at(index, matching(index, run), run.rankings[0].query.words)
 
 
 def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
-    """Groups of the papers at some rows, which are answers to these words. Raises as `clusters_of`."""
+    """Groups of the papers at the given rows, which are an answer to these words. Raises as `clusters_of`."""
     if not index.snapshot.vectors or index.snapshot.bm25 is None:
         raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it with both")
     papers = index.snapshot.papers_at(rows)
@@ -127,7 +126,7 @@ def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
         for term, word in typed.items():
             forms.setdefault(term, Counter())[word] += 1
     query_terms = set(index.snapshot.analyzer.terms(words))
-    # the query's words do not distinguish groups, and neither do numbers
+    # query words and numbers do not distinguish groups
     word_of_term = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))
         for term in forms
@@ -142,21 +141,20 @@ def groups_at(index: Index, rows: Rows, words: str) -> list[Group]:
 
 
 def facets(papers: pa.Table, names: Sequence[str], most: int = USUAL) -> list[Facet]:
-    """Count the values of columns of a table of papers, and keep up to `most` of each column; a name such as "year:50" says how many.
+    """Count the values of columns in a table of papers. Keeps up to `most` values per column, or as many as a name such as "year:50" says.
 
-    The greatest count comes first; of equal counts the lesser number, or the alphabetically first text. Of years the commonest are kept,
-    too, and are shown in their order. Each value in a list counts once per paper. Null, NaN and a list without other values are missing.
-    Dates, times and decimals count as their text.
+    The greatest count comes first, ties by number or alphabet. The most frequent years are kept, too, but sorted by year. Each value in a
+    list counts once per paper. Null, NaN and a list without other values are missing. Dates, times and decimals count as text.
 
-    Raises UnknownName for a column that the table lacks, and InvalidRequest for one whose values cannot be counted: structs,
-    maps, binary data, durations, lists of lists; or for no values of one.
+    Raises UnknownName for a missing column, and InvalidRequest for a column of structs, maps, binary data, durations or lists of lists, and
+    for zero values.
     """
     asked = [counted_column(name, papers.column_names, most) for name in names]
     return [_facet(column, papers[column], count) for column, count in asked]
 
 
 def counted_column(name: str, columns: Collection[str], most: int = USUAL) -> tuple[str, int]:
-    """The column of which `name` asks for values, as in year or year:50, and how many are kept. Raises as `facets`."""
+    """Split a facet's name, as in year or year:50, into the column and the number of values to keep. Raises as `facets`."""
     column, colon, count = name.rpartition(":")
     if name in columns or not colon or not count.isdecimal():
         column, kept = name, most
@@ -179,7 +177,7 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
         )
     try:
         values = values.cast(kind)
-    except pa.ArrowInvalid:  # times in a zone that Arrow does not know: as times in UTC, which is how they are stored
+    except pa.ArrowInvalid:  # times in a zone unknown to Arrow are counted in UTC, as stored
         values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(kind)
     values = in_one_form(values) if is_text(kind) else values
     present = pc.invert(pc.is_null(values, nan_is_null=True))
@@ -189,7 +187,7 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
         values, papers_with_value = _once_a_paper(owners.filter(present), values)
 
     counts = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
-    # it is unstable for equal rows only, and no value occurs twice
+    # only unstable for equal rows, and values are distinct
     commonest_counts = counts.take(pc.select_k_unstable(counts, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
     commonest = tuple(zip(commonest_counts["value"].to_pylist(), commonest_counts["papers"].to_pylist(), strict=True))
     if name == IN_ORDER:
@@ -198,8 +196,8 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
 
 
 def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:
-    """`values` without those that their paper already has, and the number of papers that have any."""
-    # one number for a paper and a value; group_by, pa.scalar and to_numpy would each import pandas, which takes 0.2 s
+    """`values` without repetitions within a paper, and the number of papers with a value."""
+    # one number per paper and value; group_by, pa.scalar and to_numpy would import pandas, which takes 0.2 s
     dictionary_values = values.dictionary_encode().combine_chunks()
     size = max(1, len(dictionary_values.dictionary))
     pairs = _rows(owners.combine_chunks()) * size + _rows(dictionary_values.indices)
@@ -212,7 +210,7 @@ def _rows(numbers: pa.Array) -> Rows:
 
 
 def _counted_as(kind: pa.DataType) -> pa.DataType | None:
-    """The type that values of `kind` are counted and shown in; None if they cannot be."""
+    """The type in which values of `kind` are counted and shown; None if they cannot be counted."""
     types = pa.types
     if types.is_dictionary(kind):
         return _counted_as(kind.value_type)
@@ -220,7 +218,7 @@ def _counted_as(kind: pa.DataType) -> pa.DataType | None:
         return kind
     if types.is_floating(kind):
         return pa.float64()
-    # Arrow can count neither string views nor all-null columns: they are counted as text
+    # Arrow cannot count string views and all-null columns, so they are counted as text
     texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)
     if texts or types.is_decimal(kind) or (types.is_temporal(kind) and not types.is_duration(kind)):
         return pa.string()

@@ -1,5 +1,4 @@
-"""All that an index has of one paper: its columns, its near-duplicates, its nearest papers, the papers that it cites, and the papers that
-cite it."""
+"""A paper's profile: its columns, its near-duplicates, its nearest papers, the papers that it cites, and the papers that cite it."""
 
 from __future__ import annotations
 
@@ -16,19 +15,19 @@ from ..query.index import Index
 from ..query.ranking.linking import GRAPHED
 
 NEIGHBOURS = 5
-"""How many of the nearest papers belong to a profile."""
+"""Nearest papers in a profile."""
 DUPLICATES = 10
-"""How many more are looked at, so that near-duplicates leave enough."""
+"""Further papers fetched, so that enough remain after near-duplicates are merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationsOf:
-    """The citations of one paper.
+    """The citations of a paper.
 
     Attributes:
-        cites: what it cites, in its own order: papers of the index, and for others the references as they are given.
-        cited_by: the papers of the index that cite it, the latest first, then by id.
-        cites_names, cited_by_names: what names each of them, see `Snapshot.whole_names`; "" for a reference.
+        cites: what it cites, in its own order: papers of the index, and references to other works as given.
+        cited_by: papers in the index that cite it, latest first, ties by id.
+        cites_names, cited_by_names: names of these papers, see `Snapshot.whole_names`; "" for a reference.
     """
 
     cites: tuple[Paper | Reference, ...]
@@ -39,14 +38,14 @@ class CitationsOf:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A paper and its surroundings.
+    """A paper and its relations to others.
 
     Attributes:
         paper: the paper, with all columns of its corpus.
-        also: the ids of its near-duplicates, such as a preprint's journal version; where several indexes are searched as INDEX:ID.
-        similar: the papers nearest to it, near-duplicates as one, as `Index.similar` finds them.
-        citations: what it cites, and what cites it; None where no column has references, or where the index has more papers than
-            `Index.similar` looks for citations in.
+        also: ids of its near-duplicates, such as a preprint's journal version; INDEX:ID if several indexes are searched.
+        similar: the papers nearest to it, near-duplicates merged, as from `Index.similar`.
+        citations: its citations; None if no column has references, or if the index is too large for `Index.similar` to use citations by
+            default.
     """
 
     paper: Paper
@@ -56,7 +55,7 @@ class Profile:
 
 
 def profile(index: Index, name: str) -> Profile:
-    """The profile of the paper that a text names, as `Index.papers` finds it. Raises as `Index.papers` and `Index.similar`."""
+    """Profile of the paper that a text names, as in `Index.papers`. Raises as `Index.papers` and `Index.similar`."""
     row = int(index.named_rows(name)[0])
     (paper,) = index.snapshot.papers_at(np.array([row]))
     whole_name = index.snapshot.whole_names(np.array([row]))[0]
@@ -73,7 +72,7 @@ def profile(index: Index, name: str) -> Profile:
 
 
 def _indexes(hits: Sequence[Hit], places: Sequence[int]) -> tuple[str, ...]:
-    """The indexes of the hits at these places, counted from 1; none where only one is searched."""
+    """Index names of the hits at these ranks, counted from 1; empty if only one index is searched."""
     return tuple(name for place in places if (name := hits[place - 1].index) is not None)
 
 
@@ -81,8 +80,8 @@ def citations_of(index: Index, id: str) -> CitationsOf:
     """What a paper of an index cites, and what cites it.
 
     Raises:
-        NotFound: the id is none of a paper of the index.
-        InvalidRequest: no column of the index says what papers cite.
+        NotFound: the index has no paper with this id.
+        InvalidRequest: no column of the index has references.
     """
     row = int(index.named_rows([id])[0])
     cited: dict[int | str, int | Reference] = {}

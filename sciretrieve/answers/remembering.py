@@ -1,4 +1,4 @@
-"""What is derived from all papers of an index, and takes a while: computed once for each snapshot, and kept as long as that."""
+"""A cache for values derived from all papers of an index: computed once per snapshot, and dropped with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 def once_for_each(compute: Callable[[Index], Value]) -> Callable[[Index], Value]:
-    """A function that computes a value once for each index, which must not keep that index in memory. Threads wait for each other."""
+    """Cache a function of an index. The value must not keep the index in memory. Threads wait for each other."""
     values: WeakKeyDictionary[Index, Value] = WeakKeyDictionary()
     lock = RLock()
 

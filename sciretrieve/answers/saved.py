@@ -1,7 +1,7 @@
-"""Saved searches: requests that are asked again, and which papers of their answers are new since the last look.
+"""Saved searches: requests that are repeated, with the papers already seen, so that new papers can be reported.
 
-Each is a JSON file in the user's data directory, not in the index: so it outlives the index's changes, and each user of an index has
-their own.
+Each search is a JSON file in the user's data directory, outside the index. So it survives changes of the index, and each user has their
+own.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from .answering import Answer, Request, lacks_meaning, plainly, searched
 
 LOG = logging.getLogger(__name__)
 LEAST_SEEN = 1000
-"""How many of an answer's first papers are remembered at least. These are not new if they rise to the top later, when papers above them
-are deleted or the statistics of words change."""
+"""Fewest of an answer's first papers that are marked as seen. Such papers are not new when they later rise because papers above them are
+deleted or word statistics change."""
 NAME = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))\w[\w.-]{0,63}")
-"""Windows keeps some names for devices."""
+"""Windows reserves some names for devices."""
 TURN = ".lock"
-"""The file that is held by whoever changes saved searches."""
+"""Lock file, held while saved searches are changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A search that is asked again.
+    """A saved search.
 
     Attributes:
-        name: what the user calls it: letters, digits, and inside it dots and dashes.
-        index: the folder of its index.
-        request: what is asked; its reranker is known by name only.
+        name: the user's name for it: letters, digits, and inside it dots and dashes.
+        index: the index's folder.
+        request: the request. Its reranker is stored by name in `reranker`.
         reranker: the name of the reranker, or None.
-        encoder: the name of the encoder of queries, if it is not the index's own.
+        encoder: the name of the query encoder, if not the index's own.
         seen: ids of papers that are not new.
-        looked: when it was last asked, in ISO 8601.
+        looked: time of the last search, in ISO 8601.
     """
 
     name: str
@@ -65,7 +65,7 @@ class SavedSearch:
         check_types(self)
 
     def __str__(self) -> str:
-        """What it asks, in a few words."""
+        """The search in a few words."""
         request = self.request
         what = request.query if request.query is not None else " ".join(["like", *as_ids(request.like), *filter(None, [request.text])])
         return "; ".join([what, *request.options.filters])
@@ -73,11 +73,11 @@ class SavedSearch:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new in a saved search.
+    """New papers in a saved search.
 
     Attributes:
-        answer: the new papers of the search's answer, with their ranks in the whole answer.
-        search: the search as it is once these have been told.
+        answer: the new papers, with their ranks in the whole answer.
+        search: the search with these papers marked as seen.
     """
 
     answer: Answer
@@ -89,9 +89,9 @@ class News:
         return self.answer.hits
 
     def remember(self) -> None:
-        """Keep that these papers are known, so that they are not new again; also what was seen elsewhere meanwhile.
+        """Mark these papers as seen, in addition to papers that another process has marked meanwhile.
 
-        If the search is removed, or is another now, nothing is kept.
+        Nothing is written if the search was removed or replaced.
         """
         with _turn():
             if _path(self.search.name).exists() and _asked(known := saved_search(self.search.name)) == _asked(self.search):
@@ -99,14 +99,14 @@ class News:
 
 
 def save_search(index: Index, request: Request, name: str, *, reranker: str | None = None, encoder: str | None = None) -> SavedSearch:
-    """Save a request to an index under a name; what it answers now is not new later.
+    """Save a request under a name. Papers in its present answer are not new later.
 
     Raises:
-        InvalidRequest: the name cannot be a file's, or is that of another search; or several indexes are searched.
-        as `Index.search` and `Index.similar`.
+        InvalidRequest: the name is not allowed or belongs to another search, or several indexes are searched; also as `Index.search` and
+            `Index.similar`.
     """
     if len(index.names) > 1:
-        raise InvalidRequest("a saved search is one of one index; save it for each of them")
+        raise InvalidRequest("a saved search has one index; save it for each index")
     kept = replace(request, facets=(), cluster=False, explain=False, options=replace(request.options, reranker=None))
     search = SavedSearch(name, index.path.resolve(), kept, reranker, encoder, (), "")
     _before(search)
@@ -116,17 +116,17 @@ def save_search(index: Index, request: Request, name: str, *, reranker: str | No
 
 
 def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) -> News:
-    """Ask a saved search again, and find the papers among its first k that match and were not among the first 1,000 of any look before.
+    """Repeat a saved search, and find papers among its first k that match and were not among the first 1,000 of any earlier look.
 
-    Where the query demands only values of columns, such as an author, all papers that meet it count. Nothing is written: `News.remember`
-    does that, once they have been told.
+    If the query only demands values of columns, such as an author, all matching papers count. Nothing is written; call `News.remember`
+    after showing the papers.
 
     Args:
-        index: the search's index, opened.
+        index: the search's index, open.
         search: the saved search.
-        reranker: the search's reranker, opened, if it has one.
+        reranker: the search's reranker, open, if it has one.
 
-    Raises: as `Index.search` and `Index.similar`.
+    Raises as `Index.search` and `Index.similar`.
     """
     request = search.request
     options = replace(request.options, reranker=reranker)
@@ -141,12 +141,12 @@ def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) ->
 
 
 def names() -> list[str]:
-    """The names of all saved searches, also of those that cannot be read."""
+    """Names of all saved searches, including unreadable ones."""
     return [path.stem for path in sorted(_folder().glob("*.json")) if NAME.fullmatch(path.stem)]
 
 
 def saved_searches() -> list[SavedSearch]:
-    """All saved searches that can be read, by name. Of each other one a warning says why, and what to do."""
+    """All readable saved searches, by name. A warning says why another one is unreadable, and what to do."""
     searches = []
     for name in names():
         try:
@@ -157,7 +157,7 @@ def saved_searches() -> list[SavedSearch]:
 
 
 def saved_search(name: str) -> SavedSearch:
-    """One saved search. Raises NotFound, CorruptData, and Unavailable if the system does not let its file be read."""
+    """A saved search. Raises NotFound, CorruptData, and Unavailable if the file may not be read."""
     path = _path(name)
     try:
         values = read_json(path)
@@ -184,7 +184,7 @@ def saved_search(name: str) -> SavedSearch:
 
 
 def forget(name: str) -> None:
-    """Remove a saved search. Raises NotFound."""
+    """Delete a saved search. Raises NotFound."""
     path = _path(name)
     with _turn():
         if not path.exists():
@@ -193,7 +193,7 @@ def forget(name: str) -> None:
 
 
 def _before(search: SavedSearch) -> SavedSearch:
-    """The search as it was saved earlier, or itself. Raises InvalidRequest if its name is that of another one."""
+    """The search as saved earlier, else the given one. Raises InvalidRequest if its name belongs to another search."""
     if not _path(search.name).exists():
         return search
     if _asked(known := saved_search(search.name)) == _asked(search):
@@ -205,31 +205,31 @@ def _before(search: SavedSearch) -> SavedSearch:
 
 
 def _both(one: SavedSearch, other: SavedSearch) -> SavedSearch:
-    """The same search, having seen what it saw in either."""
+    """The search with the papers seen by either."""
     return replace(other, seen=tuple(dict.fromkeys([*one.seen, *other.seen])), looked=max(one.looked, other.looked))
 
 
 def _after(search: SavedSearch, index: Index, request: Request) -> SavedSearch:
-    """The search, having seen what it answers now."""
+    """The search with its present answer marked as seen."""
     run = _all_if_listed(index, request, max(LEAST_SEEN, 10 * request.k), plainly(request.options))
     seen = dict.fromkeys([*search.seen, *run.rankings[0].ids])
     return replace(search, seen=tuple(seen), looked=now())
 
 
 def _all_if_listed(index: Index, request: Request, k: int, options: SearchOptions) -> Run:
-    """The first k of an answer, or all of one that is a listing, whose order says nothing."""
+    """The first k papers of an answer, or all papers of a listing, whose order means nothing."""
     run = searched(index, request, k, options)
     return searched(index, request, len(index), options) if run.rankings[0].listing and len(run.rankings[0]) == k else run
 
 
 def _asked(search: SavedSearch) -> Any:
-    """What makes two saved searches the same."""
+    """Key that is equal for equal saved searches."""
     return search.index, json.dumps(_as_json(search.request)), search.reranker, search.encoder
 
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Hold the lock on saved searches, so that no process undoes the changes of another."""
+    """Hold the lock on saved searches, so that processes do not undo each other's changes."""
     make_folder(_folder())
     file = _folder() / TURN
     file.touch()

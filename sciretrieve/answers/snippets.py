@@ -1,6 +1,6 @@
-"""What of a paper to show beside a query: where the query's words stand in it, and the sentence with the most of them.
+"""Snippets of a paper for a query: the positions of the query's words, and the sentence with most of them.
 
-Both go by words alone, so that they cost a search next to nothing; the sentence nearest in meaning is part of an `Explanation`.
+Both use words alone, so they cost little. The sentence nearest in meaning is part of an `Explanation`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .answering import Answer
 
 TOKEN = re.compile(r"\S+")
 LETTER = re.compile(r"([^\W_])[^\w\s]*")
-"""A letter or a digit that stands alone."""
+"""A letter or digit that stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
-    """The words that an answer was searched for.
+    """The words that an answer was searched by.
 
     Attributes:
-        analyzer: what makes terms of text in the index.
-        rarities: the query's terms, each with how rare it is in the index, its inverse document frequency.
-        letters: its letters and digits that stand alone, which are no terms, each with a term of the word before it: vitamin D.
+        analyzer: the index's text analysis.
+        rarities: inverse document frequencies of the query's terms.
+        letters: letters and digits that stand alone, which are not terms, each with a term of the word before it: vitamin D.
     """
 
     analyzer: Analyzer
@@ -36,15 +36,15 @@ class QueryWords:
     letters: frozenset[tuple[str, str]] = frozenset()
 
     def marks(self, text: str) -> list[tuple[int, int]]:
-        """Where a text has words of the query, in any form that is the same to the search: (start, end), rising.
+        """Positions of the query's words in a text, in any form that the search treats as equal: (start, end), ascending.
 
-        Of a compound only the parts that are words of the query are marked, unless the whole is one: IL-6 for "il6".
+        In a compound, only parts that are query words are marked, unless the whole is one: IL-6 for "il6".
         """
         spans: list[tuple[int, int]] = []
         terms: set[str] = set()
         for token in TOKEN.finditer(text):
             terms_before, terms = terms, self.rarities.keys() & self.analyzer.terms(token[0])
-            if not terms:  # a small letter is more often a word of its own
+            if not terms:  # a lower-case letter is more often its own word
                 letters = {letter for term, letter in self.letters if term in terms_before}
                 spans += [span for span in parts_as_written(text, *token.span()) if text[slice(*span)] in letters] if letters else []
                 continue
@@ -55,18 +55,18 @@ class QueryWords:
             else:
                 spans.append((parts[0][0], parts[-1][1]) if parts else token.span())
         joined: list[tuple[int, int]] = []
-        for start, end in spans:  # of scripts without blanks, two that overlap are one
+        for start, end in spans:  # in scripts without blanks, overlapping words are merged
             joined[-1:] = [(joined[-1][0], end)] if joined and start < joined[-1][1] else [*joined[-1:], (start, end)]
         return joined
 
     def snippet(self, abstract: str) -> str:
-        """The first of the abstract's sentences that have the most of the query's words, the rare ones counting more; "" without one."""
+        """The first sentence of an abstract with the most query words, weighted by rarity; "" if there is none."""
         parts = sentences(abstract)
         return max(parts, key=lambda part: sum(self.rarities.get(term, 0.0) for term in set(self.analyzer.terms(part))), default="")
 
 
 def query_words(index: Index, answer: Answer) -> QueryWords:
-    """The words of an answer's query, as they were typed or read; of papers as queries, those of their titles."""
+    """The words of an answer's query, as typed or read; for example papers, the words of their titles."""
     request = answer.request
     if request.query is None:
         texts = [*(paper.title for paper in index.papers(request.like)), request.text or ""]

@@ -1,4 +1,4 @@
-"""What somebody who is typing may mean: papers by the words of their titles, authors by those of their names, the last word unfinished."""
+"""Suggestions while typing: papers by words of their titles, authors by words of their names. The last word may be unfinished."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .remembering import once_for_each
 from .word_index import WordIndex
 
 LONGEST = 300
-"""Characters that are looked at: what is longer was pasted, and is no beginning."""
+"""Longest text, in characters, that gets suggestions. Longer text was pasted."""
 FEWEST_LETTERS = 2
-"""Letters from which on papers and authors are suggested: nearly all have a word with any one letter."""
+"""Fewest letters for suggestions. Nearly every title has a word with any given letter."""
 SHOWN = ("id", "title", "authors", "year", "venue", "doi")
-"""The columns of papers that are suggested."""
+"""Columns of suggested papers."""
 PLAIN = r"^[ -#%-\[\]-~]*$"
-"""Titles that have nothing to fold: ASCII without what LaTeX begins with."""
+"""Titles that need no folding: ASCII without LaTeX."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What somebody may mean.
+    """Suggestions for a text.
 
     Attributes:
         papers: with id, title, authors, year, venue and DOI.
-        names: what names each of the papers: its id, or INDEX:ID where several indexes are searched.
-        authors: those whose names have the same words.
+        names: each paper's id, or INDEX:ID if several indexes are searched.
+        authors: authors whose names contain the same words.
     """
 
     papers: Sequence[Paper] = ()
@@ -45,10 +45,10 @@ class Suggestions:
 
 
 def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
-    """The papers and the authors that a text may mean that is being typed, up to k of each, best first.
+    """Suggest papers and authors for an unfinished text, up to k of each, best first.
 
-    Titles have all of its words, of which the last may be unfinished. Those that begin with the text come first, then those in which
-    it stands as it is; among these the shortest. Fewer than two letters mean nothing. Raises InvalidRequest for a k below 1.
+    Titles must contain all words; the last word may be unfinished. Titles that begin with the text come first, then titles that contain it
+    literally; ties go to the shortest. Fewer than two letters give no suggestions. Raises InvalidRequest for a k below 1.
     """
     if k < 1:
         raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
@@ -66,12 +66,12 @@ def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
 
 @once_for_each
 def titles_of(index: Index) -> TitleWords:
-    """The titles of an index's papers. The first call reads one column of all papers."""
+    """Title index of an index's papers. The first call reads one column of all papers."""
     return TitleWords(index)
 
 
 class TitleWords:
-    """Titles as words in plain letters, "graph neural networks", found by these words."""
+    """Titles in plain letters, such as "graph neural networks", indexed by word."""
 
     def __init__(self, index: Index) -> None:
         titles = [_in_words(shard.columns(["title"])["title"].combine_chunks()) for shard in index.snapshot.shards]
@@ -80,7 +80,7 @@ class TitleWords:
         self._words = WordIndex(self._titles, " ")
 
     def having(self, words: Sequence[str], k: int, *, is_unfinished: bool) -> Rows:
-        """The rows of the papers whose titles have all of the words, of which the last may be unfinished: the best k, best first."""
+        """Rows of the papers whose titles contain all of the words: the best k, best first. The last word may be unfinished."""
         fits = np.ones(len(self._titles), bool) if self._live is None else self._live.copy()
         for place, word in enumerate(words, 1):
             fits &= self._words.having(word, is_whole=place < len(words) or not is_unfinished)
@@ -94,7 +94,7 @@ class TitleWords:
 
 
 def _in_words(titles: pa.StringArray) -> pa.StringArray:
-    """Titles as words in plain letters. Most are ASCII, of which Arrow makes that."""
+    """Titles as words in plain letters. Arrow converts ASCII titles, which are most."""
     is_ascii = pc.match_substring_regex(titles, PLAIN)
     plain = pc.replace_substring_regex(pc.ascii_lower(titles), "[^a-z0-9]+", " ")
     others = texts([" ".join(WORD.findall(spaced(fold(title)))) for title in titles.filter(pc.invert(is_ascii)).to_pylist()])

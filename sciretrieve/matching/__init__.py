@@ -1,1 +1,1 @@
-"""Which papers score how: words by BM25, meaning by vectors, tokens by late interaction; and joining these scores."""
+"""Scoring papers: BM25, vectors, late interaction, and the fusion of their scores."""

@@ -1,4 +1,4 @@
-"""How hard an approximate search tries, and what was measured of it on an index's own papers."""
+"""Search effort of approximate indexes, and the recall measured on an index's own papers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Knob: TypeAlias = Literal["ef", "nprobe"]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard an index is searched.
+    """Search effort of an index.
 
     Attributes:
-        ef: candidates that HNSW keeps while it walks its graph; it never keeps fewer than it is asked for.
-        nprobe: lists of IVF that are searched.
-        deepens: whether a deep search looks into more lists than `nprobe`, as many as hold what it asks for.
+        ef: candidates that HNSW keeps while walking its graph, at least as many as it is asked for.
+        nprobe: number of IVF lists to search.
+        deepens: whether a deep search visits more lists than `nprobe`, enough to hold the papers asked for.
         exact: whether every vector is scored.
-        always: whether the index is asked even where scoring every vector is thought to be quicker.
+        always: whether the index is used even where an exact search is expected to be faster.
     """
 
     ef: int | None = None
@@ -30,25 +30,25 @@ class Effort:
 
     @classmethod
     def at(cls, knob: Knob, value: int | None) -> Effort:
-        """With this value of a knob."""
+        """The effort with this value of a knob."""
         return cls(ef=value) if knob == "ef" else cls(nprobe=value)
 
 
 USUAL = Effort()
-"""As hard as is enough on most collections."""
+"""Default effort."""
 EXACT = Effort(exact=True)
 
 
 def knob(dense: str) -> Knob | None:
-    """What says how hard an index of this type, a value of `--dense`, is searched: HNSW's `ef`, IVF's `nprobe`, or nothing."""
+    """The effort setting of this index type, a value of `--dense`: `ef` for HNSW, `nprobe` for IVF, None for others."""
     if re.search("IVF|IMI", dense) or dense in ("ivf", "rabitq"):
-        return "nprobe"  # also where a graph finds the lists
+        return "nprobe"  # also if a graph finds the lists
     return "ef" if dense == "hnsw" or "HNSW" in dense else None
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one value of a knob gave: the share of the true best papers that were found, and milliseconds a query."""
+    """A knob's value with its recall and its milliseconds per query."""
 
     value: int | None
     recall: float
@@ -57,17 +57,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What an approximate index was found to be worth when it was committed.
+    """The measurement of an approximate index when it was committed.
 
     Attributes:
-        knob: what says how hard its type is searched; None if nothing does.
-        target: the recall that was asked for.
-        value: the knob's least value that reached the target, else its greatest; None without a knob.
-        steps: what each value gave that was tried, rising.
-        k: of how many best papers recall is the share that was found.
-        queries: the papers whose vectors were the queries; none counts as an answer to itself.
-        exact_milliseconds: a query's time where every vector is scored.
-        bytes: the size of the FAISS indexes, which a search reads besides the vectors of its candidates.
+        knob: the effort setting of its type; None if it has none.
+        target: the wanted recall.
+        value: the knob's least value that reached the target, else the greatest; None without a knob.
+        steps: the tried values, ascending, with their results.
+        k: recall is the share found of this many best papers.
+        queries: number of papers whose vectors were the queries. A paper never counts as an answer to itself.
+        exact_milliseconds: time per query of an exact search.
+        bytes: size of the FAISS indexes, which a search reads besides the candidates' vectors.
     """
 
     knob: Knob | None
@@ -81,7 +81,7 @@ class Trial:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Trial:
-        """From a manifest's facts. Raises KeyError, TypeError or ValueError if they are of no trial."""
+        """Read from a manifest. Raises KeyError, TypeError or ValueError if the fields do not form a trial."""
         steps = tuple(Step(**step) for step in facts["steps"])
         trial = cls(**{**facts, "steps": steps})
         values = [trial.value, *(step.value for step in steps)]
@@ -108,16 +108,16 @@ class Trial:
 
     @property
     def chosen(self) -> Step | None:
-        """What the chosen value gave."""
+        """The result of the chosen value."""
         return next((step for step in self.steps if step.value == self.value), None)
 
     @property
     def effort(self) -> Effort:
-        """How hard the index is searched where nothing else is asked for."""
+        """The default effort of this index."""
         return self._effort(self.value)
 
     def reaching(self, recall: float) -> Effort:
-        """The least effort that was measured to reach this recall: exact search where none did."""
+        """Least effort measured to reach this recall; exact search if none did."""
         if recall >= 1:
             return EXACT
         return next((self._effort(step.value) for step in self.steps if step.recall >= recall), EXACT)

@@ -1,6 +1,6 @@
-"""Joining the scores of dense and BM25 search into one: pure functions over aligned arrays, and the settings that choose one.
+"""Fusion of dense and BM25 scores: pure functions over aligned arrays, and their settings.
 
-Both halves score the same candidates, the union of their proposals, so that no paper is judged by a missing score.
+Both halves score the same candidates, the union of their proposals, so no score is missing.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..base.errors import InvalidRequest
 from ..base.types import Rows, Scores
 
 RRF_K = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
 
 
 def unit(scores: Scores, low: float | None = None) -> Scores:
-    """Scale `low` (by default the least score) to 0 and the greatest to 1; a missing score (-inf) gives 0."""
+    """Scale scores so that `low`, by default the least score, becomes 0 and the greatest 1. A missing score (-inf) becomes 0."""
     finite = scores[np.isfinite(scores)]
     low = float(finite.min(initial=np.inf)) if low is None else low
     high = float(finite.max(initial=low)) if len(finite) else low
@@ -31,12 +31,12 @@ def unit(scores: Scores, low: float | None = None) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class ByLength:
-    """Shares that follow the length of a query: those of a short one, and of a long one; between them they change evenly.
+    """Weights that depend on a query's length: the first value for a short query, the second for a long one, linear in between.
 
     Attributes:
-        alpha: the share of meaning, that is of the dense half and of late interaction, which a vector says little of for a few words.
-        tokens: late interaction's part of that: the longer a query, the more of its tokens match something in any paper.
-        terms: how many terms a short query has at the most, and a long one at least.
+        alpha: weight of the dense half and late interaction together. It is less for few words, since their vector says little.
+        tokens: late interaction's part of alpha. It falls with length, since a long query's tokens match something in any paper.
+        terms: greatest number of terms of a short query, and least of a long one.
     """
 
     alpha: tuple[float, float]
@@ -44,7 +44,7 @@ class ByLength:
     terms: tuple[int, int]
 
     def shares(self, terms: int) -> tuple[float, float]:
-        """Alpha, and of that the tokens' share, for a query of so many terms."""
+        """Alpha, and late interaction's part of it, for a query of this many terms."""
         few, many = self.terms
         length = min(max((terms - few) / (many - few), 0.0), 1.0)
         alpha, tokens = (short + length * (long - short) for short, long in (self.alpha, self.tokens))
@@ -53,23 +53,22 @@ class ByLength:
 
 HALVES = ByLength(alpha=(0.3, 0.6), tokens=(0.0, 0.0), terms=(2, 8))
 LATE = ByLength(alpha=(0.4, 0.6), tokens=(0.3, 0.1), terms=(2, 8))
-"""Without late interaction, and with it: see docs/quality.md."""
+"""Default weights without late interaction, and with it. Measured, see docs/quality.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
+    """Settings of hybrid search's fusion. The defaults were measured, see docs/quality.md.
 
     Attributes:
-        method: "convex", a convex combination of the scores, each half's from 0 to 1 (Bruch, Gai and Ingber, "An Analysis of Fusion
-            Functions for Hybrid Retrieval", TOIS 2023), where late interaction is the third part if the index has
-            token vectors; or "rrf".
-        alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's, in "convex"; None for one that
-            grows with the query's length.
-        depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10, and those of any
-            longer answer: what deeper proposals bring follows.
-        tokens: the share of late interaction in "convex", taken from alpha; None for one that falls with the length of the query.
-        token_depth: how many papers, the first by the other parts as they are without it, late interaction orders anew.
+        method: "rrf", or "convex", a convex combination of the halves' scores, each scaled from 0 to 1 (Bruch, Gai and Ingber, "An Analysis
+            of Fusion Functions for Hybrid Retrieval", TOIS 2023). If the index has token vectors, late interaction is the third part.
+        alpha: in "convex", the weight of the dense half and late interaction together, beside BM25's; None for a weight that grows with the
+            query's length.
+        depth: number of papers that each half proposes. It does not depend on k, so the top 5 are the first 5 of any longer answer. Papers
+            from deeper proposals follow.
+        tokens: in "convex", late interaction's weight, taken from alpha; None for a weight that falls with the query's length.
+        token_depth: number of papers, best by the other parts, that late interaction re-scores.
     """
 
     method: FusionMethod = "convex"
@@ -87,16 +86,16 @@ class Fusion:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Fusion:
-        """What a manifest says; those of 2026-11-25 and before also say how scores were normalised, which was in one way."""
+        """Read from a manifest. Manifests until 2026-11-25 also name a normalisation, which is always the same."""
         return cls(**{name: value for name, value in fields.items() if name != "normalisation"})
 
     @property
     def takes_tokens(self) -> bool:
-        """Whether late interaction has a part in it."""
+        """Whether late interaction takes part."""
         return self.method == "convex" and self.tokens != 0
 
     def shares(self, terms: int, late: bool) -> tuple[float, float, float]:
-        """The shares of the dense half, of BM25 and of late interaction for a query of so many terms, together 1."""
+        """Weights of the dense half, BM25 and late interaction for a query of this many terms. They add up to 1."""
         alpha, tokens = (LATE if late else HALVES).shares(terms)
         alpha = alpha if self.alpha is None else self.alpha
         tokens = min(tokens if self.tokens is None or not late else self.tokens, alpha)
@@ -109,20 +108,20 @@ class Fusion:
         terms: int = HALVES.terms[1],
         token_scores: Scores | None = None,
     ) -> Scores:
-        """One score for each candidate, (n,), from its scores in each half, both (n,) (-inf: no word of the query).
+        """One score per candidate, (n,), from the scores in each half, both (n,) (-inf: no word of the query).
 
-        `terms` is how many terms the query has, and `token_scores` are those of late interaction, -inf where it gave none.
+        `terms` is the number of terms in the query. `token_scores` are late interaction's scores, -inf where missing.
         """
         if self.method == "rrf":
             return rrf(dense, lexical)
         dense_share, lexical_share, token_share = self.shares(terms, token_scores is not None)
-        # BM25 from its least possible value, 0; the dense scores from the candidates' least
+        # BM25 is scaled from its least possible value, 0; dense scores from the candidates' least
         scores = dense_share * unit(dense) + lexical_share * unit(lexical, 0.0)
         return scores if token_scores is None else scores + token_share * unit(token_scores)
 
 
 def lifted(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
-    """Scores from 0 to 1, (n,), where the places in `first` get new ones, (n,), above all others, which stay as they are."""
+    """Scores from 0 to 1, (n,), with new scores for the positions in `first`, raised above all others. The others stay unchanged."""
     others = np.ones(len(scores), bool)
     others[first] = False
     highest = float(scores[others].max(initial=0.0))
@@ -132,7 +131,7 @@ def lifted(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:
-    """Reciprocal rank fusion: the sum of 1 / (60 + rank) over both halves; equal scores share the better rank.
+    """Reciprocal rank fusion: the sum of 1 / (60 + rank) over both halves. Equal scores share the better rank.
 
     Source: Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
     Learning Methods", SIGIR 2009. A paper without a lexical score (-inf) gets 0 from that half.

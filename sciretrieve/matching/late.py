@@ -1,11 +1,11 @@
-"""Late interaction: the vectors of each token of a paper, packed into few bytes, and how well they match those of a query.
+"""Late interaction: packed token vectors of papers, and their match with a query's token vectors.
 
-They are rotated to the 192 dimensions that vary most, with 2 bits for each. The rotation is learnt once for an encoder and kept with the
-index, so all of its shards are alike.
+Vectors are rotated to the 192 dimensions that vary most, with 2 bits each. The rotation is learnt once per encoder and stored with the
+index, so all shards share it.
 
-How well they match: for each token of the query the best cosine of the paper's, and the mean of these (Khattab and Zaharia, "ColBERT",
-SIGIR 2020, section 3.3, MaxSim). Here nothing was trained for it, so what they leave to training is put in: rare words count more, and a
-good match much more than a fair one.
+The match is the mean, over the query's tokens, of the best cosine with a token of the paper (MaxSim; Khattab and Zaharia, "ColBERT", SIGIR
+    2020, section 3.3). The encoder was not trained for this, so two weights replace the training: rare words count more, and a good match
+    counts much more than a fair one.
 """
 
 from __future__ import annotations
@@ -26,29 +26,30 @@ from ..files.writing import read_array, write_array
 from .sharding import by_shard
 
 DIMS = 192
-"""Dimensions that are kept. Of all-MiniLM-L6-v2's 384, half with 2 bits each lose less than fewer with more bits, see docs/quality.md."""
+"""Dimensions kept. Of the 384 of all-MiniLM-L6-v2, half with 2 bits each lose less than fewer with more bits, see docs/quality.md."""
 LEVELS = np.array([-3, -1, 1, 3], np.float32)
 EDGE = np.float32(0.9957)
-"""The quantiser of 4 evenly spaced levels with the least mean squared error for a normal distribution (Max, "Quantizing for Minimum
-Distortion", IRE Transactions on Information Theory 1960, Table II): its levels, in halves of the distance between them, which is also the
-edge beside 0. Whole numbers can be summed in any order. Uneven levels would have an error of 0.1175 for 0.1188."""
+"""The boundary beside 0 of the 4-level uniform quantiser with the least mean squared error for a normal distribution (Max, "Quantizing for
+Minimum Distortion", IRE Transactions on Information Theory 1960, Table II). It is also the distance between two levels, in halves of which
+LEVELS counts. Uniform levels are whole numbers, which sum exactly in any order. Non-uniform levels would have an error of 0.1175 instead of
+0.1188."""
 SHIFTS = np.array([6, 4, 2, 0], np.uint8)
-"""Where a byte has its four dimensions, the first in its highest bits."""
+"""Bit positions of a byte's four dimensions, the first highest."""
 FOUR_LEVELS = LEVELS[(np.arange(256)[:, None] >> SHIFTS) & 3]
-"""The four levels that a byte stands for."""
+"""The four levels in each byte."""
 
 FewBits = npt.NDArray[np.uint8]
-"""Packed token vectors of texts, one after the other: (tokens, kept / 4), four dimensions a byte."""
+"""Packed token vectors of texts, text after text: (tokens, kept / 4), four dimensions per byte."""
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """How token vectors of an encoder are packed.
+    """How an encoder's token vectors are packed.
 
     Attributes:
         rotation: (dim, kept) float32, orthonormal columns.
-        mean, scale: (kept,) float32: mean and deviation of what is rotated.
+        mean, scale: (kept,) float32: mean and standard deviation after rotation.
     """
 
     rotation: Vectors
@@ -57,16 +58,16 @@ class Packing:
 
     @property
     def kept(self) -> int:
-        """Dimensions that are kept."""
+        """Dimensions kept."""
         return int(self.rotation.shape[1])
 
     @property
     def bytes(self) -> int:
-        """Bytes of a token."""
+        """Bytes per token."""
         return self.kept // len(SHIFTS)
 
     def pack(self, states: Vectors, counts: Counts) -> tuple[FewBits, Counts]:
-        """Token vectors of texts, (tokens, dim), and how many each text has, (texts,): the former packed, the latter as they are."""
+        """Pack the token vectors of texts, (tokens, dim). The number of tokens per text, (texts,), is returned unchanged."""
         with _blas().limit(limits=1, user_api="blas"):
             rotated = states @ self.rotation
         scaled = (rotated - self.mean) / self.scale
@@ -77,52 +78,52 @@ class Packing:
         return packed, counts
 
     def unpack(self, packed: FewBits) -> Vectors:
-        """What packed vectors stand for, rotated and scaled to unit length: (tokens, kept) float32."""
+        """Unpack vectors, rotated and of unit length: (tokens, kept) float32."""
         return units(levels(packed) * self.step + self.mean)
 
     @once
     def step(self) -> Vectors:
-        """What a level counts for in each dimension, (kept,)."""
+        """The unit of a level in each dimension, (kept,)."""
         return self.scale * (EDGE / 2)
 
     @once
     def squares(self) -> Vectors:
-        """What each value of each byte adds to the squared length of what is unpacked, (bytes, 256)."""
+        """Contribution of each byte value to the squared length of an unpacked vector, (bytes, 256)."""
         components = levels(np.arange(256, dtype=np.uint8)[:, None].repeat(self.bytes, axis=1)) * self.step + self.mean
         squares: Vectors = (components**2).reshape(256, self.bytes, len(SHIFTS)).sum(axis=2).T.copy()
         return squares
 
     def lengths(self, packed: FewBits) -> Vectors:
-        """The lengths that unpacked vectors have before they are scaled, (tokens,)."""
+        """Lengths of unpacked vectors before they are scaled, (tokens,)."""
         places = packed + 256 * np.arange(self.bytes, dtype=np.int32)
         lengths: Vectors = np.sqrt(np.take(self.squares, places).sum(axis=1))
         return lengths
 
     def array(self) -> Vectors:
-        """All of it as one array, (dim + 2, kept) float32, for a file."""
+        """The packing as one array, (dim + 2, kept) float32, for a file."""
         return np.ascontiguousarray(np.concatenate([self.rotation, self.mean[None], self.scale[None]]), np.float32)
 
     @classmethod
     def of(cls, array: Vectors) -> Packing:
-        """What `array` gave."""
+        """Read from an `array`."""
         return cls(np.ascontiguousarray(array[:-2]), array[-2].copy(), array[-1].copy())
 
     def is_like(self, other: Packing) -> bool:
-        """Whether what one packs, the other unpacks: two machines may differ in last bits."""
+        """Whether one can unpack what the other packs. Last bits may differ between machines."""
         return self.rotation.shape == other.rotation.shape and bool(np.allclose(self.array(), other.array(), atol=TOLERANCE))
 
 
 @cache
 def _blas() -> Any:
-    """What limits the threads of matrix products: between two batches of an encoder, they would go on waiting for more work, actively,
-    on the cores that it computes with, and make encoding a third slower."""
+    """Limits the threads of matrix products. Between two batches of an encoder these threads would spin on its cores, and slow encoding
+    down by a third."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 TOLERANCE = 0.01
-"""Of components of rotations that two machines learnt of the same texts."""
+"""Allowed difference between rotations that two machines learnt from the same texts."""
 
 
 def units(vectors: Vectors) -> Vectors:
@@ -132,17 +133,17 @@ def units(vectors: Vectors) -> Vectors:
 
 
 def levels(packed: FewBits) -> Vectors:
-    """The levels of packed vectors, whole numbers: (tokens, kept) float32."""
-    unpacked: Vectors = np.take(FOUR_LEVELS, packed, axis=0).reshape(len(packed), -1)  # in a tenth of the time that an index takes
+    """Levels of packed vectors, whole numbers: (tokens, kept) float32."""
+    unpacked: Vectors = np.take(FOUR_LEVELS, packed, axis=0).reshape(len(packed), -1)  # ten times as fast as indexing
     return unpacked
 
 
 def learn(states: Vectors) -> Packing:
-    """The packing for token vectors like these, (tokens, dim)."""
+    """Learn a packing from token vectors, (tokens, dim)."""
     values, vectors = np.linalg.eigh(states.T.astype(np.float64) @ states.astype(np.float64))
     kept = min(DIMS, states.shape[1] // len(SHIFTS) * len(SHIFTS))
     rotation = vectors[:, np.argsort(-values, kind="stable")[:kept]]
-    # an eigenvector's sign is free: fixed, so that all machines learn the same
+    # an eigenvector's sign is free; fixing it makes all machines agree
     rotation *= np.sign(rotation[np.abs(rotation).argmax(axis=0), np.arange(kept)])
     rotation = rotation.astype(np.float32)
     rotated = states @ rotation
@@ -150,7 +151,7 @@ def learn(states: Vectors) -> Packing:
 
 
 def packed_texts(packed: Sequence[tuple[FewBits, Counts]], order: Sequence[npt.NDArray[np.intp]]) -> tuple[FewBits, Counts]:
-    """Packed batches of texts as one, in the order of the texts' numbers: `order` has those of each batch."""
+    """Join packed batches in the order of the texts' numbers; `order` has the numbers of each batch."""
     codes, counts = np.concatenate([part for part, _ in packed]), np.concatenate([part for _, part in packed])
     firsts = np.cumsum(counts) - counts
     places = np.argsort(np.concatenate(order), kind="stable")
@@ -166,7 +167,7 @@ def write_packing(path: Path, packing: Packing) -> None:
 
 
 def read_packing(path: Path, dim: int) -> Packing:
-    """The packing in a file, for token vectors of `dim` dimensions. Raises CorruptData."""
+    """Read a packing for token vectors of `dim` dimensions from a file. Raises CorruptData."""
     array = np.array(read_array(path))
     if (
         array.dtype != np.float32
@@ -181,9 +182,9 @@ def read_packing(path: Path, dim: int) -> Packing:
 
 
 LARGEST = 1 << 24
-"""Up to which float32 has all whole numbers."""
+"""Greatest whole number up to which float32 is exact."""
 POWER = 4
-"""What a cosine is raised to: of an untrained model those of unrelated words are 0.3 to 0.4. See docs/quality.md."""
+"""Exponent of the cosine. An untrained model gives unrelated words 0.3 to 0.4. See docs/quality.md."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ class TokenShard:
 
     @once
     def packed(self) -> FewBits:
-        """(tokens, kept / 4) of all its papers, one after the other."""
+        """Packed token vectors of all papers, paper after paper, (tokens, kept / 4)."""
         packed: FewBits = read_array(self.path)
         expected = (int(self.counts.sum(dtype=np.int64)), self.packing.bytes)
         if packed.dtype != np.uint8 or packed.shape != expected:
@@ -209,7 +210,7 @@ class TokenShard:
 
     @once
     def counts(self) -> npt.NDArray[np.int32]:
-        """How many tokens each paper has, (papers,)."""
+        """Number of tokens of each paper, (papers,)."""
         counts = np.array(read_array(self.counts_path))
         if counts.dtype != np.int32 or counts.shape != (self.papers,) or (counts < 0).any():
             raise CorruptData(
@@ -219,17 +220,17 @@ class TokenShard:
 
     @once
     def ends(self) -> Counts:
-        """Where the tokens of each paper end, (papers,)."""
+        """End of each paper's tokens, (papers,)."""
         return np.cumsum(self.counts, dtype=np.int64)
 
     def of(self, row: int) -> FewBits:
-        """The packed token vectors of the paper in this row of the shard."""
+        """Packed token vectors of the paper in a row of the shard."""
         return self.packed[int(self.ends[row - 1]) if row else 0 : int(self.ends[row])]
 
 
 @dataclass(frozen=True, eq=False)
 class QueryTokens:
-    """A query's token vectors, (tokens, dim) of unit length, how much each counts, (tokens,), and the word that each is a part of."""
+    """A query's token vectors, (tokens, dim) of unit length, with their weights, (tokens,), and the word of each token."""
 
     vectors: Vectors
     weights: Scores
@@ -237,7 +238,7 @@ class QueryTokens:
 
 
 def matches(shards: Sequence[TokenShard], query: QueryTokens, rows: Rows) -> Scores:
-    """The scores of the papers at the given rows for a query: (n,), from 0 to 1; -inf for papers without tokens."""
+    """Scores of the papers at the given rows for a query: (n,), from 0 to 1; -inf for papers without tokens."""
     scores = np.full(len(rows), -np.inf)
     for shard, positions, shard_rows in by_shard(rows, shards):
         scores[positions] = match(shard.packing, query, [shard.of(row) for row in shard_rows.tolist()])
@@ -245,10 +246,10 @@ def matches(shards: Sequence[TokenShard], query: QueryTokens, rows: Rows) -> Sco
 
 
 def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Scores:
-    """The scores of papers with these packed token vectors for a query: (n,), from 0 to 1; -inf for papers without tokens.
+    """Scores of papers with these packed token vectors for a query: (n,), from 0 to 1; -inf for papers without tokens.
 
-    The query's vectors are rounded to whole numbers, as levels are. Their products are exact, so that a paper's score does not depend on
-    the papers beside it, and with them on how an index is cut into shards.
+    The query's vectors are rounded to whole numbers, like levels, so that products are exact. So a paper's score does not depend on the
+    papers beside it, nor on how an index is cut into shards.
     """
     counts = np.array([len(packed) for packed in papers], np.int64)
     scores = np.full(len(papers), -np.inf)

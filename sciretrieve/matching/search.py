@@ -1,4 +1,4 @@
-"""The three ways to search: dense, BM25, and both fused. A batch of probes in, a ranking a probe out."""
+"""Search: dense, BM25, and hybrid. A batch of probes in, one ranking per probe out."""
 
 from __future__ import annotations
 
@@ -29,41 +29,44 @@ from .lexical.spelling import Correction
 from .scope import NO_ROWS, Scope, union
 
 BATCH = 256
-"""Queries whose candidates are held at a time."""
+"""Queries whose candidates are in memory at a time."""
 
 FAR = 0.7
-"""How much the words count that a paper far from the query shares with it: half of what is asked of another field is there by chance."""
+"""Weight of shared words in a paper that is far from the query. Half of the words of a query from another field occur by chance."""
 FIRST = 10
-"""Papers of an answer whose best match tells how strong it is."""
+"""Papers of an answer whose best match gives its strength."""
 FOREIGN = 0.3
-"""The most strength of an answer to a query in a language that the index does not read: weak, for it shares but names with papers."""
+"""Greatest strength of an answer to a query in a language that the index does not read. It is weak, since such a query shares only names
+with papers."""
 SHORT, LONG = 3, 8
-"""Words up to which one near paper should have all of what a query says, and from which on a query says more than it needs."""
+"""Most words of a short query, whose words should all occur in one near paper; and fewest words of a long query, which may contain words
+that no paper needs."""
 AROUND, NEAREST = 100, 2
-"""Papers nearest to a query in which its words are looked for; and those whose mean tells how near they are, for one may be by chance."""
+"""Papers nearest to a query in which its words are looked up; and nearest papers whose mean gives their distance, since one may be near by
+chance."""
 DECIDING = 2.5
-"""The power of the share of a short query's words that near papers have: what lacks one deciding word is on another subject, as papers on
-networks of neurons are for `graph neural networks`. Measured, see docs/search.md."""
+"""Exponent of the share of a short query's words that near papers contain. A paper without one deciding word is on another subject, as
+papers on networks of neurons are for `graph neural networks`. Measured, see docs/search.md."""
 NEARER = 2.0
-"""Standard deviations that some paper with a corrected word is nearer to the query than papers are on average: as near as one
-in forty. Of true slips 3 to 8 in a hundred bring no such paper, of right words of other fields a third to a half."""
+"""Standard deviations by which a paper with a corrected word must be nearer to the query than papers are on average, as one in forty is. Of
+true slips, 3 to 8 in a hundred bring no such paper; of right words of other fields, a third to a half."""
 LEAST = 0.01
-"""What scores are multiplied by at least: with 0 their order would be lost to other programs."""
+"""Least factor of scores. A factor of 0 would lose their order in other programs."""
 DEEPER = 4
-"""Where an answer is longer than what was proposed for it, so many times as many papers are proposed, which follow the others. So what is
-proposed first depends on no k, and the first papers do not either."""
+"""If an answer is longer than its proposals, this many times as many papers are proposed, and follow the others. So the first proposals,
+and the first papers, do not depend on k."""
 LEAST_DEPTH = 20
-"""The least depth of a search by vectors alone where an index is approximate: as deep as the ten that are usual need it, grouped."""
+"""Least depth of a dense search with an approximate index: the depth that the usual ten papers, grouped, need."""
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The papers that a text means.
+    """Papers that a text means.
 
     Attributes:
-        by: what of them the text is: "id", "DOI", "arXiv number", "PubMed id", "OpenAlex id", "address", "citation key", "title",
-            "beginning of a title", "misspelt title", "reference", "text" or "names"; "" if it means none.
-        rows: their rows; several where the index has one work twice, or the text names several.
+        by: how the text means them: "id", "DOI", "arXiv number", "PubMed id", "OpenAlex id", "address", "citation key", "title", "beginning
+            of a title", "misspelt title", "reference", "text" or "names"; "" if it means none.
+        rows: rows of the papers: several if the index has a work twice, or if the text names several papers.
     """
 
     by: str
@@ -78,7 +81,7 @@ NO_MATCH = Match("", NO_ROWS)
 
 @dataclass(frozen=True, slots=True)
 class Liked:
-    """A phrase that papers need not have, the rows of those that have it, ascending, and what it adds to their score by words."""
+    """A preferred phrase, the rows of the papers with it, ascending, and their bonus in BM25."""
 
     phrase: str
     rows: Rows = field(compare=False)
@@ -87,27 +90,27 @@ class Liked:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query made ready for searching.
+    """A query that is ready to be searched.
 
     Attributes:
         query: the query.
-        scope: which papers may answer it.
-        vector: for dense search, (dim,).
-        terms: for BM25, with their weights.
-        own_terms: those that the query itself says; feedback adds others to `terms`.
-        corrections: which of the terms stand for words that hardly a paper has, or none.
-        listing: whether nothing is asked for but values of columns, which all papers that may answer have alike.
-        tokens: its token vectors, for late interaction.
-        named: the papers that the query names, which come first.
-        fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
-        without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
-        lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
-        total, total_is: how many papers meet what it demands, see `runs.Ranking`.
+        scope: papers that may answer.
+        vector: vector for dense search, (dim,).
+        terms: terms for BM25, with their weights.
+        own_terms: the query's own terms; feedback adds others to `terms`.
+        corrections: corrections of words that no or hardly any paper has; their terms are in `terms`.
+        listing: whether the query only asks for values of columns, so that all papers that may answer match equally.
+        tokens: token vectors for late interaction.
+        named: papers that the query names, which come first.
+        fields: field words for terms that may be names, see `matching.lexical.name_terms`.
+        without_terms: whether papers without any of the terms may answer, since the demands have no terms (C++, child*).
+        lacks: the half of hybrid search that is missing from the answer, see `runs.Ranking`.
+        total, total_is: number of papers that satisfy the query, and in what way, see `runs.Ranking`.
         expansion: terms that RM3 adds, with their weights; some may be the query's own.
-        liked: phrases that one would like papers to have.
-        remarks: what a person should know of how it was read, a sentence each.
-        is_foreign: whether it is in a language that the index does not read.
-        mode: how it is searched for.
+        liked: preferred phrases.
+        remarks: notes for the user on how the query was read, one sentence each.
+        is_foreign: whether the query is in a language that the index does not read.
+        mode: the mode to search in.
     """
 
     query: Query
@@ -132,12 +135,12 @@ class Probe:
 
     @property
     def named_rows(self) -> Rows:
-        """The rows of those papers that it names and that may answer it, ascending."""
+        """Rows of the named papers that may answer, ascending."""
         return self.named.rows[self.scope.has(self.named.rows)]
 
     @property
     def all_terms(self) -> Mapping[str, float]:
-        """The weighted terms, those that RM3 adds, and the words in fields that some of them may stand for."""
+        """Weighted terms, including RM3's, and the field words of terms that may be names."""
         in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
         added = {term: self.terms.get(term, 0.0) + weight for term, weight in self.expansion.items()}
         return {**self.terms, **added, **in_fields} if added or in_fields else self.terms
@@ -145,8 +148,8 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What both halves propose for a probe, all (n,): rows, and their scores in each half (BM25's -inf without a common word).
-    `token_scores` remembers by row what late interaction gave for some of them."""
+    """Proposals of both halves for a probe, all (n,): rows, and their scores in each half (BM25's are -inf without a common word).
+    `token_scores` caches late interaction's scores by row."""
 
     probe: Probe
     rows: Rows
@@ -156,15 +159,15 @@ class Candidates:
 
 
 class Halves(Protocol):
-    """What searching needs of an opened index; each part is read when it is first asked for."""
+    """The parts of an opened index that searching needs. Each is read on first use."""
 
     @property
     def vectors(self) -> Sequence[VectorShard]:
-        """The shards of the dense half; empty where there is none."""
+        """Shards of the dense half; empty if there is none."""
 
     @property
     def bm25(self) -> Bm25 | None:
-        """The half of words, if there is one."""
+        """The BM25 half, if any."""
 
     @property
     def late(self) -> bool:
@@ -172,26 +175,26 @@ class Halves(Protocol):
 
     @property
     def tokens(self) -> Sequence[TokenShard]:
-        """Token vectors; empty where there are none."""
+        """Token vectors by shard; empty if there are none."""
 
     @property
     def scope(self) -> Scope:
-        """Which papers are not deleted."""
+        """The undeleted papers."""
 
     @property
     def scale(self) -> Scale | None:
-        """What dense scores mean; None where that cannot be told."""
+        """The scale of dense scores; None if it is unknown."""
 
     @property
     def usual_effort(self) -> Effort:
-        """How hard an approximate dense half is searched where nobody says otherwise."""
+        """Default search effort of an approximate dense half."""
 
     @property
     def fusion(self) -> Fusion:
-        """How both halves are joined where nobody says otherwise."""
+        """Default fusion of the two halves."""
 
     def ids(self, rows: Rows) -> list[str]:
-        """The ids of the papers at the given rows, to break ties by."""
+        """Ids of the papers at the given rows, for breaking ties."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +202,11 @@ class Searcher:
     """Searches the halves of an opened index.
 
     Attributes:
-        halves: what is searched.
-        effort: how hard an approximate dense half is searched.
-        fusion: how both halves are joined.
-        weighted: BM25 with other parameters than the index's own.
-        matched: scores the papers at given rows, (n,), by a query's token vectors, where the index has none of its own.
+        halves: the halves to search.
+        effort: search effort of an approximate dense half.
+        fusion: how the halves are fused.
+        weighted: BM25 with other parameters than the index's.
+        matched: scores the papers at given rows, (n,), by a query's token vectors, if the index has no token vectors.
     """
 
     halves: Halves
@@ -214,31 +217,31 @@ class Searcher:
 
     @classmethod
     def of(cls, halves: Halves, **parts: Any) -> Self:
-        """What searches them as is usual there; `parts` are those of a kind of searcher of its own."""
+        """A searcher with the defaults of these halves. A subclass's further fields are `parts`."""
         return cls(halves, halves.usual_effort, halves.fusion, **parts)
 
     @property
     def bm25(self) -> Bm25 | None:
-        """The half of words, if there is one."""
+        """The BM25 half, if any."""
         return self.halves.bm25 if self.weighted is None else self.weighted
 
     def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
-        """How well the token vectors of the papers at the given rows match a query's, (n,); see `matching.late.matches`."""
+        """Match of a query's token vectors with the papers at the given rows, (n,); see `matching.late.matches`."""
         return matches(self.halves.tokens, tokens, rows)
 
     def top(self, query_vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:
-        """The k best of all papers for each of the vectors, (n, dim), where every paper is scored by `metric`.
+        """The k best of all papers for each vector, (n, dim), by an exhaustive search with `metric`.
 
-        Rows are counted over the papers that are not deleted; order, ties and `device` are those of `full_corpus.top`.
+        Rows are counted over the undeleted papers. Order, ties and `device` are as in `full_corpus.top`.
         """
         return full_corpus.top(query_vectors, live_vectors(self.halves.vectors, self.halves.scope), k, metric, device)
 
     def close(self) -> None:
-        """Let go of what searches elsewhere; here there is nothing."""
+        """Release what searches elsewhere; here nothing."""
 
     def search(self, probes: Sequence[Probe], k: int) -> list[Ranking]:
-        """Rank the papers that may answer for each probe, in its mode: the first k, and after them those of the others that the probe
-        names. See `Index.search` for what is promised."""
+        """Rank the papers that may answer each probe, in its mode: the first k, followed by further papers that the probe names.
+        `Index.search` says what is guaranteed."""
         rankings: dict[int, Ranking] = {}
         for mode in dict.fromkeys(probe.mode for probe in probes):
             places = [place for place, probe in enumerate(probes) if probe.mode == mode]
@@ -260,29 +263,29 @@ class Searcher:
         return rankings
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
-        """The nearest vectors of probes that the same papers may answer."""
+        """Nearest vectors of probes that share a scope."""
         raise_if_abandoned()
         return self.near(np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
-        """The nearest papers of a scope to each of the vectors, (n, dim); see `matching.dense.vectors.search`."""
+        """Nearest papers in a scope for each vector, (n, dim); see `matching.dense.vectors.search`."""
         return dense.search(self.halves.vectors, query_vectors, k, scope, self.effort)
 
     def _depth(self, k: int) -> int:
-        """How deep vectors are searched for k papers: what an approximate index finds depends on it, so it has few steps."""
+        """Depth of a vector search for k papers. An approximate index's results depend on it, so it takes few values."""
         depth = LEAST_DEPTH
         while depth < k:
             depth *= DEEPER
         return depth if any(shard.ann_path for shard in self.halves.vectors) else k
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
-        """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
+        """Best papers by words for each probe of a batch that shares a scope; see `Bm25.best`."""
         assert self.bm25 is not None
         for probe, other_rows in zip(probes, others, strict=True):
             yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
 
     def _worded(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
-        """`bests`, where papers that have phrases that one would like have more: their rows are asked for, too."""
+        """`bests` with bonuses for preferred phrases. Rows with a phrase are scored in addition."""
         liked = [reduce(union, (one.rows for one in probe.liked), NO_ROWS) for probe in probes]
         liked = [rows[probe.scope.has(rows)] if len(rows) else rows for probe, rows in zip(probes, liked, strict=True)]
         asked = [union(rows, other_rows) if len(rows) else other_rows for rows, other_rows in zip(liked, others, strict=True)]
@@ -306,7 +309,7 @@ class Searcher:
         rows = np.concatenate([rows, probe.named_rows[is_missing]])
         scores = np.concatenate([row_scores, named_scores[is_missing]]).astype(np.float64)
         if (probe.listing or probe.without_terms) and len(rows) < k:
-            # whose papers need none of the words: an author's name is seldom in the text
+            # papers without any of the words: an author's name is seldom in the text
             others = np.setdiff1d(probe.scope.places, rows)
             rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
         return self._ranked(probe, k, rows, np.where(np.isfinite(scores), scores, 0.0), {"bm25": scores})
@@ -317,7 +320,7 @@ class Searcher:
         return self._ranked(probe, k, np.concatenate([rows, missing]), scores, {"dense": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
-        """What both halves propose for each probe, the first `depth` of each, and what it names, scored by both."""
+        """Candidates for each probe: the first `depth` proposals of each half and the papers that it names, scored by both halves."""
         for batch in _batches(probes):
             nearest = self._nearest(batch, depth)
             others = [union(rows, probe.named_rows) for probe, (rows, _) in zip(batch, nearest, strict=True)]
@@ -326,7 +329,7 @@ class Searcher:
                 yield self._candidates(probe, near, other_rows, best)
 
     def _candidates(self, probe: Probe, nearest: RowScores, other_rows: Rows, best: tuple[Rows, Weights, Weights]) -> Candidates:
-        """Both halves score the union of what each proposes, so that fusion never guesses a score."""
+        """Score the union of both halves' proposals by both halves, so that no score is missing in the fusion."""
         assert self.bm25 is not None
         best_rows, best_scores, other_scores = best
         rows = union(other_rows, best_rows)
@@ -340,7 +343,7 @@ class Searcher:
         return Candidates(probe, rows, meaning, words)
 
     def _hybrid(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
-        """The k best of the candidates, which are followed by deeper ones where they are fewer."""
+        """The k best of the candidates, followed by deeper candidates if they are fewer."""
         ranking, probe, known, depth = self.fused(candidates, k, fusion), candidates.probe, candidates.rows, fusion.depth
         while len(ranking) < k and len(known) < len(probe.scope):
             depth *= DEEPER
@@ -353,8 +356,8 @@ class Searcher:
         return ranking
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
-        """The k best of the candidates, and those that the query names. Late interaction orders those anew that are first without it,
-        whatever k."""
+        """The k best of the candidates, and further papers that the query names. Late interaction re-scores the papers that are first
+        without it, whatever k is."""
         facts = candidates.dense, candidates.bm25, len(candidates.probe.terms)
         scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
@@ -372,11 +375,11 @@ class Searcher:
             return ranking
         if candidates.probe.is_foreign:
             strength = min(strength, FOREIGN)
-        # by one positive factor a query, which changes no order
+        # one positive factor per query, which changes no order
         return replace(ranking, scores=ranking.scores * max(strength, LEAST), strength=strength)
 
     def _by_tokens(self, candidates: Candidates, rows: Rows) -> Scores:
-        """How well the token vectors of candidates at these rows match the query's: (n,)."""
+        """Match of the query's token vectors with candidates at these rows, (n,)."""
         known = candidates.token_scores
         new_rows = np.array([row for row in rows.tolist() if row not in known], np.int64)
         if len(new_rows):
@@ -386,13 +389,13 @@ class Searcher:
         return np.array([known[row] for row in rows.tolist()])
 
     def strength(self, candidates: Candidates, first: Rows) -> float | None:
-        """How well the best of some candidates match their query, from 0 to 1: by meaning or by words, whichever is more.
+        """Strength of an answer from 0 to 1: how well the best candidates match their query, by vectors or by words, whichever is greater.
 
-        By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
-        the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
-        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. Where a query is short, both count by
-        the words that no paper near it has, and those that none has at all (`DECIDING`), unless all are such. None without a scale:
-        fused scores are relative to the best candidate, however far that is.
+        By vectors, it is the position of the nearest candidate's score between chance and neighbouring papers (`Scale`). By words, it is
+            the greatest share of the query's words that one paper contains, weighted by inverse document frequency. A corrected word counts
+            by its certainty. For a paper no nearer than chance the share is multiplied by `FAR`, unless the words are names. For a short
+            query, both are reduced by words that no near paper, or no paper at all, contains (`DECIDING`), unless all words are such.
+            Returns None without a scale, since fused scores are relative to the best candidate, however far it is.
         """
         scale = self.halves.scale
         if scale is None or self.bm25 is None or not len(first):
@@ -413,8 +416,8 @@ class Searcher:
         return float(np.clip(max(by_meaning, by_words.max()) * (known / total * min(had, 1.0)) ** DECIDING, 0.0, 1.0))
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:
-        """Whether a correction is worth looking for: not a doubted one where the dense half knows what the query, (dim,),
-        means, and none of the papers that the correction brings is near to that."""
+        """Whether a correction is plausible. A doubtful one is not if the dense half knows the meaning of the query, (dim,), and no paper
+        with the correction is near it."""
         scale = self.halves.scale
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
@@ -447,14 +450,14 @@ class Searcher:
 
 
 def live_vectors(shards: Iterable[VectorShard], scope: Scope) -> list[Vectors]:
-    """The vectors of the papers of a scope, (n, dim) for each of the shards."""
+    """Vectors of the papers in a scope, (n, dim) for each shard."""
     if scope.mask is None:
         return [shard.vectors for shard in shards]
     return [shard.vectors[scope.part(shard.first, shard.papers).flags] for shard in shards]
 
 
 def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
-    """Probes in their order, together as long as the same papers may answer them."""
+    """Split probes, in order, into batches that share a scope."""
     for _, group in groupby(probes, key=lambda probe: id(probe.scope)):
         alike = list(group)
         yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))

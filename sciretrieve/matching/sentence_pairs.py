@@ -1,8 +1,8 @@
-"""How alike two papers are by the vectors of their sentences, as ASPIRE compares them: by their nearest sentences, or by optimal transport.
+"""Similarity of two papers by the vectors of their sentences, as in ASPIRE: by the nearest sentences, or by optimal transport.
 
-Sources: Mysore et al. 2022, "Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document Similarity", NAACL, and
-what its authors released (github.com/allenai/aspire, examples/ex_aspire_consent_multimatch.py and src/evaluation/utils/models.py), which
-takes the transport from GeomLoss 0.2.4.
+Sources: Mysore et al. 2022, "Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document Similarity", NAACL, and the
+    authors' release (github.com/allenai/aspire, examples/ex_aspire_consent_multimatch.py and src/evaluation/utils/models.py), which uses
+    the transport of GeomLoss 0.2.4.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ import numpy.typing as npt
 from ..base.types import Vectors
 
 BLUR = 0.05
-"""The distance below which transport does not look, as released."""
+"""Distance below which transport does not resolve, as released."""
 SCALING = 0.9
-"""How much finer the transport looks from one step to the next, as released."""
+"""Factor between the resolutions of consecutive steps, as released."""
 
 Array = npt.NDArray[np.float64]
 
 
 def closest(query: Vectors, paper: Vectors) -> float:
-    """Minus the Euclidean distance of the two nearest sentences (tsAspire); greater is more alike.
+    """Negative Euclidean distance of the two nearest sentences (tsAspire); greater is more similar.
 
     Args:
-        query, paper: the vectors of their sentences, (sentences, dim), at least one.
+        query, paper: vectors of the sentences, (sentences, dim), at least one.
     """
     return -float(_distances(query, paper).min())
 
 
 def transport(query: Vectors, paper: Vectors, blur: float = BLUR, scaling: float = SCALING) -> float:
-    """Minus the cost of moving one paper's sentences to the other's (otAspire); greater is more alike.
+    """Negative cost of moving one paper's sentences to the other's (otAspire); greater is more similar.
 
-    A sentence's weight is a softmax, at temperature 1, over minus each sentence's distance to the nearest of the other paper. The cost is
-    the dual value of entropic optimal transport over Euclidean distances, regularised by `blur`, as GeomLoss computes it: symmetric
-    Sinkhorn steps whose regularisation falls from the sentences' diameter to `blur`, one at each, and a last step there. So the value is
-    near the fixed point of these steps, not on it: within some hundredths of the cost at the released `scaling`, nearer with a greater one.
+    A sentence's weight is a softmax, at temperature 1, over each sentence's negative distance to the nearest sentence of the other paper.
+    The cost is the dual value of entropic optimal transport over Euclidean distances, regularised by `blur`, as GeomLoss computes it:
+    symmetric Sinkhorn steps with a regularisation that falls from the sentences' diameter to `blur`, and a last step there. The value is
+    near the fixed point of these steps: within some hundredths of the cost at the released `scaling`, nearer with a greater one.
 
     Args:
-        query, paper: the vectors of their sentences, (sentences, dim), at least one.
-        blur: in the distances' unit.
-        scaling: the regularisation of a step by that of the step before, below 1.
+        query, paper: vectors of the sentences, (sentences, dim), at least one.
+        blur: in units of distance.
+        scaling: a step's regularisation divided by the previous step's, below 1.
     """
     distances = _distances(query, paper)
     log_query, log_paper = _log_softmax(-distances.min(axis=1)), _log_softmax(-distances.min(axis=0))
@@ -64,7 +64,7 @@ def _distances(query: Vectors, paper: Vectors) -> Array:
 
 
 def _scales(diameter: float, blur: float, scaling: float) -> list[float]:
-    """The regularisation of each step: the diameter, again from there down by `scaling`, and `blur`; of one point, `blur` alone."""
+    """Regularisation of each step: the diameter, then from the diameter down by `scaling`, then `blur`; for a single point only `blur`."""
     if diameter == 0:
         return [blur]
     return [diameter, *np.exp(np.arange(np.log(diameter), np.log(blur), np.log(scaling))).tolist(), blur]
@@ -77,7 +77,7 @@ def _log_softmax(values: Array) -> Array:
 
 
 def _soft_minimum(scale: float, distances: Array, potential: Array) -> Array:
-    """Of each row the minimum of its distances less what the potential adds, softened by `scale`: (rows,)."""
+    """Soft minimum of each row's distances minus the potential, softened by `scale`: (rows,)."""
     exponents = potential - distances / scale
     peaks = exponents.max(axis=1)
     minimum: Array = -scale * (peaks + np.log(np.exp(exponents - peaks[:, None]).sum(axis=1)))

@@ -1,4 +1,4 @@
-"""Rows are counted over all shards; here they are told apart by the shard that they are in, and shards by the machine that builds them."""
+"""Mapping rows, which are counted over all shards, to shards; and dividing shards among machines that build them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ..base.waiting import raise_if_abandoned
 
 
 class ShardRows(Protocol):
-    """Anything that holds one shard's rows."""
+    """Any object that holds one shard's rows."""
 
     @property
     def first(self) -> int:
-        """Its first row, counted over all shards."""
+        """First row, counted over all shards."""
 
     @property
     def papers(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
 
 
 AnyPart = TypeVar("AnyPart", bound=ShardRows)
 
 
 def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Rows, Rows]]:
-    """For each part that has any of the rows: the shard, the positions of its rows in `rows`, and their numbers within the shard."""
+    """For each part that contains any of the rows: the part, the positions of its rows in `rows`, and their numbers within the shard."""
     raise_if_abandoned()
     if len(parts) == 1:
         if len(rows):
@@ -44,7 +44,7 @@ def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Ro
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The part of this number, counted from 1, of so many that a corpus is divided into: what one of several machines builds."""
+    """Part `number`, counted from 1, of the `of` parts into which a corpus is divided. One machine builds one part."""
 
     number: int = 1
     of: int = 1
@@ -58,28 +58,29 @@ class Share:
 
     @classmethod
     def parse(cls, text: str) -> Share:
-        """The share that a text like 3/8 means. Raises InvalidRequest."""
+        """Parse a share such as 3/8. Raises InvalidRequest."""
         number, _, of = text.partition("/")
         if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
             raise InvalidRequest(f"`part` wants I/N with I from 1 to N, such as 3/8, not {text}")
         return cls(int(number), int(of))
 
     def places(self, ends: Sequence[int]) -> range:
-        """The places of its shards, counted from 0, by where the shards of each part end."""
+        """Positions of its shards, counted from 0, given where each part's shards end."""
         return range(ends[self.number - 2] if self.number > 1 else 0, ends[self.number - 1])
 
 
 ALL = Share()
 """All shards."""
 MOST_UNEQUAL = 5 / 3
-"""How many times the mean of all parts the largest may have before shards are divided, too."""
+"""Largest part, in multiples of the mean, before shards are divided, too."""
 
 
 def divided(sizes: Sequence[int], of: int) -> tuple[list[int], list[int]]:
-    """Shards that so many machines can build, each a range of them: how many papers each has, and where those of each part end.
+    """Divide shards among this many machines, each getting a range. Returns each shard's number of papers, and where each part's shards
+    end.
 
-    The shards are those of one machine, with so many papers each, as long as that gives parts of about one size; else they are also cut
-    where even ranges of papers end.
+    The shards are those that one machine would build, as long as this gives parts of similar size; else they are also cut at even ranges of
+    papers.
 
     Raises:
         InvalidRequest: there are fewer papers than parts.

@@ -1,4 +1,4 @@
-"""Picking the best k by score, with every tie at the cutoff, and ordering them by score and then by paper id."""
+"""Selection of the k best by score, with all ties at the cutoff, and ordering by score and then by paper id."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..base.types import Rows
 
 
 def best(scores: npt.NDArray[np.floating], k: int, slack: float = 0.0) -> Rows:
-    """Positions of the k greatest scores, and of all others not below the k-th by more than `slack`.
+    """Positions of the k greatest scores, and of all others at most `slack` below the k-th.
 
-    All ties at the cutoff are included so that the caller can break them by paper id. Scores of -inf are never picked.
+    All ties at the cutoff are included, so that the caller can break them by paper id. Scores of -inf are never selected.
     """
     if k >= len(scores):
         return np.flatnonzero(scores > -np.inf)
@@ -22,6 +22,6 @@ def best(scores: npt.NDArray[np.floating], k: int, slack: float = 0.0) -> Rows:
 
 
 def order(ids: Sequence[str], scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-    """Positions by falling score; equal scores by rising id."""
+    """Positions by descending score, ties by ascending id."""
     values = scores.tolist()
     return np.array(sorted(range(len(ids)), key=lambda position: (-values[position], ids[position])), np.int64)

@@ -1,1 +1,1 @@
-"""From what somebody typed to a ranking of papers: an opened index, what is meant, which papers may answer, and in which order."""
+"""Opened indexes: reading a query, choosing the papers that may answer, and ranking them."""

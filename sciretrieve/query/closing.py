@@ -1,4 +1,4 @@
-"""What an index is once it is closed: every use of it is an error that says so."""
+"""Closed indexes: every use raises IndexClosed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, NoReturn
 from ..base.errors import IndexClosed
 
 KEPT = ("path", "close")
-"""What a closed index still has."""
+"""Attributes that a closed index keeps."""
 
 
 _KINDS: dict[type[Any], type[Any]] = {}
 
 
 def closed(kind: type[Any]) -> type[Any]:
-    """The class of closed objects of a class. What is open has none of this, so it costs nothing there."""
+    """The class of closed objects of `kind`. Closing swaps an object's class, so open objects pay nothing."""
     return _KINDS.setdefault(kind, type(kind.__name__, (_Closed, kind), {}))
 
 
 class _Closed:
-    """Stands before a class of indexes whose objects are closed."""
+    """Goes before an index class in the class of its closed objects."""
 
     def __getattribute__(self, name: str) -> Any:
         is_known = hasattr(type(self), name) or name in object.__getattribute__(self, "__dict__")
@@ -28,7 +28,7 @@ class _Closed:
         return object.__getattribute__(self, name)
 
     def close(self) -> None:
-        """Do nothing: it is closed."""
+        """Do nothing: the index is closed already."""
 
     def __repr__(self) -> str:
         return f"<closed {type(self).__name__} {object.__getattribute__(self, 'path')}>"
@@ -38,5 +38,5 @@ def _refuse(index: object, *_: object) -> NoReturn:
     raise IndexClosed(str(object.__getattribute__(index, "path")))
 
 
-for sign in ("__len__", "__iter__", "__contains__", "__enter__"):  # which Python looks up in the class
+for sign in ("__len__", "__iter__", "__contains__", "__enter__"):  # Python looks these up in the class
     setattr(_Closed, sign, _refuse)

@@ -1,4 +1,4 @@
-"""A generation of an index, open for reading. It stays whole while others commit and sweep, until it is closed."""
+"""A generation of an index, open for reading. It stays readable while others commit and sweep, until it is closed."""
 
 from __future__ import annotations
 
@@ -29,36 +29,37 @@ from ..storage.manifest import Manifest, check_sizes, generation_file, read_mani
 from ..storage.shards import Shard, open_shards
 
 ATTEMPTS = 100
-"""Times that an index is opened again because a writer swept the generation that was about to be opened."""
+"""Attempts to open an index when a writer keeps sweeping the generation about to be opened."""
 
 
 class Generation:
-    """One generation of an index: its shards, and what goes with all of them, each file checked when it is first read.
+    """One generation of an index: its shards and shared files. Each file is checked when first read.
 
     Attributes:
         path: the index's directory.
-        manifest: what it consists of.
+        manifest: the generation's manifest.
         shards: its shards, in order.
     """
 
     def __init__(self, path: str | Path, generation: int | None = None) -> None:
-        """Open the current generation of the index in the directory `path`, or another one.
+        """Open the index in the directory `path`, at its current generation or at the given one.
 
         Raises:
-            NotFound: there is no index, or it is not finished, or it has no such generation.
+            NotFound: there is no index, it is unfinished, or it lacks this generation.
             CorruptData: it is damaged or of another format version.
         """
         self.path = Path(path)
         self.manifest, self._held = _open(self.path, generation)
         self.close = weakref.finalize(self, os.close, self._held)
-        """Lets go of it: from then on a writer may remove its files. Closing twice is fine."""
+        """Close the generation: a writer may then remove its files. Closing twice is fine."""
         file = generation_file(self.path, self.manifest.generation)
         self._verified = Verified(self.path, partial(_is_there, file, self.manifest.checksum))
         self.shards = open_shards(self._verified, self.manifest.shards)
 
     @property
     def is_current(self) -> bool:
-        """Whether it is what is on disk, and not that of another index that was built in its place. Raises as opening it."""
+        """Whether this generation is still the current one on disk. False if another index was built in its place. Raises as opening
+        does."""
         if read_manifest(self.path).checksum != self.manifest.checksum:
             return False
         with suppress(OSError):
@@ -67,11 +68,11 @@ class Generation:
 
     @once
     def columns(self) -> pa.Schema:
-        """The columns of its papers that are not deleted."""
+        """Columns of the undeleted papers."""
         return columns_of(self.shards)
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The rows of those of the given ids that its papers have."""
+        """Rows of the given ids, for ids that papers have."""
         row_of: dict[str, int] = {}
         for shard in self.shards:
             unplaced = [id for id in ids if id not in row_of]
@@ -81,28 +82,28 @@ class Generation:
         return row_of
 
     def frequencies(self, shard: Shard) -> Frequencies:
-        """How many of its papers have each term of a shard, (terms,). Only for an index with BM25."""
+        """Number of papers with each term of a shard, (terms,). Only for an index with BM25."""
         facts, name = self.manifest.lexical, f"{shard.facts.name}.npy"
         assert facts is not None
         path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
         frequencies = read_array(path)
         if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
-            raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
+            raise CorruptData(f"{path} does not match its shard; try `sciretrieve verify --repair`")
         return np.asarray(frequencies)
 
     @once
     def analyzer(self) -> Analyzer:
-        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
+        """How text becomes terms. Raises InvalidRequest if the index was built with another version of the analysis."""
         analyzer = Analyzer() if self.manifest.lexical is None else self.manifest.analyzer
         if analyzer is None:
             raise InvalidRequest(
-                f"{self.path} was built with another text analysis than this version's; `sciretrieve verify --repair` makes its terms anew"
+                f"{self.path} was built with another version of the text analysis; `sciretrieve verify --repair` rebuilds its terms"
             )
         return analyzer
 
     @once
     def golden(self) -> Vectors | None:
-        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
+        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None if the papers' vectors were not encoded from text."""
         encoder = self.manifest.encoder
         if encoder is None or not encoder.get("golden"):
             return None
@@ -110,7 +111,7 @@ class Generation:
 
     @once
     def packing(self) -> Packing | None:
-        """How its token vectors are packed; None where there are none."""
+        """How token vectors are packed; None if there are none."""
         facts, encoder = self.manifest.late, self.manifest.encoder
         if facts is None or encoder is None:
             return None
@@ -118,13 +119,13 @@ class Generation:
 
     @property
     def fusion(self) -> Fusion:
-        """How both halves are joined where nobody says otherwise."""
+        """How the two halves are fused by default."""
         return Fusion.of(self.manifest.fusion) if self.manifest.fusion else Fusion()
 
     def effort(self, options: SearchOptions) -> Effort:
-        """How hard an approximate dense half is searched: as was measured to be enough, unless the options say more.
+        """Search effort of an approximate dense half: the measured default, unless the options ask for more.
 
-        Raises InvalidRequest for a knob that the type of its dense index does not have.
+        Raises InvalidRequest for a setting that this type of dense index lacks.
         """
         has, trial = knob(self.manifest.dense), self.manifest.trial
         for name in ("ef", "nprobe"):
@@ -139,17 +140,18 @@ class Generation:
 
 
 def columns_of(shards: Iterable[Shard]) -> pa.Schema:
-    """The columns of the papers of some shards that are not deleted."""
+    """Columns of the shards' undeleted papers."""
     return common_schema((shard.schema, len(shard.scope)) for shard in shards if len(shard.scope))
 
 
 def _is_there(file: Path, checksum: str) -> bool:
-    """Whether a generation's file is as it was when it was opened, or was damaged since, and not removed or that of another index."""
+    """Whether a generation's file is still the one that was opened, possibly damaged; False if it was removed or belongs to another
+    index."""
     return file.exists() and seal_of(file) in (checksum, None)
 
 
 def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
-    """A generation's manifest, and what holds it. A generation that a writer is just sweeping is let go for the next one."""
+    """A generation's manifest and a handle that protects it. If a writer sweeps the generation meanwhile, the next one is opened."""
     for _ in range(ATTEMPTS):
         manifest = read_manifest(path, generation)
         file = generation_file(path, manifest.generation)
@@ -159,7 +161,7 @@ def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
             check_sizes(path, manifest)
             if seal_of(held) == manifest.checksum or read_manifest(path, generation).checksum == manifest.checksum:
                 return manifest, held
-            os.close(held)  # that of an index that was just built in its place
+            os.close(held)  # it belongs to an index just built in its place
         except (FileNotFoundError, CorruptData) as error:
             if held is not None:
                 os.close(held)

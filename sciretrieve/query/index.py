@@ -1,4 +1,4 @@
-"""An index opened for searching: what is open of it, what reads queries, and what searches."""
+"""An index opened for searching: its snapshot, its query reader and its searcher."""
 
 from __future__ import annotations
 
@@ -35,51 +35,50 @@ if TYPE_CHECKING:
     from ..papers.corpora import Rejected
 
 GROUPED = 10
-"""How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
+"""Number of papers fetched per wanted paper where near-duplicates are grouped. More are fetched if that is not enough."""
 READ_AT_ONCE = 4096
-"""Papers that are read at a time where all are."""
+"""Papers read at a time when all papers are read."""
 Reopened: TypeAlias = "Callable[[int | None], Index]"
-"""Gives another index of the same folders, at a generation or as it is now."""
+"""Opens the same index again, at a generation or as it is now."""
 
 
 class Index:
-    """An index, or several as one, opened for searching: what was committed when it was opened.
+    """An index, or several searched as one, as committed when it was opened.
 
-    `open_index` and `open_many` open one.
+    `open_index` and `open_many` return one.
 
     Attributes:
-        path: its directory; of several indexes all names in one, for messages.
-        names: what the indexes are called: their folders' names, or their paths where two folders have one name, `("papers", "lab")`.
-        modes: the ways in which it can be searched, best first: `("hybrid", "dense", "bm25")`.
-        snapshot: the papers, vectors and terms that are open. This and the other parts may change from version to version.
-        reader: makes probes of queries.
-        searcher: makes rankings of probes.
+        path: its directory; for several indexes, all names joined, for messages.
+        names: the indexes' folder names, or paths if two folders share a name, such as `("papers", "lab")`.
+        modes: the available search modes, best first: `("hybrid", "dense", "bm25")`.
+        snapshot: the open papers, vectors and terms. This and the next two may change between versions.
+        reader: turns queries into probes.
+        searcher: turns probes into rankings.
     """
 
     def __init__(self, snapshot: Snapshot, reader: Reader, searcher: Searcher, again: Reopened, members: Sequence[Index] = ()) -> None:
         """
         Args:
-            snapshot, reader, searcher: its parts, which are its own.
-            again: opens it again.
-            members: the indexes that it has, where it has several; they are closed with it.
-        """
+            snapshot, reader, searcher: the parts, which this index owns.
+            again: opens the index again.
+            members: the member indexes, if several are searched as one; they are closed with it."""
         self.path, self.snapshot, self.reader, self.searcher = snapshot.path, snapshot, reader, searcher
         self.names, self.modes = snapshot.names, snapshot.modes
         self._again, self._members = again, tuple(members)
 
     def refreshed(self) -> Index:
-        """The index as it is now: this object if nothing was committed since, else another one, which shares its encoder if that fits.
+        """The index as it is now: this object if nothing was committed since, else a newly opened one that shares its encoder if that fits.
 
-        This one stays as it is; close it when its last search has ended. Raises as opening it. `index = index.refreshed()`
+        This object stays unchanged; close it after its last search. Raises as opening does. Example: `index = index.refreshed()`
         """
         return self if self.snapshot.is_current else self.reopened()
 
     def reopened(self, generation: int | None = None) -> Index:
-        """The index opened once more, as it is now or at a generation, with the same encoder: `before = index.reopened(3)`."""
+        """Open the index once more, as it is now or at a generation, with the same encoder: `before = index.reopened(3)`."""
         return self._again(generation)
 
     def close(self) -> None:
-        """Let go of its files: from then on a writer may remove them, and every use raises IndexClosed. Closing twice is fine.
+        """Release the files: a writer may then remove them, and every later use raises IndexClosed. Closing twice is fine.
 
         `with sr.open(path) as index:` closes it at the end.
         """
@@ -100,54 +99,54 @@ class Index:
 
     @property
     def members(self) -> tuple[Index, ...]:
-        """The indexes that are searched as one, in the order given; of one index itself: `[len(one) for one in indexes.members]`."""
+        """The indexes searched as one, in the order given; for a single index, itself: `[len(one) for one in indexes.members]`."""
         return self._members or (self,)
 
     @property
     def rejected(self) -> int:
-        """How many rows of the corpus that was last taken in were not indexed: `assert not index.rejected`."""
+        """Number of rows that the last ingested corpus had rejected: `assert not index.rejected`."""
         return self.snapshot.rejected
 
     @property
     def rejections(self) -> tuple[Rejected, ...]:
-        """The first 100 of these: `for row in index.rejections: print(row.reason)`. Empty where rejected.jsonl, which lists all, is gone or
-        of another corpus since."""
+        """The first 100 rejected rows: `for row in index.rejections: print(row.reason)`. Empty if rejected.jsonl, which lists all, is
+        missing or belongs to another corpus."""
         return self.snapshot.rejections
 
     def __len__(self) -> int:
         return len(self.snapshot)
 
     def __getitem__(self, id: str) -> Paper:
-        """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none; `papers` takes titles and DOIs, too."""
+        """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none. `papers` also takes titles and DOIs."""
         return self.papers_at(self.snapshot.rows([id]))[0]
 
     def __contains__(self, id: object) -> bool:
-        """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
+        """Whether an undeleted paper has this id. Raises InvalidRequest for text that is not valid Unicode."""
         return id in self.snapshot
 
     def __iter__(self) -> Iterator[Paper]:
-        """All papers that are not deleted, in the order of their rows; a few thousand of them are in memory at a time."""
+        """Iterate over the undeleted papers in row order, a few thousand in memory at a time."""
         rows = self.snapshot.scope.places
         for first in range(0, len(rows), READ_AT_ONCE):
             yield from self.papers_at(rows[first : first + READ_AT_ONCE])
 
     def papers(self, names: str | Sequence[str]) -> list[Paper]:
-        """The papers that a text names, or texts, in that order: `index.papers(["p0007", "10.1000/182", "a title"])`.
+        """The papers with these names, in order: `index.papers(["p0007", "10.1000/182", "a title"])`.
 
-        What names a paper, and what is raised for other texts, is said at `Snapshot.named_rows`.
+        `Snapshot.named_rows` says which names are accepted and what is raised for others.
         """
         return self.papers_at(self.named_rows(names))
 
     def named_rows(self, names: str | Sequence[str]) -> Rows:
-        """The rows of these papers: `index.search(query, among=index.named_rows(names))`. Raises as `papers`."""
+        """Rows of the papers with these names: `index.search(query, among=index.named_rows(names))`. Raises as `papers`."""
         return self.snapshot.named_rows(names)
 
     def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at some rows, in that order: `index.papers_at(index.matching("graph"))`."""
+        """The papers at these rows, in order: `index.papers_at(index.matching("graph"))`."""
         return self.snapshot.papers_at(rows)
 
     def ids(self, rows: Rows) -> list[str]:
-        """Their ids, which need no reading of papers: `index.ids(index.matching("graph"))`."""
+        """The ids of the papers at these rows, without reading the papers: `index.ids(index.matching("graph"))`."""
         return self.snapshot.ids(rows)
 
     def search(
@@ -165,22 +164,22 @@ class Index:
         """Search for one query or many: `index.search("graph networks", k=5, filter="year >= 2018")`.
 
         Args:
-            query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
-                type them, see `sciretrieve.query.narrowing.operators`; a `Query` is taken as it is, and may be a vector.
-            k: how many papers are wanted for each query.
+            query: a text, a `Query`, or several of either. Texts are numbered from "1" and may contain operators, see
+                `sciretrieve.query.narrowing.operators`. A `Query` is used unchanged and may be a vector.
+            k: number of papers wanted per query.
             options: how to search.
-            like: papers of this index, by id, that answer the query, which is moved towards them by Rocchio's formula (see
-                `query.reading.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers; neither are
-                other records of them, where papers are grouped.
-            unlike: papers that do not answer it, which it is moved away from.
-            vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
-            among: the rows of the papers that alone may answer; by default all may that pass the filter.
-            changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
+            like: ids of papers that answer the query. Rocchio's formula moves the query towards them in both halves, see
+                `query.reading.rocchio.moved`. Papers in `like` and `unlike` never appear in the answer, nor do their duplicates where
+                papers are grouped.
+            unlike: ids of papers that do not answer the query; it is moved away from them.
+            vectors: the queries' vectors by the index's encoder, (n, dim), if known; then nothing is encoded.
+            among: rows of the only papers that may answer; by default all papers that pass the filter.
+            changes: fields of `SearchOptions` that override `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
-            NotFound: a paper that is liked or disliked is not in the index.
-            InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks; papers liked or
-                disliked with several queries, or one both liked and disliked.
+            NotFound: a paper in `like` or `unlike` is not in the index.
+            InvalidRequest: an empty query, a k below 1, an unreadable filter, or a mode that the index lacks; `like` or `unlike` with
+                several queries, or one paper in both.
         """
         chosen = changed(options, changes)
         queries, mode = _listed(query), self._checked(k, chosen)
@@ -203,29 +202,29 @@ class Index:
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Find papers like the given ones, and unlike `negatives`: `index.similar(["p0007"], k=5, by="text")`.
+        """Find papers like the given ones and unlike `negatives`: `index.similar(["p0007"], k=5, by="text")`.
 
-        They are combined by Rocchio's formula (see `query.reading.rocchio`).
+        Rocchio's formula combines them, see `query.reading.rocchio`.
 
         Args:
-            ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers; neither are
-                other records of them, where papers are grouped.
-            k: how many papers are wanted.
-            options: how to search. A reranker has no query to go by here, and is not asked.
-            text: title and abstract of one more paper to be like, which need not be in the index.
-            negatives: papers of this index to be unlike.
-            by: "text", "citations" (see `CitationGraph.related`), or "both"; by default both in an index of up to 100,000 papers
-                that has a column of what they cite.
-            changes: fields of `SearchOptions`, in place of those of `options`.
+            ids: ids of the example papers, one or several. Examples and negatives never appear in the answer, nor do their duplicates where
+                papers are grouped.
+            k: number of papers wanted.
+            options: how to search. A reranker is ignored, since there is no query.
+            text: title and abstract of a further example, which need not be in the index.
+            negatives: ids of papers to be unlike.
+            by: "text", "citations" (see `CitationGraph.related`) or "both". The default is "both" if the index has at most 100,000 papers
+                and a column of references, else "text".
+            changes: fields of `SearchOptions` that override `options`.
 
         Raises:
             NotFound: an id is not in the index.
-            InvalidRequest: neither ids nor text, citations of an index without references, or as in `search`.
+            InvalidRequest: neither ids nor text, citations of an index without references, or any reason that `search` has.
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode = self._checked(k, chosen)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
-            raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
+            raise InvalidRequest("`mode`, `fusion` and `alpha` apply to texts; leave them out with `by='citations'`")
         if by == "citations":
             passing = self.snapshot.narrower.passing(chosen.filters)
             probe = Probe(Query(" ".join(self.snapshot.ids(self.snapshot.named_rows(ids)))), passing, total=len(passing))
@@ -238,26 +237,26 @@ class Index:
         return self._answered(self._searching(chosen), [probe], k, chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
-        """The rows of the papers that meet all that a typed query and a filter demand, ascending: `index.matching("graph OR tree")`.
+        """Rows of the papers that satisfy a typed query and a filter, ascending: `index.matching("graph OR tree")`.
 
-        Words without operators must all be in a paper, in title or abstract, in any form; stop words, and single characters beside other
-        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. Nothing is encoded.
+        Without operators, all words must occur in title or abstract, in any form. Stop words are ignored, and so are single characters
+        beside other words. An empty query matches every paper; an identifier matches its paper. Nothing is encoded.
 
         Raises:
-            UnknownName, InvalidRequest: a query or a filter that cannot be read.
+            UnknownName, InvalidRequest: the query or the filter cannot be read.
         """
         return self.reader.matching(query, filter)[1].places
 
     def count(self, query: str = "", filter: Filter = None) -> int:
-        """How many papers meet all that a typed query and a filter demand: `index.count("graph", "year >= 2018")`. Raises as `matching`."""
+        """Number of papers that satisfy a typed query and a filter: `index.count("graph", "year >= 2018")`. Raises as `matching`."""
         return len(self.reader.matching(query, filter)[1])
 
     def count_lines(self, query: str, filter: Filter = None) -> list[CountLine]:
-        """How many papers meet each operand of a typed query, what each operator joins, each filter, and the whole, which is the last line:
-        `for line in index.count_lines("graph AND (tree OR forest)"): print(line.text, line.papers)`.
+        """Count the papers for each operand of a typed query, each operator, each filter, and last the whole: `for line in
+        index.count_lines("graph AND (tree OR forest)"): print(line.text, line.papers)`.
 
-        A line counts the papers of the whole index, whatever the other lines demand; the last counts what `count` does. Words side by side
-        are one operand. Raises as `matching`, and InvalidRequest where there is neither a query nor a filter.
+        Each line counts papers of the whole index, whatever the other lines require; the last line equals `count`. Adjacent words form one
+        operand. Raises as `matching`, and InvalidRequest if neither a query nor a filter is given.
         """
         return count_lines(self.reader, query, filter)
 
@@ -270,13 +269,13 @@ class Index:
         vector: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Scores:
-        """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct:
-        `index.score(sr.Query("1", "graph networks"), ["p0007", "p0012"])`.
+        """Score the given papers for a query, in the order of `ids`: `index.score(sr.Query("1", "graph networks"), ["p0007", "p0012"])`.
+        The scores are those of a search over just these papers. Ids must be distinct.
 
-        `vector` is the query's by the index's encoder, (dim,), where it is known. Of the options those count that say how scores are made.
+        `vector` is the query's vector by the index's encoder, (dim,), if known. Only options that affect scores are used.
 
-        Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
-        are negative scores the least of them less 1.
+        A paper without a score (in BM25, without a common word) gets less than every other: 0, or if there are negative scores, the least
+        score minus 1.
 
         Raises:
             NotFound: an id is not in the index.
@@ -294,11 +293,11 @@ class Index:
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
     def corrections(self, query: str) -> dict[str, str]:
-        """Words of a query that no paper has, and the words that BM25 looks for in their place, as papers spell them:
-        `index.corrections("grahp networks") == {"grahp": "graph"}`.
+        """Corrections of query words that no paper has: `index.corrections("grahp networks") == {"grahp": "graph"}`. BM25 searches for the
+        corrected words.
 
-        They are taken for a word not typed to its end or for a slip of a letter; see `matching.lexical.spelling`. What is quoted
-        must stand in a paper as it is. Where there is no BM25, and where the dense half knows better, nothing is corrected.
+        A word without matches is treated as unfinished or misspelt, see `matching.lexical.spelling`. Quoted words are never corrected.
+        Nothing is corrected without BM25, or where the dense half contradicts a correction.
         """
         if self.snapshot.bm25 is None:
             return {}
@@ -313,11 +312,11 @@ class Index:
         options: SearchOptions,
         linked: LinkedPapers | None = None,
     ) -> Run:
-        """Search deep enough for k papers, then rerank, group and diversify as the options say."""
+        """Search deep enough for k papers, then rerank, group and diversify as the options ask."""
         modes, scopes, snapshot = {probe.mode for probe in probes}, [probe.scope for probe in probes], self.snapshot
         mode = probes[0].mode if len(modes) == 1 else self.modes[0]
         if options.diversify and not snapshot.vectors:
-            raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
+            raise InvalidRequest(f"{self.path} has no vectors to compare papers by; leave out `diversify`")
         works = -(-k // POOL) * POOL if options.diversify else k
         depth = works + GROUPED if options.group else works
         while True:
@@ -345,20 +344,20 @@ class Index:
         return run
 
     def _led(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
-        """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
+        """The first k papers of a probe's ranking, with papers that the query names moved to the front if they may answer."""
         if len(probe.named.rows):
             ranking = led(ranking, replace(probe.named, rows=probe.named_rows), k)
         ranking = ranking.take(range(min(k, len(ranking))))
         return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if len(self.names) > 1 else ranking
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
-        """Warn that words alone answer, if that is so."""
+        """Warn if BM25 alone answers a query in place of hybrid or dense search."""
         if any(probe.lacks == "meaning" for probe in probes):
             why = self.reader.query_encoder.lack(side)
             warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
 
     def _checked(self, k: int, options: SearchOptions) -> Mode:
-        """The mode in which the options search. Raises InvalidRequest for a wrong k and a wrong mode."""
+        """The mode to search in. Raises InvalidRequest for a wrong k or mode."""
         if not isinstance(k, Integral) or k < 1:
             raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
         mode = self.snapshot.checked_mode(options.mode)
@@ -366,7 +365,7 @@ class Index:
         return mode
 
     def _searching(self, options: SearchOptions) -> Searcher:
-        """What searches as the options say."""
+        """The searcher for these options."""
         snapshot, searcher = self.snapshot, self.searcher
         if (options.recall, options.ef, options.nprobe) != (None, None, None):
             searcher = replace(searcher, effort=snapshot.effort(options))
@@ -381,14 +380,14 @@ class Index:
         return replace(searcher, weighted=snapshot.weighted(replace(own, k1=k1, b=b)))
 
     def _matched(self, tokens: QueryTokens, rows: Rows) -> Scores:
-        """`match` where the index has no token vectors."""
+        """Replaces `match` where the index has no token vectors."""
         encoder = self.reader.query_encoder.with_tokens
         packing = packing_of(encoder)
         return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.snapshot.papers_at(rows), packing))
 
 
 def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
-    """One query or several as a list. Raises InvalidRequest for what is no query, and for none."""
+    """One query or several, as a list. Raises InvalidRequest for a value that is no query, and for an empty list."""
     queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
     for item in queries:
         if not isinstance(item, str | Query):

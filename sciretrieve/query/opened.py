@@ -1,4 +1,4 @@
-"""What of an opened index is needed to say which papers are meant, and which may answer."""
+"""Protocol of an opened index, as far as lookup and narrowing use it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..storage.shards import Shard
 
 
 class Opened(Halves, Protocol):
-    """An opened index; each part is read when it is first asked for."""
+    """An opened index. Each part is read on first use."""
 
     @property
     def shards(self) -> Sequence[Shard]:
-        """Its shards, in order."""
+        """Shards, in order."""
 
     @property
     def columns(self) -> pa.Schema:
-        """The columns of the papers that are not deleted."""
+        """Columns of the undeleted papers."""
 
     @property
     def analyzer(self) -> Analyzer:

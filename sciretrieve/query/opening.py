@@ -1,4 +1,4 @@
-"""Opening an index, or several as one: its parts are made and put together."""
+"""Opening an index, or several indexes as one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .snapshot import Snapshot
 
 
 class Nodes(Protocol):
-    """Machines that can search an index which all of them see."""
+    """A cluster whose nodes can search an index that all of them see."""
 
     def searcher(self, snapshot: Snapshot) -> Searcher:
-        """What has them search it."""
+        """A searcher that runs on the nodes."""
 
 
 def open_index(
@@ -31,17 +31,17 @@ def open_index(
 
     Args:
         path: the index's directory.
-        encoder: what encodes queries, if the index's own encoder cannot be found: the encoder of your own that filled it, see
-            `sciretrieve.protocols.OwnEncoder`; a name, where its folder has moved; or the queries' vectors, {id: vector} or
-            `vectors:FILE`. Without it such an index is searched by BM25, and says so.
-        generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
-        workers: a Ray cluster whose nodes search, see `sciretrieve.RayWorkers`: all of them see the directory as this machine does. Answers
-            are the same.
+        encoder: encodes queries if the index's own encoder cannot be found. Give the encoder that built the index (see
+            `sciretrieve.protocols.OwnEncoder`), a name if its folder has moved, or the queries' vectors as {id: vector} or `vectors:FILE`.
+            Without an encoder, such an index is searched by BM25 with a warning.
+        generation: a generation that `sciretrieve info log` lists; by default the current one.
+        workers: a Ray cluster whose nodes search, see `sciretrieve.RayWorkers`. All nodes must see the directory under the same path.
+            Answers do not change.
 
     Raises:
-        NotFound: there is none, or it is not finished, or it has no such generation.
+        NotFound: there is no index, it is unfinished, or it lacks this generation.
         CorruptData: it is damaged or of another format version.
-        UnknownName, InvalidRequest: the encoder is none.
+        UnknownName, InvalidRequest: the encoder is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
     """
     snapshot = Snapshot.of(path, generation)
@@ -49,17 +49,17 @@ def open_index(
 
 
 def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | None = None) -> Index:
-    """Open several indexes, which are searched as one.
+    """Open several indexes and search them as one.
 
     Args:
-        indexes: their directories, or indexes that are open: these are opened again at their generation, with the same encoder, so that
-            each may be closed without the other.
-        encoder: an encoder of queries, or its name, for all of those that are given by their directory, see `open_index`.
+        indexes: directories or open indexes. An open index is opened again at its generation with its encoder, so that either can be closed
+            without the other.
+        encoder: an encoder of queries, or its name, for all indexes given by directory, see `open_index`.
 
     Raises:
-        NotFound, CorruptData, UnknownName: as `open_index`, of any of them.
-        InvalidRequest: there are none, one is given twice, a cluster searches one, or they cannot be searched together: they count
-            words in different ways, or one has only vectors and another only BM25.
+        NotFound, CorruptData, UnknownName: as `open_index`, for any of them.
+        InvalidRequest: the list is empty, one index is given twice or searched by a cluster, or they cannot be searched together: their
+            BM25 analyses differ, or one has only vectors and another only BM25.
     """
     if isinstance(indexes, str | Path | Index) or not (listed := list(indexes)):
         raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
@@ -70,15 +70,15 @@ def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | No
 
 
 def same(opened: Index, index: Index) -> Index:
-    """What was opened by the path and generation of an index that is open. Raises NotFound if another one was built in its place since."""
+    """Open the same path and generation as an open index. Raises NotFound if another index was built in its place since."""
     if opened.snapshot.checksum == index.snapshot.checksum:
         return opened
     opened.close()
-    raise NotFound(f"{index.path} was built anew since it was opened, and what was opened is gone; open it again")
+    raise NotFound(f"{index.path} was rebuilt after it was opened, so its old generation is gone; open it again")
 
 
 def _one(snapshot: Snapshot, given: Encoder | None, known: QueryEncoder | None, workers: Nodes | None) -> Index:
-    """An index of its own, whose queries the given encoder reads, or the known one of another generation if that fits."""
+    """Make an index from one snapshot. Queries are encoded by the given encoder, or by a known one if that fits."""
 
     def query_encoder() -> QueryEncoder:
         if known is not None and known.fits(snapshot.encoder):
@@ -94,7 +94,7 @@ def _one(snapshot: Snapshot, given: Encoder | None, known: QueryEncoder | None, 
 
 
 def _several(members: Sequence[Index]) -> Index:
-    """Indexes as one; they are its own."""
+    """Make one index of several, which it owns."""
     snapshot = Snapshot([one for member in members for one in member.snapshot.generations])
 
     def query_encoder() -> QueryEncoder:

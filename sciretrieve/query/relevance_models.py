@@ -1,8 +1,9 @@
-"""RM3: a query expanded by the words that are commonest in the papers that it finds first, which are taken to be relevant.
+"""RM3: expands a query by the most frequent words of its first papers, which are assumed relevant.
 
-Source: the relevance model of Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001, mixed with the query as in Abdul-Jaleel
-et al., "UMass at TREC 2004: Novelty and HARD". What these leave open is as in Anserini (`Rm3Reranker`), whose defaults are ours: papers
-weigh by their BM25 scores, each has its commonest terms alone, and no term is added that more than a tenth of all papers have.
+Source: the relevance model of Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001, mixed with the query as in Abdul-Jaleel et
+    al., "UMass at TREC 2004: Novelty and HARD". Where these leave a choice, we follow Anserini (`Rm3Reranker`) and its defaults: papers
+    weigh by their BM25 scores, each contributes only its most frequent terms, and no term is added that more than a tenth of all papers
+    contain.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from .index import Index
 from .snapshot import Snapshot
 
 COMMON = 0.1
-"""A term that more than this share of all papers have says nothing of what a query is about."""
+"""Share of papers above which a term is too common to be added."""
 LENGTHS = range(2, 21)
-"""Letters of a term that may be added."""
+"""Letters in an added term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rm3:
-    """How many papers a query is expanded by, by how many of their terms, and the share of its own."""
+    """Settings of RM3: how many papers and how many of their terms expand a query, and the weight of the query's own terms."""
 
     papers: int = 10
     terms: int = 10
@@ -34,13 +35,13 @@ class Rm3:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpandingSearcher(Searcher):
-    """Another searcher, which looks for what a probe says and RM3 adds to it.
+    """Searches with probes that RM3 has expanded.
 
     Attributes:
-        inner: the other one.
+        inner: the searcher that is called.
         snapshot: the papers that it searches.
         rm3: how probes are expanded.
-        known: expanded probes, by the searcher's parameters and the places in memory of the probes that they were; None to remember none.
+        known: cached probes, by the searcher's parameters and the `id()` of the original probes; None to cache none.
     """
 
     inner: Searcher
@@ -49,7 +50,7 @@ class ExpandingSearcher(Searcher):
     known: dict[Any, tuple[Sequence[Probe], Sequence[Probe]]] | None = None
 
     def search(self, probes: Sequence[Probe], k: int) -> list[Ranking]:
-        """See `Searcher.search`. The papers that may answer a probe are those that its terms are taken from."""
+        """See `Searcher.search`. Expansion terms come from papers that may answer the probe."""
         inner = replace(self.inner, effort=self.effort, fusion=self.fusion, weighted=self.weighted, matched=self.matched)
         known = {} if self.known is None else self.known
         key = inner.bm25 and inner.bm25.parameters, *map(id, probes)
@@ -60,8 +61,7 @@ class ExpandingSearcher(Searcher):
         return inner.search(known[key][1], k)
 
     def _expanded(self, probe: Probe, ranking: Ranking) -> Probe:
-        """A probe with the terms of the papers of its ranking. Its own keep their weights, and those that are added stand to them as `rm3`
-        says."""
+        """A probe with the terms of its ranking's papers. Its own terms keep their weights; added terms are scaled to them by `rm3`."""
         bm25 = self.snapshot.bm25
         assert bm25 is not None
         most = COMMON * bm25.statistics.papers
@@ -77,7 +77,7 @@ class ExpandingSearcher(Searcher):
 
 
 def expanding(index: Index, rm3: Rm3, known: dict[Any, Any] | None = None) -> Index:
-    """An index of the parts of another one, in whose place it is, whose queries are expanded; `known` as in `ExpandingSearcher`."""
+    """An index with the same parts as another, which it replaces, and expanded queries. `known` as in `ExpandingSearcher`."""
     inner, snapshot = index.searcher, index.snapshot
     searcher = ExpandingSearcher.of(snapshot, inner=inner, snapshot=snapshot, rm3=rm3, known=known)
     return Index(snapshot, index.reader, searcher, index.reopened)
@@ -86,13 +86,13 @@ def expanding(index: Index, rm3: Rm3, known: dict[Any, Any] | None = None) -> In
 def relevance_model(
     papers: Sequence[Mapping[str, int]], scores: Sequence[float], terms: int, is_telling: Callable[[str], bool]
 ) -> dict[str, float]:
-    """The terms that papers are likeliest to be about, with their probabilities, which add up to 1; none of papers without any.
+    """Terms that the papers are most likely about, with probabilities that add up to 1; empty if there are no papers.
 
     Args:
-        papers: each paper's terms, with how often it has them.
-        scores: how well each matches the query.
-        terms: how many terms to keep, of each paper and of all together; of equal ones the alphabetically first.
-        is_telling: whether a term may be added at all.
+        papers: terms of each paper, with their counts.
+        scores: each paper's score for the query.
+        terms: number of terms to keep, per paper and in total; ties alphabetically.
+        is_telling: whether a term may be added.
     """
     sums: dict[str, float] = {}
     for counts, score in zip(papers, scores, strict=True):

@@ -104,5 +104,5 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nobody"):
         sr.citations_of(index, "nobody")
     plain = sr.build([{"id": "a", "title": "A"}], tmp_path / "plain", encoder=None)
-    with pytest.raises(InvalidRequest, match="has no column with what its papers cite"):
+    with pytest.raises(InvalidRequest, match="has no column of references"):
         sr.citations_of(plain, "a")

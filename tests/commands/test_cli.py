@@ -177,7 +177,7 @@ def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
         {"id": "c", "title": "heat", "n": 3},
     ]
     path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
-    note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
+    note = "1 paper left out, since their values do not compare with the filter's (`sciretrieve show` prints them): a\n"
     counted = sciretrieve("count", "heat", "-i", path, "--filter", "n > 5")
     assert (counted.stdout, counted.stderr) == ("#1  3  heat\n#2  1  n > 5\n#3  1  #1 AND #2\n", note)
     assert sciretrieve("count", "heat", "-i", path, "--filter", "n > 5", "-q").stderr == ""

@@ -101,7 +101,7 @@ def test_counts_are_of_records() -> None:
 def test_a_column_that_one_lacks_is_noted() -> None:
     result = sciretrieve("search", "sea", *BOTH, "--filter", "depth > 10", "-f", "jsonl")
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["1"]
-    assert result.stderr == "sky has no column depth: to a filter, all of these papers are without a value\n"
+    assert result.stderr == "sky has no column depth: a filter treats these papers as without a value\n"
     assert sciretrieve("search", "sea", *BOTH, "--filter", "dept > 10").returncode == 2
 
 

@@ -208,7 +208,7 @@ def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twin
         ((*search, "--facets", "yaer"), "unknown column in --facets 'yaer'; did you mean 'year'"),
         ((*search, "--explain", "-f", "csv"), "--explain is shown with --format table or json, not csv"),
         ((*similar, "--cluster", "-f", "trec"), "--cluster is shown with --format table or json, not trec"),
-        (("search", "graph", "-i", str(twins.path), "--diversify"), "has no vectors to tell papers' likeness by; leave out --diversify"),
+        (("search", "graph", "-i", str(twins.path), "--diversify"), "has no vectors to compare papers by; leave out --diversify"),
         (("search", "graph", "-i", str(twins.path), "--cluster"), "needs vectors and BM25 to group papers"),
         (("search", "-i", str(index.path), "--", "-networks"), "the query is empty, or only leaves papers out"),
         (("search", "-i", str(index.path), "titel:graph"), "unknown field in the query 'titel'; did you mean 'title'"),

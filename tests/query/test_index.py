@@ -259,7 +259,7 @@ def test_frequencies_of_other_terms_are_refused_by_name(tmp_path: Path, kind: An
     write_array(path / name, np.ones(terms - (kind is np.int32), kind))
     with edited_manifest(path) as manifest:
         manifest["lexical"]["files"]["000000.npy"] = describe(path / name)
-    with pytest.raises(CorruptData, match=rf"{name} does not fit its shard"):
+    with pytest.raises(CorruptData, match=rf"{name} does not match its shard"):
         sr.open(path).search("graph networks")
 
 

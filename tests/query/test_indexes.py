@@ -374,7 +374,7 @@ def test_without_a_scale_words_alone_are_searched(mine: Path, folder: Path) -> N
         assert indexes.modes == ("bm25",)
         (remark,) = sr.answer(indexes, sr.Request("star")).remarks
         assert remark == (
-            "what the scores of few mean cannot be told, and others have another encoder, so all of the indexes are searched by words alone"
+            "the scores of few have no known scale, and others have another encoder, so all indexes are searched by words alone"
         )
 
 
@@ -388,13 +388,13 @@ def test_what_only_some_have_is_left_out_with_a_word(mine: Path, folder: Path) -
         answer = sr.answer(indexes, sr.Request("star"))
         assert (answer.run.mode, answer.remarks) == (
             "bm25",
-            ["words-alone has no vectors, so all of the indexes are searched by words alone"],
+            ["words-alone has no vectors, so all indexes are searched by words alone"],
         )
         with pytest.raises(InvalidRequest, match=r"words-alone has no vectors, .*; leave out `mode='dense'`"):
             indexes.search("star", mode="dense")
     with opened(vectors, mine) as indexes:
         assert indexes.modes == ("dense",)
-        assert tuple(indexes.snapshot.remarks([])) == ("vectors-alone has no BM25, so all of the indexes are searched by meaning alone",)
+        assert tuple(indexes.snapshot.remarks([])) == ("vectors-alone has no BM25, so all indexes are searched by meaning alone",)
         assert len(indexes.search("star", 20)[0]) == 20
     with pytest.raises(InvalidRequest, match="words-alone has no vectors, and vectors-alone no BM25"):
         sr.open_many([mine, words, vectors])
@@ -418,7 +418,7 @@ def test_papers_of_an_index_without_a_column_have_no_value_there(
     assert set(mixed.search("star", 500, filter=filter, group=False)[0].ids) == passing
     assert mixed.count("", filter) == len(passing)
     (remark,) = sr.answer(mixed, sr.Request("star", options=sr.SearchOptions(filter=filter))).remarks
-    assert remark == "mine and lab have no column rating: to a filter, all of these papers are without a value"
+    assert remark == "mine and lab have no column rating: a filter treats these papers as without a value"
 
 
 def test_a_column_that_none_has_is_an_error(mixed: sr.Index) -> None:
@@ -477,7 +477,7 @@ def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> 
 def test_indexes_that_count_words_in_different_ways_are_refused(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sciretrieve.lifecycle.building.Analyzer", lambda: Analyzer(form=2))
     old = build(LAB[:5], tmp_path / "old")
-    with pytest.raises(InvalidRequest, match="mine and old count words in different ways; `sciretrieve reindex -i old` counts them anew"):
+    with pytest.raises(InvalidRequest, match="mine and old count words in different ways; `sciretrieve reindex -i old` recounts them"):
         sr.open_many([mine, old])
 
 

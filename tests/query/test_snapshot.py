@@ -147,7 +147,7 @@ def test_an_index_built_anew_under_an_open_one_is_another(tmp_path: Path) -> Non
     assert (newer.snapshot.manifest.generation, len(index), len(newer)) == (1, 8, 8)
     assert set(newer.snapshot.live_ids()) == {paper["id"] for paper in papers[4:]}
     assert newer.refreshed() is newer
-    with pytest.raises(NotFound, match="was built anew since it was opened"):  # by its number
+    with pytest.raises(NotFound, match="was rebuilt after it was opened"):  # by its number
         sr.open_many([other, index])
     assert len(sr.open_many([other, newer])) == 10
 

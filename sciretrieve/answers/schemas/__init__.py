@@ -1,4 +1,4 @@
-"""The JSON Schema of what answers, runs, hits, papers and a library's health are as JSON, in Python and on the command line."""
+"""JSON Schemas of answers, runs, hits, papers, counts and health, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ NAMES = ("paper", "hit", "run", "answer", "count", "health")
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of one kind of value; whoever validates against it needs no other file.
+    """The JSON Schema (draft 2020-12) of one kind of value. It refers to no other file.
 
     Args:
-        name: "paper", "hit", "run" or "answer": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
-            `--format json` prints, both without `--fields`. Or "count", what `count --format json` prints; or "health", what
-            `info health --format json` prints.
+        name: "paper", "hit", "run" or "answer" for the result of their `to_dict`; without `--fields`, a "hit" is also a line of
+            `--format jsonl`, and an "answer" the output of `--format json`. Or "count" for the output of `count --format json`, or "health"
+            for that of `info health --format json`.
 
     Raises UnknownName for another name.
     """

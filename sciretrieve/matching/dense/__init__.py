@@ -1,4 +1,4 @@
-"""Searching vectors: exactly with NumPy over the memory-mapped shards, or through FAISS and then re-scored exactly."""
+"""Vector search: exactly with NumPy over memory-mapped shards, or with FAISS and exact re-scoring."""
 
 from .ann import build_ann, factory_string
 from .vectors import VectorShard, search

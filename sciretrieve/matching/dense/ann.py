@@ -1,4 +1,4 @@
-"""Approximate search with FAISS, one index a shard. FAISS proposes candidates; their scores come from the vectors."""
+"""Approximate search with FAISS, one FAISS index per shard. FAISS proposes candidates; scores are computed from the vectors."""
 
 from __future__ import annotations
 
@@ -21,67 +21,67 @@ from ..effort import USUAL, Effort
 from .faiss_library import load_faiss
 
 HNSW_SEARCH = 128
-"""HNSW's efSearch where none was measured: the candidates that it keeps while it walks the graph."""
+"""Default efSearch of HNSW, if none was measured: candidates kept while walking the graph."""
 IVF_PROBES = 1 / 16
-"""The share of IVF's lists that are searched where no number was measured, at least."""
+"""Least share of IVF's lists to search, if none was measured."""
 IVF_VECTORS = 24
-"""Vectors that IVF scans for each candidate, at least. On 100,000 vectors 98.6 % of the best 100 and 99.7 % of the best 1,000 are then
-found; with 8, 93.4 and 95.8 %, in two thirds of the time. See docs/performance.md."""
+"""Least number of vectors that IVF scans per candidate. On 100,000 vectors this finds 98.6 % of the best 100 and 99.7 % of the best 1,000;
+with 8, it finds 93.4 and 95.8 % in two thirds of the time. See docs/performance.md."""
 COARSE_BITS, COARSE = 2, 3
-"""An index of fewer bits a dimension is asked for so many times as many candidates: with RaBitQ's one bit, of the best 10 of 42,738
-abstracts 99.6 % are then among them, not 98.0, and of the best 732 99.7 %, not 89.6."""
+"""An index with fewer bits per dimension than COARSE_BITS is asked for COARSE times as many candidates. With RaBitQ's one bit, these
+contain 99.6 % of the best 10 of 42,738 abstracts instead of 98.0, and 99.7 % of the best 732 instead of 89.6."""
 NAMED = ("flat", "hnsw", "ivf", "rabitq")
 """Values of `--dense` that fit vectors of any dimension."""
 TRAINING_ROWS = 50_000
-"""Vectors that an index is trained on, unless its lists need more. With twice as many, lists of 100,000 are no better, and training takes
-twice as long."""
+"""Vectors for training an index, unless its lists need more. Twice as many take twice as long, and improve lists of 100,000 vectors no
+further."""
 LIST_ROWS = 39
-"""Vectors for each list that FAISS wants for training."""
+"""Vectors per list that FAISS wants for training."""
 ADDED_ROWS = 65_536
-"""Vectors that FAISS is given at a time."""
+"""Vectors added to FAISS at a time."""
 COMPARED = 64
-"""Vectors that are compared with those that an index was made of."""
+"""Vectors compared to recognise an index's own vectors."""
 TRIAL_ROWS = 640
-"""Random vectors to try an index type out on: enough for codebooks of 8 bits."""
+"""Random vectors for trying an index type: enough for codebooks of 8 bits."""
 QUICK_CODES = {
-    r"OPQ\d+(?:_(\d+))?": r"RR\1",  # a learned rotation, a random one
+    r"OPQ\d+(?:_(\d+))?": r"RR\1",  # a learned rotation becomes a random one
     r"(PQ\d+(?:x\d+)?)(?=,|$)": r"\1np",  # without polysemous training
 }
 QUICK_PARTS = {r"IVF[1-9]\d+": "IVF16", **QUICK_CODES}
-"""Parts of a factory string that take long to train, and quick substitutes for a trial; of codes, these are as large."""
+"""Slow parts of a factory string and their quick substitutes for a trial. Codes keep their size."""
 
 
 def factory_string(dense: str, papers: int) -> str:
-    """The value of `--dense` as a FAISS factory string for a shard of so many papers.
+    """The FAISS factory string for a value of `--dense`, for a shard of this many papers.
 
-    `hnsw` and `ivf` keep vectors in 8 bits per dimension, `rabitq` in one, since answers are re-scored from the vectors themselves.
+    `hnsw` and `ivf` store 8 bits per dimension, `rabitq` one, since answers are re-scored from the original vectors.
     """
     lists = int(np.clip(4 * np.sqrt(papers), 1, max(papers // LIST_ROWS, 1)))
     return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8", "rabitq": f"IVF{lists},RaBitQfs"}.get(dense, dense)
 
 
 class Matrix(Protocol):
-    """Vectors, (n, dim) float32, that are read a block at a time: an array, or like one."""
+    """Vectors, (n, dim) float32, read in blocks: an array or a substitute for one."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many, and their dimension."""
+        """Number of vectors, and their dimension."""
 
     def __len__(self) -> int:
-        """How many."""
+        """Number of vectors."""
 
     def __getitem__(self, rows: Any, /) -> Any:
-        """Some of them, by rows or a slice of rows."""
+        """Some vectors, by rows or a slice."""
 
 
 def build_ann(path: Path, vectors: Matrix, factory: str, metric: Metric) -> bool:
-    """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
+    """Train a FAISS index on `vectors` (n, dim), fill it, and write it to `path`.
 
     Returns:
-        Whether it was written; False if there are too few vectors to train such an index, so that they are searched exactly.
+        Whether it was written. With too few vectors for training it is not, and search is exact.
 
     Raises:
-        InvalidRequest: FAISS builds no such index for any number of vectors, see `check_factory`.
+        InvalidRequest: FAISS cannot build such an index for any number of vectors, see `check_factory`.
     """
     try:
         index = _filled(vectors, factory, metric)
@@ -95,10 +95,10 @@ def build_ann(path: Path, vectors: Matrix, factory: str, metric: Metric) -> bool
 
 
 def check_factory(factory: str, dim: int, metric: Metric) -> None:
-    """Build, store and search such an index of a few random vectors (n, dim), to find mistakes before hours of encoding.
+    """Build, store and search such an index on a few random vectors (n, dim), to find mistakes before hours of encoding.
 
     Raises:
-        InvalidRequest: FAISS does not know the factory string, or has no such index for the dimension or the metric.
+        InvalidRequest: FAISS does not know the factory string, or cannot build it for this dimension or metric.
     """
     quick_factory = factory
     for slow, equivalent in QUICK_PARTS.items():
@@ -107,7 +107,7 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
         _empty(factory, dim, metric)
         try:
             _try_out(quick_factory, dim, metric, TRIAL_ROWS)
-        except RuntimeError:  # its codebooks may be larger
+        except RuntimeError:  # codebooks may need more vectors
             _try_out(quick_factory, dim, metric, 8 * TRIAL_ROWS)
 
 
@@ -137,7 +137,7 @@ def _filled(vectors: Matrix, factory: str, metric: Metric) -> Any:
 
 
 def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
-    """An empty FAISS index, trained with some of the vectors. Raises RuntimeError as FAISS does."""
+    """An empty FAISS index, trained on some of the vectors. Raises RuntimeError as FAISS does."""
     index = _empty(factory, vectors.shape[1], metric)
     if not index.is_trained:
         ivf = load_faiss().try_extract_index_ivf(index)
@@ -148,7 +148,7 @@ def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
 
 
 class Ann:
-    """A shard's FAISS index, opened for searching; several threads may search it at once."""
+    """A shard's FAISS index, opened for searching. Threads may share it."""
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
         """Open the index at `path`. Raises CorruptData if it does not hold `papers` vectors of `dim`."""
@@ -163,7 +163,7 @@ class Ann:
 
     @once
     def takes_masks(self) -> bool:
-        """Whether FAISS can leave rows out while it searches an index of this type."""
+        """Whether FAISS can exclude rows during a search with this type of index."""
         try:
             self.candidates(np.ones((1, self._index.d), np.float32), 1, "ip", np.ones(self._index.ntotal, bool))
         except RuntimeError:
@@ -183,29 +183,29 @@ class Ann:
         return bool(bits < COARSE_BITS)
 
     def lists(self, k: int) -> tuple[int, int]:
-        """The least of its inverted lists that a search for k rows looks into, and how many it has; none if it is of another kind."""
+        """Least number of inverted lists that a search for k rows visits, and the number of lists; zeros for other index types."""
         ivf = load_faiss().try_extract_index_ivf(self._index)
         least = Effort(nprobe=1)
         return (_probes(ivf, k, least), ivf.nlist) if ivf else (0, 0)
 
     def is_of(self, vectors: Vectors, metric: Metric) -> bool:
-        """Whether it was made of these vectors (n, dim), as a sample tells; also if FAISS cannot give back what it stores."""
+        """Whether the index was built from these vectors (n, dim), judged by a sample. True if FAISS cannot return stored vectors."""
         rows = np.linspace(0, len(vectors) - 1, min(len(vectors), COMPARED)).astype(np.int64)
         sample = _prepared(vectors[rows], metric).astype(np.float64)
         if not len(rows):
             return True
         try:
-            with suppress(RuntimeError):  # it is no IVF
+            with suppress(RuntimeError):  # not an IVF index
                 load_faiss().extract_index_ivf(self._index).make_direct_map()
             stored = np.stack([self._index.reconstruct(int(row)) for row in rows])
         except RuntimeError:
             return True
         distances = np.linalg.norm(stored[:, None] - sample, axis=2)
-        # what it stores is inexact, but nearer to its own vector than to others
+        # the stored vector is inexact, but closest to its own vector
         return bool((np.diag(distances) <= distances.min(axis=1)).mean() > 0.5)
 
     def candidates(self, query_vectors: Vectors, k: int, metric: Metric, mask: Mask | None, effort: Effort = USUAL) -> list[Rows]:
-        """Propose about k of the rows that pass the mask for each of the vectors (m, dim); fewer may come back.
+        """Propose about k rows that pass the mask, for each vector (m, dim). There may be fewer.
 
         A mask needs an index that `takes_masks`.
         """
@@ -219,8 +219,8 @@ class Ann:
 
 
 def _parameters(index: Any, k: int, depth: int, selector: Any, effort: Effort) -> Any:
-    """Search parameters for k rows that the selector accepts: FAISS wants them nested like the indexes. Those that are looked for are
-    among the first `depth` of all, where about as many are accepted everywhere."""
+    """Search parameters for k rows that the selector accepts, nested as FAISS requires. The wanted rows are expected among the first
+    `depth` of all rows, if rows are accepted evenly."""
     faiss = load_faiss()
 
     index = faiss.downcast_index(index)
@@ -239,7 +239,7 @@ def _parameters(index: Any, k: int, depth: int, selector: Any, effort: Effort) -
 
 
 def _probes(index: Any, depth: int, effort: Effort) -> int:
-    """How many lists of an IVF index are searched for what is among the first `depth`."""
+    """Number of IVF lists to search in order to cover the first `depth` rows."""
     if effort.nprobe is not None and not effort.deepens:
         return effort.nprobe
     least = max(8, int(index.nlist * IVF_PROBES)) if effort.nprobe is None else effort.nprobe
@@ -247,7 +247,7 @@ def _probes(index: Any, depth: int, effort: Effort) -> int:
 
 
 def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
-    """Vectors prepared for FAISS: contiguous, and of unit length if the metric is the cosine."""
+    """Vectors as FAISS needs them: contiguous, and of unit length for the cosine."""
     prepared = np.ascontiguousarray(vectors, np.float32)
     if metric == "cosine":
         prepared = prepared / np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), 1e-12)
@@ -256,7 +256,7 @@ def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
 
 @contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """FAISS reports everything as RuntimeError with C++ source lines; name the request instead."""
+    """Translate FAISS's errors. It raises RuntimeError with C++ source lines for everything; the new message names the request."""
     try:
         yield
     except RuntimeError as error:
@@ -266,7 +266,7 @@ def _translated(what: str) -> Iterator[None]:
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """Keep FAISS, which is C++, from warning on standard error that a trial has few vectors to train on."""
+    """Suppress FAISS's warnings on standard error about few training vectors."""
     saved_stderr = os.dup(2)
     null_device = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -1,4 +1,4 @@
-"""Which type of dense index `--dense auto` takes: exact search while that is quick, else the quickest that fits into memory."""
+"""The choice of `--dense auto`: exact search while it is fast, else the fastest FAISS type that fits into memory."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from ...base.errors import InvalidRequest
 from .faiss_library import has_faiss
 
 FLAT_BYTES = 2 << 30
-"""Up to this size of vectors, exact search takes some 0.2 s a query on two cores."""
+"""Largest total of vectors for exact search, which then takes some 0.2 s per query on two cores."""
 QUICKEST_FIRST = {False: ("hnsw", "ivf", "rabitq"), True: ("ivf", "rabitq")}
-"""Without BM25 and with it: for the first 10, HNSW is the quickest; for hybrid search's 1,000, IVF is, and it is smaller.
-See docs/performance.md."""
+"""FAISS types in order of speed, without BM25 and with it. HNSW is fastest for the first 10 papers. IVF is fastest for hybrid search's
+1,000, and smaller. See docs/performance.md."""
 
 
 def resident_bytes(dense: str, papers: int, dim: int) -> int:
-    """About how many bytes a search passes over, which memory should hold: all vectors of an exact search, else the FAISS index.
+    """Approximate number of bytes that a search reads and memory should hold: all vectors for an exact search, else the FAISS index.
 
-    Of the vectors themselves, an approximate search reads only those that it proposes.
+    An approximate search reads only the candidates' vectors.
     """
     a_paper = {
         "flat": 4 * dim,
-        "hnsw": dim + 272,  # 8 bits a dimension, and a graph of 64 links of 4 bytes at its lowest level
-        "ivf": dim + 8,  # and a number of 8 bytes
-        "rabitq": dim / 8 + 32,  # a bit a dimension, numbers of 24 bytes that correct them, and one of 8 bytes
+        "hnsw": dim + 272,  # 8 bits per dimension, and 64 graph links of 4 bytes at the lowest level
+        "ivf": dim + 8,  # and an id of 8 bytes
+        "rabitq": dim / 8 + 32,  # one bit per dimension, 24 bytes of correction, and an id of 8 bytes
     }[dense]
     lists = 4 * papers**0.5 * 4 * dim if dense in ("ivf", "rabitq") else 0
     return int(papers * a_paper + lists)
 
 
 def auto_dense(papers: int, dim: int, memory: int | None, hybrid: bool, note: Callable[[str], None]) -> str:
-    """The type of dense index for so many papers, with BM25 beside it or not, which fits into so many bytes. Without FAISS, exact search,
-    and a note.
+    """The dense index type for this many papers that fits into `memory` bytes. `hybrid` says whether BM25 is used, too. Without FAISS,
+    returns exact search and calls `note`.
 
     Raises:
-        InvalidRequest: none does.
+        InvalidRequest: no type fits.
     """
     quick = ["flat"] if resident_bytes("flat", papers, dim) <= FLAT_BYTES else []
     for dense in (*quick, *QUICKEST_FIRST[hybrid]):

@@ -1,7 +1,7 @@
-"""Exact search: every vector is scored. The reference that every other dense search is checked against.
+"""Exact search, which scores every vector. Other dense searches are tested against it.
 
-Matrix products find the candidates, but their last bits depend on the blocks. So candidates are selected with a
-little slack and scored again, row by row, in float64: answers are the same for any number of shards.
+Matrix products find the candidates, but their last bits depend on the blocks. So a few more candidates are kept, and all are scored again
+row by row in float64. Answers are the same for any number of shards.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from ..topk import best
 BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256
 GATHERED = 0.25
-"""The share of rows that pass from which on all are scored."""
+"""Share of passing rows from which all rows are scored."""
 
 LARGEST_NORM = 2.0**62
-"""The longest vector that can be compared: squares of distances between two of them, below 2^126, are still float32 numbers."""
+"""Greatest length of a vector. Squared distances stay below 2^126, within float32."""
 NOT_MEASURABLE = "has values that are no numbers, or is too long to be compared (its length must not be above 4.6e18)"
 
 RowScores = tuple[Rows, Scores]
-"""Rows of a shard and their scores (greater is better), in no particular order."""
+"""Rows of a shard and their scores (greater is better), unordered."""
 
 
 def measurable(vectors: npt.NDArray[np.floating]) -> Mask:
-    """Which rows of (n, dim) every metric can compare without overflow: finite numbers, and a length of at most `LARGEST_NORM`."""
+    """Which rows of (n, dim) can be compared by every metric without overflow: finite, and no longer than `LARGEST_NORM`."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    flags: Mask = lengths <= LARGEST_NORM  # not so for NaN
+    flags: Mask = lengths <= LARGEST_NORM  # False for NaN
     return flags
 
 
 def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
-    """Score each row of `vectors` (n, dim) for one query (dim,), in float64, independently of the row's position.
+    """Score each row of `vectors` (n, dim) for a query (dim,) in float64, independently of the row's position.
 
     `ip` is the inner product, `cosine` the cosine, `l2` the negative Euclidean distance.
     """
@@ -43,32 +43,32 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
         difference = x - q
         distance: Scores = np.sqrt(np.vecdot(difference, difference))
         return -distance
-    product: Scores = np.vecdot(x, q)  # which sums each row separately, unlike a matrix product
+    product: Scores = np.vecdot(x, q)  # sums each row separately, unlike a matrix product
     if metric == "cosine":
         product /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(q @ q), 1e-12)
     return product
 
 
 def unknown_norms(count: int) -> Vectors:
-    """Lengths of so many vectors before any of these is read, shape (count,); see `search`."""
+    """Placeholder lengths of unread vectors, shape (count,); see `search`."""
     return np.full(count, np.nan, np.float32)
 
 
 def search(
     vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None, edges: Scores | None = None
 ) -> list[RowScores]:
-    """Find at least the k best rows of `vectors` for each query, with all ties at the edge.
+    """Find at least the k best rows of `vectors` for each query, with all ties at the k-th score.
 
     Args:
         vectors: shape (n, dim), may be memory-mapped.
-        norms: the vectors' Euclidean lengths, shape (n,), as far as they are known; NaN becomes the length when the vector is read.
+        norms: the vectors' Euclidean lengths, shape (n,). NaN marks an unknown length, which is filled in when the vector is read.
         queries: shape (m, dim), float32.
-        k: how many to find; fewer come back only if fewer rows pass.
+        k: number of rows to find. Fewer are returned only if fewer pass.
         metric: see `score`.
-        mask: which rows may be answered, shape (n,); None for all.
-        edges: for each query a score below which no row is asked for, (m,); -inf where any is, which is the default.
+        mask: rows that may answer, shape (n,); None for all.
+        edges: scores below which rows are not needed, one per query, (m,); by default -inf.
     """
-    # where few rows pass, only these are read; else all are, in one piece, which is several times as fast a row
+    # if few rows pass, read only these; else read all in one piece, which is several times as fast per row
     passing_rows = None if mask is None or mask.mean() > GATHERED else np.flatnonzero(mask)
     count = len(vectors) if passing_rows is None else len(passing_rows)
     query_lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
@@ -95,8 +95,8 @@ def search(
 
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
-    """Scores that order rows as `score` does, within `_slacks`: for l2 half the squared distance, without |q|²."""
-    # one thread multiplies a query with few rows: those of BLAS hold up the encoder of the next query for longer than they save
+    """Scores in the order of `score`, up to `_slacks`. For l2, half the squared distance without |q|²."""
+    # for one query and few rows use one thread, since BLAS's threads delay the encoder of the next query by more than they save
     is_small = len(queries) == 1 and len(block) < BLOCK_ROWS
     product: Vectors = np.vecdot(block, queries[0])[None] if is_small else queries @ block.T
     if metric == "l2":
@@ -107,22 +107,22 @@ def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Met
 
 
 def _slacks(lengths: Scores, longest: float, metric: Metric) -> Scores:
-    """More than the errors of float32 products of queries of these lengths, (m,), and vectors of at most the length `longest`."""
+    """Bound on the errors of float32 products between queries of these lengths, (m,), and vectors no longer than `longest`."""
     return 1e-5 * {"ip": lengths * longest, "cosine": lengths, "l2": (lengths + longest) * longest}[metric]
 
 
 def _approximate_edges(edges: Scores, lengths: Scores, metric: Metric) -> Scores:
-    """What `_approximate` gives at least, less its errors, for rows that `score` gives the score of an edge, (m,)."""
+    """Lower bound of `_approximate` for rows that `score` places at an edge, (m,)."""
     if metric == "l2":
         squares, distances = lengths * lengths, edges * edges
         return 0.5 * (squares - distances) - 1e-12 * (squares + distances)
-    if metric == "cosine":  # those of vectors of hardly any length are nearer to 0 than their angles, so below 0 there is no edge
+    if metric == "cosine":  # tiny vectors score closer to 0 than their angles, so there is no edge below 0
         return np.where(edges > 0, np.maximum(edges, 0.0) * lengths, -np.inf)
     return edges
 
 
 def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float, edge: float) -> None:
-    """Add a block's best to a query's candidates, dropping what is below an edge or can no longer be among its k best."""
+    """Add a block's best rows to a query's candidates. Drop candidates below the edge or beyond the k best."""
     if candidates and len(candidates[0][0]) >= k:
         best_scores = candidates[0][1]
         edge = max(edge, float(np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]))

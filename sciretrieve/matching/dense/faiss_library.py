@@ -1,4 +1,4 @@
-"""The FAISS library: whether it is installed, once. Exact search does without it."""
+"""Loading FAISS, which exact search does not need."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from ...base.errors import MissingExtra, Unavailable
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
-"""Distributions that have the module `faiss`. Any of them will do, alone: nothing here asks FAISS for its GPU indexes."""
+"""Distributions that contain the module `faiss`. Any single one works; FAISS's GPU indexes are not used."""
 
 
 def has_faiss() -> bool:
-    """Whether some build of FAISS is installed."""
+    """Whether a build of FAISS is installed."""
     return find_spec("faiss") is not None
 
 
 @cache
 def load_faiss() -> Any:
-    """FAISS.
+    """Import FAISS.
 
     Raises:
-        MissingExtra: it is not installed.
-        Unavailable: several builds of it are installed, which overwrite each other's files.
+        MissingExtra: FAISS is not installed.
+        Unavailable: several builds are installed and overwrite each other's files.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -39,7 +39,7 @@ def load_faiss() -> Any:
             f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
         )
     if not has_faiss():
-        raise MissingExtra("faiss-cpu", "a FAISS index", "pip install faiss-cpu; exact search, `dense='flat'`, does without")
+        raise MissingExtra("faiss-cpu", "a FAISS index", "pip install faiss-cpu; exact search, `dense='flat'`, needs no FAISS")
     import faiss
 
     return faiss

@@ -1,8 +1,8 @@
-"""Every query against every paper: matrix products in blocks with a running top k, in bounded memory, on the CPU or a GPU.
+"""Exhaustive search for many queries: blockwise matrix products with a running top k, in bounded memory, on the CPU or a GPU.
 
-Products find the candidates; the k best, with a little slack, are scored again in float64 by `matching.dense.exact.score`, so that
-equal vectors get equal scores for any blocks. If a query's k-th paper ties with more papers than were found, it is
-searched again by `matching.dense.exact.search`, which finds all of them: the measure decides which of them count.
+Products find the candidates. The k best and a few more are scored again in float64 by `matching.dense.exact.score`, so equal vectors get
+equal scores in any blocks. If papers outside the candidates may tie with a query's k-th paper, `matching.dense.exact.search` repeats the
+query and finds all ties. The measure decides which of them count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAPERS = 8192
 CANDIDATES_HELD = 20_000_000
 """Candidates in memory at a time, over all queries."""
 SLACK = 8
-"""Candidates beyond k that are scored again: products in float32 may swap neighbours."""
+"""Candidates beyond k that are scored again, since float32 products may swap neighbours."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -31,15 +31,14 @@ Floats = npt.NDArray[np.float32]
 def top(
     queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric, device: str | None = None
 ) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
-    """The k best papers of each query, and all that tie with the last of them, in the queries' order: rows and scores, best
-    first, equal scores by ascending row.
+    """The k best papers of each query and all ties with the last, query by query: rows and scores, best first, ties by row.
 
     Args:
         queries: shape (m, dim).
-        papers: matrices (n, dim) of one dim, which may be memory-mapped; rows are counted over all of them.
-        k: how many to find.
+        papers: matrices (n, dim) of equal dim, possibly memory-mapped. Rows are counted over all of them.
+        k: number of papers to find.
         metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
-        device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
+        device: torch device for the products, such as "cuda"; None for NumPy. The answer is the same.
     """
     count = sum(len(part) for part in papers)
     norms = [exact.unknown_norms(len(part)) for part in papers]
@@ -56,21 +55,20 @@ def top(
 
 
 def batches(queries: Vectors, k: int) -> Iterator[Floats]:
-    """Queries, (m, dim), as many at a time as may hold k candidates each."""
+    """Batches of queries, (m, dim), sized so that k candidates per query fit into memory."""
     size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
     for start in range(0, len(queries), size):
         yield np.asarray(queries[start : start + size], np.float32)
 
 
 def ordered(rows: Rows, scores: Scores) -> exact.RowScores:
-    """Rows and their scores, best first, equal scores by ascending row."""
+    """Sort rows and scores, best first, ties by row."""
     order = np.lexsort((rows, -scores))
     return rows[order], scores[order]
 
 
 def _with_all_ties(query: Floats, papers: Sequence[Vectors], norms: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
-    """The k best of each matrix, whose norms are known as far as `exact.search` says, and all ties: rows and scores, in no particular
-    order."""
+    """The k best rows over all matrices, with all ties, unordered. Norms are as in `exact.search`."""
     rows, scores, first_row = [], [], 0
     for part, part_norms in zip(papers, norms, strict=True):
         part_rows, part_scores = exact.search(part, part_norms, query[None, :], k, metric, None)[0]
@@ -81,7 +79,7 @@ def _with_all_ties(query: Floats, papers: Sequence[Vectors], norms: Sequence[Flo
 
 
 def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> Rows:
-    """Rows of the k greatest products of each query, shape (queries, k), in no particular order."""
+    """Rows of each query's k greatest products, shape (queries, k), unordered."""
     scores = np.full((len(queries), k), -np.inf, np.float32)
     rows = np.zeros((len(queries), k), np.int64)
     edge = np.full(len(queries), -np.inf, np.float32)
@@ -101,10 +99,10 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
 
 
 def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row: int) -> None:
-    """Merge a block's products into each query's best, in place. In most blocks, few products are good enough."""
+    """Merge a block's products into each query's best, in place. In most blocks, few products qualify."""
     k, width = scores.shape[1], product.shape[1]
     if edge[0] == -np.inf and width > 2 * k and width > 1024:
-        # no score is known yet: the first half of the block gives a threshold that most of the second half does not reach
+        # no score is known yet: the first half of the block gives a threshold that excludes most of the second half
         half = width // 2
         _merge(scores, rows, edge, product[:, :half], first_row)
         _merge(scores, rows, edge, product[:, half:], first_row + half)
@@ -148,18 +146,18 @@ def _gather(papers: Sequence[Vectors], rows: Rows) -> Vectors:
 
 
 ON_DEVICE = 16_384
-"""Papers on the device at a time: with 2,048 queries, 0.13 GB of products."""
+"""Papers on the device at a time; with 2,048 queries, their products take 0.13 GB."""
 
 
 def greatest(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric, device: str) -> Rows:
-    """Rows of the k papers with the greatest products for each query, shape (queries, k), in no particular order.
+    """Rows of each query's k greatest products, shape (queries, k), unordered.
 
     Args:
         queries: shape (m, dim), float32.
-        papers: matrices (n, dim), of k rows at least together; rows are counted over all of them.
-        k: how many to find.
-        metric: what the products are changed for, so that their order is that of the scores.
-        device: as torch calls it, such as "cuda" or "cpu".
+        papers: matrices (n, dim) with at least k rows in total. Rows are counted over all of them.
+        k: number of papers to find.
+        metric: how products are adjusted to the order of scores.
+        device: a torch device, such as "cuda" or "cpu".
     """
     import torch
 
@@ -178,7 +176,7 @@ def greatest(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric
                 products -= 0.5 * block.square().sum(1)
             elif metric == "cosine":
                 products /= block.square().sum(1).sqrt().clamp(min=1e-12)
-            # of the block first: what is joined is then narrow
+            # select within the block first, so that the merge is narrow
             products, columns = products.topk(min(k, len(block)), dim=1, sorted=False)
             scores, places = torch.cat([scores, products], 1).topk(k, dim=1, sorted=False)
             rows = torch.cat([rows, columns + first_row + start], 1).gather(1, places)

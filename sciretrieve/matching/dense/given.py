@@ -1,6 +1,6 @@
-"""FAISS indexes that somebody else has made: their vectors, and what numbers FAISS knows them by.
+"""FAISS indexes from elsewhere: reading their vectors and ids.
 
-`unpacking` reads the file in another process, since it may be damaged, and FAISS reads without care.
+`unpacking` reads the file in another process, since FAISS does not check what it reads and the file may be damaged.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from ...base.types import Vectors
 from .faiss_library import load_faiss
 
 MEMORY, MEMORY_SHARE = 1 << 30, 4
-"""Bytes that may be taken to read an index: so many for FAISS itself, which takes a third, and so many times the file's size."""
+"""Memory limit for reading an index: MEMORY bytes for FAISS itself, which takes a third of that, and MEMORY_SHARE times the file's size."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Each thread takes memory of its own."""
+"""Each thread would take memory of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenIndex:
-    """What a FAISS index holds.
+    """The content of a FAISS index.
 
     Attributes:
-        numbers: by which FAISS knows the vectors, shape (n,) int64, in any order.
-        vectors: shape (n, dim) float32; on disk.
+        numbers: FAISS's ids of the vectors, shape (n,) int64, in any order.
+        vectors: shape (n, dim) float32, on disk.
         metric: how they are compared.
-        is_numbered: whether somebody chose the numbers; if not they are 0 to n - 1, as the vectors were added.
-        is_exact: whether these are the vectors that were added; other types keep them compressed or turned.
-        kind: FAISS's names of its type, from the outside in.
+        is_numbered: whether the ids were chosen; otherwise they are 0 to n - 1 in the order of insertion.
+        is_exact: whether the vectors are the ones that were added. Other types store them compressed or rotated.
+        kind: FAISS's type names, outermost first.
     """
 
     numbers: npt.NDArray[np.int64]
@@ -50,11 +50,11 @@ class GivenIndex:
 
 
 def read_given(path: Path) -> GivenIndex:
-    """Read the FAISS index at `path`, whoever made it. What its vectors are is not checked.
+    """Read the FAISS index at `path`, whatever program made it. The meaning of its vectors is not checked.
 
     Raises:
-        InvalidRequest: it is no FAISS index or damaged, it is empty, its type does not give back vectors, or they are compared by a
-            metric that `choices.METRICS` lacks.
+        InvalidRequest: the file is damaged, empty or no FAISS index, its type does not return vectors, or `choices.METRICS` lacks its
+            metric.
         Unavailable: FAISS is not installed.
     """
     load_faiss()

@@ -1,4 +1,4 @@
-"""What an approximate index is worth on its own papers: the recall and the time of each effort, and the least that is enough."""
+"""Measurement of an approximate index on its own papers: recall and time by effort, and the least effort that is enough."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from .exact import RowScores
 from .vectors import VectorShard, candidates, search, vectors_at
 
 K = 10
-"""Of how many best papers recall is the share that is found."""
+"""Recall is the share found of this many best papers."""
 QUERIES = 200
-"""Papers that are queries: recall of 0.98 is then known to within some 0.01."""
+"""Papers used as queries. A recall of 0.98 is then known to within some 0.01."""
 HELD_OUT = 10
-"""Of so many papers, at most one is a query that is held out of what is built."""
+"""At most one paper in this many is held out of the index to serve as a query."""
 TIMED = 20
-"""Queries whose time is taken where every vector is scored."""
+"""Queries timed for exact search."""
 ENOUGH = 0.999
-"""No more effort is tried when so much is found."""
+"""Recall from which no greater effort is tried."""
 EFS = (48, 64, 96, 128, 192, 256, 384, 512)
-"""Values of `ef` that are tried; fewer than it is asked for, an index never keeps."""
+"""Tried values of `ef`. An index keeps at least as many candidates as it is asked for."""
 
 
 class Questions:
-    """Queries, with what an exact search finds for each: the scores of the best papers other than itself.
+    """Queries with their exact answers: the scores of the best papers other than the query itself.
 
     Attributes:
-        vectors: the queries', shape (n, dim).
-        asked: for how many papers a search is asked: k, and one more where each query is among the papers.
+        vectors: the queries' vectors, shape (n, dim).
+        asked: number of papers to ask for: k, plus one if the queries are papers of the index.
     """
 
     def __init__(self, shards: Sequence[VectorShard], scope: Scope, vectors: Vectors, rows: Rows | None = None, k: int = K) -> None:
@@ -42,10 +42,10 @@ class Questions:
 
         Args:
             shards: all papers.
-            scope: which of them may answer.
-            vectors: the queries', shape (n, dim).
-            rows: where the queries are among the papers, shape (n,); None where they are not.
-            k: of how many best papers recall is the share that is found.
+            scope: papers that may answer.
+            vectors: the queries' vectors, shape (n, dim).
+            rows: the queries' rows, shape (n,); None if they are not in the index.
+            k: recall is the share found of this many best papers.
         """
         self.vectors, self.asked = vectors, k if rows is None else k + 1
         self._scope = scope
@@ -54,7 +54,7 @@ class Questions:
         self._edges = [_edge(answer, row, k) for answer, row in zip(answers, self._rows, strict=True)]
 
     def ask(self, shards: Sequence[VectorShard], effort: Effort, most: int | None = None) -> tuple[float, list[RowScores]]:
-        """The answers to the queries, or to the first of them, one at a time, and the median of their milliseconds."""
+        """Answer the queries, or the first `most` of them, one at a time. Returns the median milliseconds and the answers."""
         answers, seconds = [], []
         for query in self.vectors[:most]:
             start = time.perf_counter()
@@ -63,15 +63,15 @@ class Questions:
         return round(1000 * median(seconds), 3), answers
 
     def shares(self, answers: Sequence[RowScores]) -> list[float]:
-        """The share of the best papers that each answer has. Of papers with equal scores, any will do."""
+        """Share of the best papers in each answer. Papers with equal scores are interchangeable."""
         return [_found(answer, row, *edge) for answer, row, edge in zip(answers, self._rows, self._edges, strict=True)]
 
     def recall(self, answers: Sequence[RowScores]) -> float:
-        """The mean of these shares."""
+        """Mean of the shares."""
         return round(float(np.mean(self.shares(answers))), 4)
 
     def steps(self, shards: Sequence[VectorShard], knob: Knob | None, enough: float = ENOUGH, always: bool = False) -> Iterator[Step]:
-        """What rising effort gives, until it is enough; `always` is as in `Effort`."""
+        """Measure rising effort until it is enough; `always` as in `Effort`."""
         for value, effort in efforts(shards, knob, self.asked).items():
             milliseconds, answers = self.ask(shards, replace(effort, always=always))
             step = Step(value, self.recall(answers), milliseconds)
@@ -81,17 +81,17 @@ class Questions:
 
 
 def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, target: float, size: int) -> Trial | None:
-    """Search for the neighbours of papers, with rising effort, until enough of them are found.
+    """Search for the neighbours of papers with rising effort, until enough are found.
 
     Args:
-        shards: with their FAISS indexes.
-        scope: which papers are not deleted.
-        knob: what says how hard this type of index is searched.
-        target: the recall that is wanted.
-        size: of the FAISS indexes, in bytes.
+        shards: the shards, with FAISS indexes.
+        scope: the undeleted papers.
+        knob: the effort setting of this index type.
+        target: the wanted recall.
+        size: size of the FAISS indexes in bytes.
 
     Returns:
-        What was found; None where the search for so few papers scores every vector anyway, so that there is nothing to measure.
+        The measurement; None if so few papers are always searched exactly.
     """
     parts = [(shard, scope.part(shard.first, shard.papers)) for shard in shards]
     if not len(scope) or all(shard.ann_path is None or shard.scans(K + 1, part, USUAL) for shard, part in parts):
@@ -105,20 +105,20 @@ def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, targ
 
 
 def spread(count: int, most: int) -> Rows:
-    """Places among so many, ascending and evenly spread: so many at most."""
+    """Up to `most` positions among `count`, ascending and evenly spread."""
     places: Rows = np.linspace(0, count - 1, min(count, most)).astype(np.int64)
     return places
 
 
 def held_out(count: int) -> Mask:
-    """Which of so many papers are queries, and so not in what is built: a tenth of them, `QUERIES` at most, evenly spread, (count,)."""
+    """Flags of the papers held out of an index as queries, (count,): a tenth of them, at most `QUERIES`, evenly spread."""
     is_query = np.zeros(count, bool)
     is_query[spread(count, min(QUERIES, count // HELD_OUT))] = True
     return is_query
 
 
 def efforts(shards: Sequence[VectorShard], knob: Knob | None, k: int) -> dict[int | None, Effort]:
-    """How hard a search for k papers is tried, by the knob's values, rising: from the least that it ever is to all lists of an IVF."""
+    """Efforts to try in a search for k papers, by the knob's value, ascending: from the least possible to all lists of an IVF."""
     return {value: Effort.at(knob, value) for value in _values(knob, shards, k)} if knob else {None: USUAL}
 
 
@@ -135,19 +135,19 @@ def _values(knob: Knob, shards: Sequence[VectorShard], k: int) -> Iterator[int]:
 
 
 def _others(answer: RowScores, row: int) -> tuple[Rows, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """An answer without the paper that was the query."""
+    """An answer without the query's own paper."""
     rows, scores = answer
     return rows[rows != row], scores[rows != row]
 
 
 def _edge(answer: RowScores, row: int, k: int) -> tuple[float, int]:
-    """The score of the last of the best papers, and how many these are."""
+    """Score of the last of the best papers, and their number."""
     _, scores = _others(answer, row)
     wanted = min(k, len(scores))
     return (float(np.sort(scores)[-wanted]) if wanted else 0.0), wanted
 
 
 def _found(answer: RowScores, row: int, edge: float, wanted: int) -> float:
-    """The share of the best papers that an answer has. Of papers with equal scores, any will do."""
+    """Share of the best papers in an answer. Papers with equal scores are interchangeable."""
     _, scores = _others(answer, row)
     return min(int((scores >= edge).sum()), wanted) / wanted if wanted else 1.0

@@ -1,7 +1,7 @@
-"""What the dense scores of a collection mean: how near two of its papers are by chance, and how near neighbours are.
+"""The scale of a collection's dense scores: the similarity of unrelated papers, and of nearest neighbours.
 
-Cosines are not comparable between encoders: for some, all are above 0.7. But the encoder that compares papers with
-queries can also compare papers with each other, and most papers of a collection are unrelated.
+Cosines of different encoders are not comparable: for some encoders, all are above 0.7. But an encoder can compare the papers of a
+collection with each other, and most of them are unrelated.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .exact import RowScores
 from .vectors import VectorShard, vectors_at
 
 SAMPLE_SIZE, FEWEST = 512, 64
-"""The most papers that are compared with each other; and the fewest that are enough to tell."""
+"""Most papers that are compared with each other, and fewest that are enough."""
 CHANCE = 90
-"""The percentile of the scores of pairs that counts as chance: a few pairs are of the same field."""
+"""Percentile of the pairs' scores that counts as chance. It is below 100 because a few pairs are related."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The dense score of unrelated texts, and that of a paper and its nearest neighbour.
+    """Dense scores of unrelated texts, and of nearest neighbours.
 
     Attributes:
-        chance: the score that all but a tenth of the pairs of papers stay below.
-        near: the median, over papers, of the score of the nearest other paper.
-        rows: the papers that were compared, counted over all shards, (n,).
+        chance: the score that nine tenths of the pairs of papers stay below.
+        near: median over papers of the nearest other paper's score.
+        rows: the papers compared, counted over all shards, (n,).
     """
 
     chance: float
@@ -39,21 +39,21 @@ class Scale:
     rows: Rows
 
     def strength(self, scores: Scores) -> Scores:
-        """How much scores mean, (n,), from 0 (no more than chance) to 1 (as near as neighbours)."""
+        """Scores scaled from 0 (chance) to 1 (as close as neighbours) and clipped, (n,)."""
         return np.clip(self.scaled(scores), 0.0, 1.0)
 
     def scaled(self, scores: Scores) -> Scores:
-        """Scores on this scale, (n,): 0 is chance, 1 as near as neighbours; these compare with those of other encoders."""
+        """Scores on this scale, (n,): 0 is chance, 1 as close as neighbours. They are comparable between encoders."""
         return (scores - self.chance) / (self.near - self.chance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledShard(VectorShard):
-    """A shard whose scores are on its collection's scale, for queries that several encoders read: their vectors stand one after the other.
+    """A shard that returns scaled scores. A query's vector concatenates the vectors by several encoders.
 
     Attributes:
-        start: where the vector by this shard's encoder begins in that of a query.
-        scale: of the collection.
+        start: position at which this shard's encoder's vector begins in the query's.
+        scale: the collection's scale.
     """
 
     start: int
@@ -69,22 +69,22 @@ class ScaledShard(VectorShard):
         k: int,
         scope: Scope,
         effort: Effort = USUAL,
-        edges: Scores | None = None,  # noqa: ARG002 - they are on the scale of all collections
+        edges: Scores | None = None,  # noqa: ARG002 - they are on the common scale
     ) -> list[RowScores]:
-        """See `VectorShard.search`; the queries have the vectors of all encoders, and no row is left out."""
+        """See `VectorShard.search`; queries have the vectors of all encoders, and edges are ignored."""
         answers = super().search(np.ascontiguousarray(query_vectors[:, self.start : self.start + self.dim]), k, scope, effort)
         return [(rows, self.scale.scaled(scores)) for rows, scores in answers]
 
 
 def scale(shards: Sequence[VectorShard], golden: Vectors | None, rows: Rows) -> Scale | None:
-    """The scale of a collection's scores, or None if it cannot be determined.
+    """The scale of a collection's scores; None if it cannot be determined.
 
     Args:
         shards: the collection's vectors.
-        rows: the papers that are compared, of those that are not deleted: all, or `SAMPLE_SIZE` that are drawn, (n,).
-        golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
-            are less near than neighbours are, the encoder puts queries in another region than papers, and pairs of papers say
-            nothing about queries. Without such vectors that cannot be checked.
+        rows: the undeleted papers to compare, (n,): all of them, or a sample of `SAMPLE_SIZE`.
+        golden: the encoder's vectors for a paper and for its title as a query, the first two rows, (>= 2, dim). If the two are less similar
+            than neighbours are, the encoder separates queries from papers, and pairs of papers say nothing about queries. Without these
+            vectors that cannot be checked.
     """
     if golden is None or len(rows) < FEWEST:
         return None
@@ -98,7 +98,7 @@ def scale(shards: Sequence[VectorShard], golden: Vectors | None, rows: Rows) -> 
 
 
 def _scores(queries: Vectors, vectors: Vectors, metric: Metric) -> Vectors:
-    """Scores as `exact.score` defines them, but all at once in float32: (m, dim) and (n, dim) to (m, n)."""
+    """Scores as `exact.score` defines them, in one float32 product: (m, dim) and (n, dim) to (m, n)."""
     scores: Vectors = queries @ vectors.T
     query_lengths, lengths = np.linalg.norm(queries, axis=1)[:, None], np.linalg.norm(vectors, axis=1)
     if metric == "cosine":

@@ -1,12 +1,12 @@
-"""A process of its own, which reads a FAISS index of unknown origin and writes its vectors as plain numbers: see `given`.
+"""A separate process that reads a FAISS index of unknown origin and writes its vectors as plain numbers, see `given`.
 
-FAISS trusts what it reads: a damaged file can crash it, or make it ask for any amount of memory. Here that ends this process alone.
-It is run by its path, and so imports nothing of the package.
+FAISS trusts its input: a damaged file can crash it, or make it allocate any amount of memory. Here that ends only this process. It is run
+    by its path, so it imports nothing from the package.
 
     python -P unpacking.py FILE MEMORY FOLDER
 
-MEMORY is in bytes. Standard output is a file in FOLDER: to it go n numbers (int64), then n vectors (float32, of one dimension). The last
-line of standard error is JSON, of these or of the reason why not.
+MEMORY is in bytes. Standard output is a file in FOLDER, which receives n ids (int64), then n vectors (float32, of one dimension). The last
+line of standard error is JSON with their properties, or with the reason for a refusal.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ import numpy as np
 import numpy.typing as npt
 
 BLOCK_BYTES = 64 << 20
-"""Vectors that are in memory at a time, beside the index."""
+"""Bytes of vectors in memory at a time, beside the index."""
 
 Numbers = npt.NDArray[np.int64]
 Blocks = Iterator[npt.NDArray[np.float32]]
 
 
 class RefusedIndex(Exception):
-    """Why there are no vectors to be had, in words that follow the file's name."""
+    """The reason why the vectors cannot be read, in words that follow the file's name."""
 
 
 def main() -> None:
-    """Read, write, and say what was written."""
+    """Read the index, write its vectors, and report."""
     path, memory, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     if sys.platform != "win32":  # which has no such limits
         import resource
 
         for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
-            with suppress(OSError, ValueError):  # the system has a lower one, or knows none
+            with suppress(OSError, ValueError):  # the system has a lower limit or none
                 resource.setrlimit(limit, (most, most))
     descriptor = os.dup(1)
-    os.dup2(2, 1)  # what FAISS prints is none of the file's
+    os.dup2(2, 1)  # FAISS's output must not enter the file
     try:
         facts = _unpack(path, descriptor, folder)
     except RefusedIndex as refusal:
         facts = {"refused": str(refusal)}
     except MemoryError:
-        facts = {"refused": f"needs more than {memory / 1e9:.1f} GB of memory to be read, which a file of its size does not; it is damaged"}
+        facts = {"refused": f"needs more than {memory / 1e9:.1f} GB of memory to be read, too much for a file of its size; it is damaged"}
     except OSError as error:
         facts = {"refused": f"has vectors that cannot be written to the folder for temporary files ({error.strerror}); set TMPDIR"}
-    except Exception as error:  # all else that a damaged index leads to, in FAISS or in what NumPy makes of it
+    except Exception as error:  # a damaged index can cause any error in FAISS or NumPy
         facts = {"refused": f"gives no vectors ({_reason(error)}); write it again, or an index of another type"}
-    os.write(2, f"\n{json.dumps(facts)}\n".encode())  # who started this process reads it
-    os._exit(0)  # what a damaged index destroys when it is freed need not be known
+    os.write(2, f"\n{json.dumps(facts)}\n".encode())  # the process that started this one reads it
+    os._exit(0)  # skips destructors, which may crash on a damaged index
 
 
 def _reason(error: Exception) -> str:
-    """What FAISS says, without the place in its source."""
+    """FAISS's message without its source location."""
     lines = str(error).splitlines() or [type(error).__name__]
     return re.split(r" at \S+:\d+: ", lines[-1])[-1].rsplit("' failed: ", 1)[-1].removeprefix("Error: ").strip()
 
@@ -101,7 +101,7 @@ def _unpack(path: str, descriptor: int, folder: str) -> dict[str, Any]:
 
 
 def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
-    """An index's types, its ids if it has any, the transforms before it, and inmost the part that holds the vectors."""
+    """Take an index apart: its types, its ids if any, the transforms before it, and the innermost part with the vectors."""
     import faiss
 
     names, transforms, id_map, index = [], [], None, whole
@@ -112,7 +112,7 @@ def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
             part = index.index
         elif isinstance(index, faiss.IndexIDMap):
             if id_map is not None:
-                raise RefusedIndex("maps ids to ids, so that a vector has several; write it with one IndexIDMap")
+                raise RefusedIndex("maps ids to ids, so that a vector has several ids; write it with one IndexIDMap")
             id_map, part = faiss.vector_to_array(index.id_map), index.index
         elif isinstance(index, faiss.IndexRefine):
             part = index.refine_index
@@ -124,7 +124,7 @@ def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
 
 
 def _lists(index: Any) -> Iterator[tuple[int, int]]:
-    """The number of each inverted list, and how many vectors it has."""
+    """Each inverted list's number and number of vectors."""
     import faiss
 
     if isinstance(faiss.downcast_InvertedLists(index.invlists), faiss.OnDiskInvertedLists):
@@ -135,7 +135,7 @@ def _lists(index: Any) -> Iterator[tuple[int, int]]:
 
 
 def _ivf_numbers(index: Any) -> Numbers:
-    """The number of each vector, list by list. `ntotal` may say anything."""
+    """Ids of the vectors, list by list. A damaged index's `ntotal` may be wrong."""
     import faiss
 
     parts = [faiss.rev_swig_ptr(index.invlists.get_ids(number), size).copy() for number, size in _lists(index) if size]
@@ -163,7 +163,7 @@ def _rows_at_once(index: Any) -> int:
 
 
 def _reversed(transforms: list[Any], blocks: Blocks) -> Blocks:
-    """Vectors as they were before the transforms, as well as FAISS can tell."""
+    """Vectors before the transforms, as far as FAISS can reverse them."""
     import faiss
 
     def before(transform: Any) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]:

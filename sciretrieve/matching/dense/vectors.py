@@ -1,4 +1,4 @@
-"""One shard's vectors and their search, exact or approximate, and the search over several shards that merges exactly."""
+"""One shard's vectors and their search, exact or approximate; and the search over several shards with exact merging."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from .ann import HNSW_SEARCH, Ann
 from .exact import RowScores
 
 SELECTIVE = 0.1
-"""If less than this share of papers passes a filter, scanning them exactly is faster and more reliable than a graph."""
+"""Share of passing papers below which an exact scan is faster and more reliable than a graph."""
 OVERSAMPLING = 4
-"""Candidates requested from FAISS for each answer, up to `SURPLUS` more than answers; they are re-scored exactly."""
+"""Candidates requested from FAISS per wanted paper, up to `SURPLUS` more than wanted. They are re-scored exactly."""
 SURPLUS = 256
-"""The most candidates beyond the answers: quantisation displaces papers only near the k-th, for any k."""
+"""Most extra candidates. Quantisation moves papers only near the k-th place, for any k."""
 SCANS_PER_CANDIDATE = 32
-"""Vectors that are scanned in the time that a graph takes for one candidate: 27 to 47 of 384 dimensions, measured on 100,000. If
-no more pass per candidate, the index is slower than the scan, and less reliable."""
+"""Vectors scanned in the time that a graph takes per candidate: 27 to 47 with 384 dimensions, measured on 100,000. If no more vectors pass
+per candidate, a scan is faster and more reliable."""
 
 SHARE, LEAST_SHARE = 2, 64
-"""Of several shards, each is first asked for so many times its share of the answer, and so many papers more. Where papers are in
-no order, a shard almost never has more than that of the best."""
+"""Each of several shards is first asked for SHARE times its share of the answer, plus LEAST_SHARE papers. If papers are in no particular
+order, a shard almost never holds more of the best."""
 
 
 @dataclass(frozen=True)
 class VectorShard:
-    """Vectors of one shard, memory-mapped, with their FAISS index if there is one."""
+    """Vectors of one shard, memory-mapped, with their FAISS index if any."""
 
     path: Path
     papers: int
@@ -51,7 +51,7 @@ class VectorShard:
 
     @once
     def vectors(self) -> Vectors:
-        """The vectors as they were encoded, shape (papers, dim), float32."""
+        """The vectors as encoded, shape (papers, dim), float32."""
         vectors: Vectors = read_array(self.path)
         if vectors.shape != (self.papers, self.dim) or vectors.dtype != np.float32:
             raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
@@ -59,21 +59,21 @@ class VectorShard:
 
     @once
     def norms(self) -> Vectors:
-        """Each vector's Euclidean length, shape (papers,), float32; NaN until an exact search has read the vector."""
+        """Euclidean length of each vector, shape (papers,), float32; NaN until an exact search has read the vector."""
         return exact.unknown_norms(self.papers)
 
     @once
     def ann(self) -> Ann | None:
-        """The FAISS index, or None if the shard is searched exactly."""
+        """The FAISS index; None if the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
     def score(self, query: Vectors, rows: Rows | slice) -> Scores:
-        """Exact scores of some of its rows for a query, (dim,)."""
+        """Exact scores of the given rows for a query, (dim,)."""
         return exact.score(query, self.vectors[rows], self.metric)
 
     def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL, edges: Scores | None = None) -> list[RowScores]:
-        """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores; those with a score below
-        the query's edge, (n,), may lack."""
+        """At least min(k, papers in the scope) rows per query, counted within the shard, with exact scores. Rows with a score below the
+        query's edge, (n,), may be missing."""
         if not len(scope):
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
         if self.scans(k, scope, effort) or self.ann is None:
@@ -82,15 +82,15 @@ class VectorShard:
         return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
 
     def scans(self, k: int, scope: Scope, effort: Effort) -> bool:
-        """Whether a search for k papers of the scope scores them all."""
+        """Whether a search for k papers in the scope scores all of them."""
         kept = max(effort.ef or HNSW_SEARCH, candidates(k))
         is_quicker = not effort.always and len(scope) <= max(SCANS_PER_CANDIDATE * kept, SELECTIVE * self.papers)
         if effort.exact or is_quicker:
-            return True  # without opening the index
+            return True  # answers without opening the index
         return self.ann is None or (scope.mask is not None and not self.ann.takes_masks)
 
     def _scored(self, query: Vectors, rows: Rows, k: int, scope: Scope) -> RowScores:
-        if len(rows) < k:  # the index did not reach enough papers that pass, so all are scanned
+        if len(rows) < k:  # the index found too few passing papers, so scan all
             return exact.search(self.vectors, self.norms, query[None], k, self.metric, scope.mask)[0]
         rows = np.sort(rows.astype(np.int64))
         scores = exact.score(query, self.vectors[rows], self.metric)
@@ -99,16 +99,16 @@ class VectorShard:
 
 
 def candidates(k: int) -> int:
-    """How many candidates FAISS is asked for, to find k."""
+    """Number of candidates to request from FAISS in order to find k."""
     return min(k * OVERSAMPLING, k + SURPLUS)
 
 
 @dataclass(frozen=True)
 class NearestRequest:
-    """What a shard is asked for: the k nearest papers of a scope of its rows for each of some vectors, (n, dim).
+    """A request to a shard: the k nearest papers within a scope, for each vector, (n, dim).
 
     Attributes:
-        shard: the shard's number among those that are searched.
+        shard: the shard's position among the searched shards.
     """
 
     shard: int
@@ -121,9 +121,9 @@ class NearestRequest:
 def answered(
     shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[NearestRequest], k: int | None = None
 ) -> list[list[RowScores]]:
-    """What shards answer to requests: for each request and each of its vectors, see `VectorShard.search`.
+    """Answer requests to shards: for each request and each of its vectors, see `VectorShard.search`.
 
-    With `k` all requests are for the same vectors, and a later shard may leave out what is not among the k best of the earlier ones.
+    With `k`, all requests have the same vectors, and a later shard may omit papers outside the k best of earlier shards.
     """
     answers: list[list[RowScores]] = []
     for request in requests:
@@ -140,11 +140,10 @@ def search(
     effort: Effort = USUAL,
     ask: Callable[[Sequence[NearestRequest], int | None], list[list[RowScores]]] | None = None,
 ) -> list[RowScores]:
-    """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
+    """Search all shards and merge the results: rows counted over all shards, unordered, with all ties at the k-th score.
 
-    A shard that is searched approximately is asked for its share of the answer and some more; only where all of these are
-    among the k best of all shards, so that it may have more of them, is it asked for k. `ask` gives what `answered` gives
-    for these shards, which is the default.
+    An approximate shard is first asked for its share of the answer and some more. It is asked for k only if all of these are among the k
+    best of all shards, so that it may hold more. `ask` replaces `answered` for these shards.
     """
     share = min(k, SHARE * -(-k // max(len(shards), 1)) + LEAST_SHARE)
     scopes = [scope.part(shard.first, shard.papers) for shard in shards]
@@ -172,21 +171,21 @@ def search(
 
 
 def _edge(answers: Sequence[RowScores], k: int) -> float:
-    """The k-th best score of a query's answers from several shards; -inf if they are fewer."""
+    """The k-th best score of a query's answers from several shards; -inf if there are fewer."""
     scores = np.concatenate([scores for _, scores in answers])
     return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """The vectors at some rows of several shards as one matrix, (rows, dim) float32; what is asked of it is read from the shards."""
+    """Vectors at some rows of several shards as a matrix, (rows, dim) float32, read from the shards on access."""
 
     shards: Sequence[VectorShard]
     rows: Rows
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many, and their dimension."""
+        """Number of vectors, and their dimension."""
         return len(self.rows), self.shards[0].dim
 
     def __len__(self) -> int:
@@ -197,7 +196,7 @@ class Gathered:
 
 
 def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
-    """The vectors at the given rows (counted over all shards), in that order: (n, dim) float32."""
+    """Vectors at the given rows, counted over all shards, in order: (n, dim) float32."""
     vectors = np.empty((len(rows), shards[0].dim), np.float32)
     for shard, positions, shard_rows in by_shard(rows, shards):
         vectors[positions] = shard.vectors[shard_rows]
@@ -205,7 +204,7 @@ def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
 
 
 def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: Scope) -> list[int]:
-    """The exact ranks, from 1, of papers with these scores among all papers of the scope for one query."""
+    """Exact ranks, from 1, of papers with these scores among all papers in the scope for a query."""
     higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
@@ -219,7 +218,7 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: 
 
 
 def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> Scores:
-    """Exact scores of the given rows (counted over all shards) for one query."""
+    """Exact scores of the given rows, counted over all shards, for a query."""
     scores = np.empty(len(rows))
     for shard, positions, shard_rows in by_shard(rows, shards):
         scores[positions] = shard.score(query, shard_rows)

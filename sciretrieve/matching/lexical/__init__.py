@@ -1,4 +1,4 @@
-"""Keyword search: turning text into terms, a shard's postings, the corpus's statistics, and BM25 over shards with both."""
+"""Keyword search: text analysis, postings of a shard, corpus statistics, and BM25 over shards."""
 
 from ...options import Bm25Parameters
 from .analysis import Analyzer

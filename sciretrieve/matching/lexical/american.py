@@ -1,6 +1,6 @@
-"""British and American spelling are one: a word in its American form, by the rules of dictionaries, or by lists where there is no rule.
+"""American spelling: British and American forms of a word become one, by rules of spelling, or by lists where there is no rule.
 
-What matters is that both forms of a word become the same, not that the result is a word: it is stemmed next, and nobody sees it.
+Both forms only have to become the same string, which need not be a word: it is stemmed next and never shown.
 """
 
 from __future__ import annotations
@@ -8,25 +8,25 @@ from __future__ import annotations
 import re
 
 _OUR = "ard|arm|behavi|clam|col|demean|endeav|fav|ferv|flav|harb|hon|hum|lab|neighb|od|parl|ranc|rig|rum|sav|splend|succ|tum|val|vap|vig"
-"""Before -our in words that Americans write with -or: tumour."""
+"""Stems before -our that Americans write with -or: tumour."""
 _RE = "calib|cent|fib|lit|lust|meag|met|sab|somb|spect|theat|tit"
-"""Before -re in words that Americans write with -er: centre."""
+"""Stems before -re that Americans write with -er: centre."""
 _LL = (
     "barrel|bevel|cancel|channel|chisel|counsel|dial|duel|equal|fuel|funnel|grovel|initial|jewel|label|level|marvel|model|panel|pencil|"
     "quarrel|rival|shovel|signal|spiral|stencil|total|travel|tunnel"
 )
-"""Verbs whose last letter is doubled before an ending in Britain: modelling."""
+"""Verbs whose last letter is doubled in Britain before an ending: modelling."""
 _ISE = (
     "absc|adv|advert|appr|appra|circumc|compr|comprom|conc|dem|desp|dev|disgu|enterpr|exc|exerc|expert|franch|improv|imprec|inc|likew|"
     "merchand|mort|otherw|parad|pra|prec|prem|prom|rev|superv|supr|surm|surpr|telev|treat|\\w*wa"
 )
-"""Before -ise in words that are written so everywhere, or that share a stem with others in -is."""
+"""Stems before -ise that end so everywhere, or that share a stem with words in -is."""
 _ENDING = r"(?:e[ds]?|ers?|ings?|able|abilit(?:y|ies)|ations?|ational)"
 _PLAIN = (
     "haem hem, aemi emi, anaesth anesth, gynaec gynec, aetiolog etiolog, archaeo archeo, palaeo paleo, caec cec, caesar cesar, faec fec, "
     "oesoph esoph, oestr estr, oedem edem, foet fet, coeliac celiac, amoeb ameb, homoeo homeo, sulph sulf, aluminium aluminum"
 )
-"""Greek and Latin, wherever it stands: haemoglobin, leukaemia, oedema."""
+"""Greek and Latin spellings, in any place: haemoglobin, leukaemia, oedema."""
 _RULES: tuple[tuple[str, str], ...] = (
     *((british, american) for british, american in map(str.split, _PLAIN.split(", "))),
     (r"paed(?=i|o)", "ped"),
@@ -54,13 +54,13 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"^skilful", "skillful"),
 )
 _BRITISH = re.compile("|".join(rule for rule, _ in _RULES))
-"""Finds the few words that a rule may be for, in one go."""
+"""Matches every word that a rule may change."""
 _COMPILED = tuple((re.compile(rule), american) for rule, american in _RULES)
 _RANDOMISE = re.compile(rf"^(?!(?:{_ISE})is)([a-z]{{3,}})is(?={_ENDING}$)")
 
 
 def american(word: str) -> str:
-    """A word of small plain letters in its American spelling.
+    """A lower-case word without accents, in American spelling.
 
     >>> american("tumours"), american("randomised"), american("precise")
     ('tumors', 'randomized', 'precise')

@@ -1,9 +1,9 @@
-"""How text becomes terms: cut into words and compounds, without English stop words, as Snowball stems.
+"""Text analysis: words and compounds, without English stop words, stemmed by Snowball.
 
-A compound gives its parts and itself without its joints: `IL-6` gives il and il6, `CRISPR/Cas9` crispr, cas9 and crisprcas9,
-so that each is found by every spelling. British and American spellings give one term, and a single letter or digit counts with
-its neighbour: vitamin D, type 2. Names with Greek letters are one however these are written, and of scripts without blanks every two
-characters are a word. docs/quality.md has the measurements.
+A compound gives its parts, and itself without its joints, so every spelling finds it: `IL-6` gives il and il6, `CRISPR/Cas9` gives crispr,
+cas9 and crisprcas9. British and American spellings give one term. A single letter or digit counts with its neighbour: vitamin D, type 2.
+Names with Greek letters give one term however the letters are written. In scripts without blanks, every two characters are a word. See
+docs/quality.md for measurements.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from .american import american
 from .words import JOINT, STOPWORDS, WORD, spaced
 
 WORDS_REMEMBERED = 65_536
-"""Words whose terms are kept in memory: those of papers that are queries come again and again."""
+"""Words whose terms are cached. Papers used as queries repeat words."""
 NEWEST = 4
 FORMS = (NEWEST, 3, 2)
-"""The forms of analysis that indexes have."""
+"""Forms of analysis that existing indexes have."""
 
 
 class _Stemmers(local):
-    """A separate stemmer for each thread: PyStemmer's must not be used by two at once."""
+    """One stemmer per thread. Two threads must not share a PyStemmer stemmer."""
 
     def __init__(self, language: str) -> None:
         self.stemmer = Stemmer.Stemmer(language)
 
 
 def cut(plain: str) -> Iterator[str]:
-    """The words of a folded text, in order, a compound after its parts."""
+    """Words of a folded text in order, a compound after its parts."""
     for match in WORD.findall(plain):
         parts = parts_of(match)
         yield from parts
@@ -46,7 +46,7 @@ def cut(plain: str) -> Iterator[str]:
 
 
 def parts_of(match: str) -> list[str]:
-    """The parts of a compound that `WORD` found; a number without commas, or a word, by itself."""
+    """Parts of a compound that `WORD` matched. A word is its only part, and so is a number, without commas."""
     if match.isalnum():
         return [match]
     return [match.replace(",", "")] if "," in match or "." in match else JOINT.split(match)
@@ -54,13 +54,13 @@ def parts_of(match: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Turns text into terms. An index's manifest records `spec`, and only an equal analyzer may read the index.
+    """Turns text into terms. An index's manifest records the `spec`, and only an equal analyzer may read the index.
 
     Attributes:
-        language: of the stemmer.
-        form: which words are one, and which characters count: 4; 3 for indexes built before 2026-11-25, where Greek letters are glued to a
-            digit before them, and scripts without blanks, and Indic ones, are not cut rightly; or 2 for those built before 2026-11-24,
-            where also British and American spellings are two and single characters are nothing.
+        language: language of the stemmer.
+        form: version of the analysis: 4; 3 for indexes built before 2026-11-25; or 2 for indexes built before 2026-11-24. Form 3 joins
+            Greek letters to a digit before them, and cuts Indic scripts and scripts without blanks wrongly. Form 2 also separates British
+            from American spellings and ignores single characters.
     """
 
     language: str = "english"
@@ -73,7 +73,7 @@ class Analyzer:
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Analyzer | None:
-        """The analyzer that an index was built with; None for one that this version does not know."""
+        """The analyzer with which an index was built; None if this version does not know it."""
         return next((known for form in FORMS if (known := cls(form=form)).spec == spec), None)
 
     @once
@@ -81,18 +81,18 @@ class Analyzer:
         return _Stemmers(self.language)
 
     def fold(self, text: str) -> str:
-        """A text in plain letters, in which `WORD` finds words and compounds."""
+        """Fold a text to plain letters, in which `WORD` finds words and compounds."""
         if self.form < 4:
             return fold(text, marks=False)
         return greek.together(fold(text) if text.isascii() else spaced(fold(greek.separated(text))))
 
     def words(self, text: str) -> Iterator[str]:
-        """The words of `text`, in order, a compound after its parts; before stop words are removed and words stemmed."""
+        """Words of `text` in order, a compound after its parts, with stop words and without stemming."""
         return self.cut(self.fold(text))
 
     def cut(self, plain: str) -> Iterator[str]:
-        """The words of a folded text; of a compound with a Greek letter also the name before the letter, and that with it: of
-        il-1-beta-induced also il1 and il1beta."""
+        """Words of a folded text. A compound with a Greek letter also gives the name before the letter, and the name with the letter:
+        il-1-beta-induced also gives il1 and il1beta."""
         if self.form < 4:
             yield from cut(plain)
             return
@@ -107,7 +107,7 @@ class Analyzer:
 
     @once
     def term(self) -> Callable[[str], str | None]:
-        """Gives the term that stands for a word, or None for a stop word or a single character."""
+        """A function from a word to its term, or None for a stop word or a single character."""
         return lru_cache(WORDS_REMEMBERED)(self._term)
 
     def _term(self, word: str) -> str | None:
@@ -116,28 +116,28 @@ class Analyzer:
         return str(self._stemmers.stemmer.stemWord(word if self.form == 2 else american(word)))
 
     def terms_of(self, words: Iterable[str]) -> set[str]:
-        """The terms that stand for some words, see `term`: all at once, which takes half the time."""
+        """Terms of some words, see `term`. Computing them together takes half the time."""
         kept = [word if self.form == 2 else american(word) for word in words if len(word) >= 2 and word not in STOPWORDS]
         return set(self._stemmers.stemmer.stemWords(kept))
 
     def stems(self, words: Iterable[str]) -> list[str]:
-        """The stems of words as they are written: their terms, but for British spellings and stop words. Far quicker than `term`."""
+        """Stems of words as written: like terms, but with British spellings and stop words. Much faster than `term`."""
         stems: list[str] = self._stemmers.stemmer.stemWords(list(words))
         return stems
 
     def terms(self, text: str) -> list[str]:
-        """The terms of the words of `text`, in order, with repetitions."""
+        """Terms of the words of `text`, in order, with repetitions."""
         return [term for word in self.words(text) if (term := self.term(word)) is not None]
 
     def joined(self, text: str, *, typed: bool = False) -> list[tuple[str, str]]:
-        """The terms of the single characters of `text` with a neighbour, each with its form in plain letters; `typed` for a query, see
-        `single_characters.joined`."""
+        """Terms of the single characters of `text` joined with a neighbour, each with its form in plain letters. `typed` is set for a
+        query, see `single_characters.joined`."""
         pairs = self.pairs(text, self.fold(text), typed=typed)
         terms = [(self.joined_term(before, after), " ".join(filter(None, (before, after)))) for before, after in pairs]
         return [(term, form) for term, form in terms if term is not None]
 
     def pairs(self, text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str]]:
-        """The single characters of `text`, which is `plain` when folded, and Greek letters behind a blank, with a neighbour; see
+        """Single characters of `text`, and Greek letters after a blank, each with a neighbour. `plain` is `text` folded; see
         `single_characters.joined`."""
         if self.form == 2:
             return []
@@ -145,21 +145,21 @@ class Analyzer:
         return pairs if self.form < 4 else pairs + [(JOINT.sub("", before), letter) for before, letter in greek.beside(plain)]
 
     def joined_term(self, before: str, after: str) -> str | None:
-        """The term of one of these pairs."""
+        """Term of one of these pairs."""
         if self.form > 3 and (joined := greek.spelled(before + after)) != before + after:
             return self.term(JOINT.sub("", joined))
-        # a letter after a word is no ending: "kinase D" is no form of "kinase"
+        # a letter after a word is not an ending: "kinase D" is not a form of "kinase"
         return american(before) + after if len(after) < 2 else self.term(before + after)
 
     def indexed(self, text: str) -> list[str]:
-        """The terms that a paper with this text is indexed by: those of its words, and of its single characters with a neighbour."""
+        """Terms by which a paper with this text is indexed: those of its words and of its single characters with a neighbour."""
         return self.terms(text) + [term for term, _ in self.joined(text)]
 
     def spellings(self, text: str) -> list[list[set[str]]]:
-        """For each word of `text` that is no stop word, the sets of terms of which a paper that has the word has one.
+        """For each word of `text` except stop words, alternative sets of terms. A paper with the word has all terms of at least one set.
 
-        A compound is its joined term, or, where no part is a single character, the terms of all its parts: IL-6 is il6 and not any il.
-        A name with its Greek letter is one part: of anti-TNF-α, tnfalpha.
+        A compound is its joined term; or, if no part is a single character, the terms of all its parts: IL-6 is il6, not every il. A name
+        with its Greek letter is one part: in anti-TNF-α, tnfalpha.
         """
         spellings = []
         for match in self.compounds(text):
@@ -175,6 +175,6 @@ class Analyzer:
         return spellings
 
     def compounds(self, text: str) -> list[str]:
-        """The words and compounds of a typed text."""
+        """Words and compounds of a typed text."""
         plain = self.fold(text)
         return WORD.findall(plain if self.form < 4 else greek.respelled(plain))

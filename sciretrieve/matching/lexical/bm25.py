@@ -1,4 +1,4 @@
-"""BM25 search over shards: each scores its own postings, with the statistics of the whole corpus."""
+"""BM25 search over shards. Each shard scores its own postings with the statistics of the whole corpus."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from .scoring import LEAST_WEIGHT, Scoring, Term, rows_in_fields
 from .variants import RARITIES, Floats
 
 ONE_BY_ONE = 16
-"""Terms that are looked up one by one; more are looked for together."""
+"""Most terms that are looked up one by one. More terms are looked up together."""
 K3 = 3.0
-"""Saturates a term's frequency in a query; measured, see docs/quality.md."""
+"""Saturates a term's frequency in a query. Measured, see docs/quality.md."""
 TERMS_REMEMBERED = 16_384
-"""Terms of queries that are kept in memory with their weights; what feedback adds has many."""
+"""Terms of queries cached with their weights. Feedback adds many terms."""
 
 FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Of terms of a query, the words in fields that stand for them too, with their weights; see `name_terms.field_terms`."""
+"""For terms of a query, the field words that also match, with their weights; see `name_terms.field_terms`."""
 NO_FIELDS: FieldTerms = {}
 
 
 @dataclass(frozen=True)
 class Bm25:
-    """A BM25 index opened for searching: its shards, in order, or some of them, and what they have in common.
+    """An open BM25 index: all or some of its shards, in order, with the corpus's statistics.
 
     Attributes:
-        frequencies: how many papers have each term that is asked for, where only some of the shards are here.
+        frequencies: number of papers with each requested term, if some shards are missing here.
     """
 
     shards: Sequence[LexicalShard]
@@ -56,7 +56,7 @@ class Bm25:
         return Bm25(shards, self.statistics, parameters)
 
     def scores(self, terms: Mapping[str, float]) -> tuple[Weights, Mask]:
-        """Score every paper for weighted query terms: a float32 score per row, and whether it has any of the terms."""
+        """Score every paper for weighted query terms: a float32 score per row, and whether the paper has any of the terms."""
         rows = sum(shard.papers for shard in self.shards)
         scores, matched = np.zeros(rows, np.float32), np.zeros(rows, bool)
         scoring = self._scoring(terms, self.shards)
@@ -66,11 +66,11 @@ class Bm25:
         return scores, matched
 
     def best(self, terms: Mapping[str, float], k: int, scope: Scope | RowRange, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
-        """The k best papers of a scope for weighted query terms, a shard at a time.
+        """The k best papers in a scope for weighted query terms, computed shard by shard.
 
         Returns:
-            The rows of the best of those that have any of the terms, in no particular order, with every tie at the k-th score;
-            their scores; and the scores of the rows `others` of the scope, -inf for those that have none of the terms.
+            Rows of the best papers with any of the terms, unordered, with all ties at the k-th score; their scores; and the scores of the
+            rows in `others`, -inf for papers without any of the terms.
         """
         rows, scores, edge = NO_ROWS, np.empty(0, np.float32), -np.inf
         other_scores = np.full(len(others), -np.inf, np.float32)
@@ -95,14 +95,14 @@ class Bm25:
         return rows, scores, other_scores
 
     def _scoring(self, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> Scoring:
-        """What scores the papers of some shards for weighted query terms."""
+        """A scorer of some shards' papers for weighted query terms."""
         known = self.known_terms(terms)
         in_fields = {term: np.float32(terms[term] * self.rarity(term)) for term in known if is_field_term(term)}
         weighted = [self.term(term, terms[term]) for term in known if term not in in_fields]
         return Scoring(weighted, in_fields, self.is_plain, max((shard.papers for shard in shards), default=0))
 
     def frequency(self, term: str) -> int:
-        """How many papers have a term, or a word in a field (`fields.field_term`)."""
+        """Number of papers with a term, or with a field word (`fields.field_term`)."""
         known = self._frequencies
         if (frequency := known.get(term)) is None:
             if self.frequencies is not None:
@@ -118,12 +118,12 @@ class Bm25:
 
     @once
     def _frequencies(self) -> dict[str, int]:
-        """How many papers have the terms that were asked for."""
+        """Number of papers by requested term."""
         return {}
 
     @once
     def _field_frequency(self) -> Callable[[str], int]:
-        """Gives how many papers that are not deleted have a word in a field."""
+        """A function from a field word to the number of undeleted papers that have it."""
 
         def count(term: str) -> int:
             parts = [(shard, shard.rows_in_field(term)) for shard in self.shards]
@@ -132,16 +132,16 @@ class Bm25:
         return lru_cache(NUMBERS_REMEMBERED)(count)
 
     def rarity(self, term: str) -> float:
-        """A term's, or a field's word's, inverse document frequency in Lucene's form, also for one that no paper has."""
+        """Inverse document frequency of a term or field word in Lucene's form, also for one that no paper has."""
         return self.rarity_among(self.frequency(term))
 
     def rarity_among(self, frequency: int) -> float:
-        """The inverse document frequency, as `rarity`'s, of what so many papers have."""
+        """Inverse document frequency, as in `rarity`, for this many papers."""
         return float(RARITIES["lucene"](np.array([float(frequency)]), self.statistics.papers)[0])
 
     @once
     def term(self) -> Callable[[str, float], Term]:
-        """Gives a term of a query that has this weight in it. Raises CorruptData."""
+        """A function from a term and its weight to a term of the query. Raises CorruptData."""
         absent, largest, papers = absent_weight(self.parameters), largest_weight(self.parameters), self.statistics.papers
 
         def weighed(term: str, weight: float) -> Term:
@@ -152,12 +152,12 @@ class Bm25:
 
     @once
     def is_plain(self) -> bool:
-        """Whether a term adds something to the score of every paper that has it, which is not lost to rounding, and nothing to others."""
+        """Whether a term raises the score of every paper that has it, beyond rounding, and of no others."""
         parameters = self.parameters
         return not absent_weight(parameters) and parameters.title > LEAST_WEIGHT and parameters.k1 < 1 / LEAST_WEIGHT
 
     def known_terms(self, terms: Iterable[str]) -> list[str]:
-        """The given terms that any paper has."""
+        """Given terms that any paper has."""
         listed = list(terms)
         if self.frequencies is None:
             known = self._frequencies
@@ -168,7 +168,7 @@ class Bm25:
         return [term for term in listed if self.frequency(term)]
 
     def covered_rarity(self, terms: Mapping[str, float], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Floats:
-        """The sum of weight times `rarity` over the terms that each paper has, in its text or as a field's word, (rows,)."""
+        """Sum of weight times `rarity` over the terms that each paper has, in its text or as a field word, (rows,)."""
         sums = np.zeros(len(rows))
         known = [(term, weight * self.rarity(term)) for term, weight in terms.items() if term in fields or self.frequency(term)]
         for shard, positions, shard_rows in by_shard(rows, self.shards):
@@ -177,12 +177,12 @@ class Bm25:
         return sums
 
     def beginning_with(self, start: str) -> list[str]:
-        """The terms that begin with `start`, ascending."""
+        """Terms that begin with `start`, ascending."""
         return sorted({term for shard in self.shards for term in shard.postings.vocabulary.beginning_with(start)})
 
     @once
     def common_terms(self) -> Callable[[int], frozenset[str]]:
-        """Gives the terms that at least so many papers of the corpus have."""
+        """A function from a number of papers to the terms that at least so many papers of the corpus have."""
 
         def common(least: int) -> frozenset[str]:
             return frozenset(term for shard in self.shards for term in shard.terms_of(least))
@@ -190,14 +190,14 @@ class Bm25:
         return lru_cache(common)
 
     def rows_with(self, terms: Iterable[str], column: str | None = None) -> Rows:
-        """The rows of the papers that have all of the terms in one place, ascending; none for no terms.
+        """Rows of the papers that have all of the terms in one place, ascending; empty if there are no terms.
 
         Args:
-            terms: terms, or words of authors and venues as `fields.name_words` gives them.
+            terms: terms, or words of authors and venues from `fields.name_words`.
             column: title, abstract or one of `fields.FIELDS`; None for title or abstract.
 
         Raises:
-            InvalidRequest: a field is asked for, and the index does not have them.
+            InvalidRequest: a field is given, and the index has no fields.
         """
         distinct_terms = set(terms)
         if column in FIELDS:
@@ -209,13 +209,13 @@ class Bm25:
                 continue
             rarest, *others = sorted((shard.rows_within(number, column) for number in numbers), key=len)
             rows = np.asarray(rarest)
-            for term_rows in others:  # the rarest came first, so the rest only shrinks the rows
+            for term_rows in others:  # the rarest term comes first, so the others only remove rows
                 rows = rows[are_among(rows, term_rows)]
             parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
     def _rows_with_words(self, words: Set[str], field: str) -> Rows:
-        """The rows of the papers that have all of the words in a field, ascending."""
+        """Rows of the papers that have all of the words in a field, ascending."""
         parts = [NO_ROWS]
         for shard in self.shards if words else ():
             lists = [
@@ -229,7 +229,7 @@ class Bm25:
         return np.concatenate(parts)
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
-        """What each query term that a paper has, in its text or in a field, adds to the paper's score; the greatest first."""
+        """Contribution to a paper's score of each query term that it has, in its text or in a field, greatest first."""
         contributions = {}
         for shard, _, shard_rows in by_shard(np.array([row]), self.shards):
             for term, rows in rows_in_fields(shard, filter(is_field_term, terms)).items():
@@ -247,7 +247,7 @@ class Bm25:
 
 
 def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:
-    """Which of a shard's papers have a term in their text, or one of the words in fields that stand for it, (rows,)."""
+    """Which of a shard's papers have a term in their text, or one of its field words, (rows,)."""
     number = shard.number(term)
     have = np.zeros(len(shard_rows), bool) if number is None else are_among(shard_rows, shard.rows_of(number))
     for field_term in fields.get(term, ()):
@@ -256,9 +256,9 @@ def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) 
 
 
 def weigh_terms(terms: Sequence[str]) -> dict[str, float]:
-    """A query's terms with their weights: 1 for a term that occurs once, and less than its frequency for any other.
+    """A query's terms with their weights: 1 for a term that occurs once, and less than the frequency for others.
 
-    The weight is BM25's own for queries, (k3 + 1) n / (k3 + n) (Robertson et al., "Okapi at TREC-3", 1994); it matters
-    where a whole paper is the query.
+    The weight is BM25's own for queries, (k3 + 1) n / (k3 + n) (Robertson et al., "Okapi at TREC-3", 1994). It matters if the query is a
+    whole paper.
     """
     return {term: (K3 + 1) * count / (K3 + count) for term, count in Counter(terms).items()}

@@ -1,7 +1,7 @@
-"""What BM25 needs to know of the whole corpus: how many papers there are, how long they are, and how many have a term.
+"""Corpus statistics for BM25: the number of papers, their lengths, and the number of papers with each term.
 
-These are sums over shards of whole numbers, so scores do not depend on the sharding, to the last bit. Deleted papers are not
-counted: an index scores as if they had never been there.
+The statistics are sums of integers over shards, so scores do not depend on the sharding, to the last bit. Deleted papers are not counted:
+an index scores as if they had never been there.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .lists import numbers_of
 from .postings import Postings
 
 TERMS_AT_ONCE = 2_000_000
-"""Terms of all shards that are counted at a time: some 100 MB."""
+"""Terms of all shards counted at a time, in some 100 MB."""
 
 Frequencies = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Sums over the papers of all shards: how many, their terms, and how many of these are in titles."""
+    """Sums over the papers of all shards: papers, terms, and terms in titles."""
 
     papers: int
     terms: int
@@ -36,7 +36,7 @@ class Statistics:
 
 
 def statistics(shards: Sequence[tuple[Postings, Rows | None]]) -> Statistics:
-    """The sums over shards, each with the rows of its papers that are not deleted, ascending; None for all."""
+    """Sums over shards. Each shard comes with the rows of its undeleted papers, ascending; None for all."""
     papers = terms = title_terms = 0
     for postings, live in shards:
         rows: Rows | slice = slice(None) if live is None else live
@@ -47,9 +47,9 @@ def statistics(shards: Sequence[tuple[Postings, Rows | None]]) -> Statistics:
 
 
 def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequencies]:
-    """For each shard, as in `statistics`, how many papers of all shards have each of its terms: (terms,) int32.
+    """Number of papers in all shards with each term of a shard, (terms,) int32, for each shard. Shards as in `statistics`.
 
-    The terms are taken in ranges, so memory does not grow with the number of shards.
+    Terms are processed in ranges, so memory does not grow with the number of shards.
     """
     counts = [postings.frequencies(live) for postings, live in shards]
     if len(shards) == 1:
@@ -79,14 +79,14 @@ def updated(
     gone: Sequence[tuple[Postings, Rows | None, Frequencies]],
     added: Sequence[tuple[Postings, Rows | None]],
 ) -> tuple[list[Frequencies], list[Frequencies]]:
-    """What `frequencies` gives for the shards of an index that stay and for those that are added, going by what it gave before.
+    """The result of `frequencies` for the kept and the added shards, computed from its former result.
 
-    It looks at each term of the index once, and so takes little longer than reading them, however few papers change.
+    Each term of the index is visited once, so the time is little more than that of reading the terms, however few papers change.
 
     Args:
-        kept: the shards that stay, each with its terms and their frequencies so far.
-        gone: those that go, likewise, as in `statistics`. A shard of which papers were deleted goes and is added.
-        added: those that are added.
+        kept: shards that stay, each with its terms and their former frequencies.
+        gone: shards that are removed, likewise. A shard in which papers were deleted is removed and added.
+        added: shards that are added.
     """
     parts = [*(postings for postings, _, _ in gone), *(postings for postings, _ in added)]
     if not parts:
@@ -97,7 +97,7 @@ def updated(
     places = np.split(numbers, np.cumsum([len(postings.terms) for postings in parts])[:-1])
     before, change = np.zeros(len(distinct), np.int32), np.zeros(len(distinct), np.int32)
     for place, (postings, live, known) in zip(places, gone, strict=False):
-        before[place] = known  # the same in all of the shards that have the term
+        before[place] = known  # the same in all shards that have the term
         change[place] -= postings.frequencies(live)
     for place, (postings, live) in zip(places[len(gone) :], added, strict=True):
         change[place] += postings.frequencies(live)
@@ -114,8 +114,8 @@ def updated(
 
 
 def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> list[list[Frequencies]]:
-    """For the shards of several indexes, each with its terms, and with how many papers of its own index have each, (terms,): how many
-    papers of all indexes have each."""
+    """Number of papers in all indexes with each term of each shard. Each shard comes with its terms and their frequencies in its own index,
+    (terms,)."""
     shards = [part for parts in indexes for part in parts]
     if not shards:
         return [[] for _ in indexes]
@@ -127,6 +127,6 @@ def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> l
     for parts in numbered:
         of_index = np.zeros(len(total), np.int64)
         for places, counts in parts:
-            of_index[places] = counts  # the same in all of its shards that have the term
+            of_index[places] = counts  # the same in all shards of the index that have the term
         total += of_index
     return [[total[places].astype(np.int32) for places, _ in parts] for parts in numbered]

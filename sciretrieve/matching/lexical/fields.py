@@ -1,11 +1,10 @@
-"""The fields of papers besides their text: the words of authors, venue and keywords, and the year; which papers of a shard have them.
+"""Fields of papers: words of authors, venue and keywords, and the year, with the papers of a shard that have them.
 
-fields.arrow, an Arrow IPC file that is mapped into memory when read, has a row per word in code-point order: `word`, `rows` (int32,
-ascending), and for each of these in which fields of the paper the word is: `fields` (uint8, the sum of 1 for authors, 2 for venue, 4 for
-keywords and 8 for the year).
+fields.arrow, an Arrow IPC file that is memory-mapped when read, has a row per word in code-point order: `word`; `rows` (int32, ascending),
+the papers that have it; and `fields` (uint8), for each of these the sum of 1 for authors, 2 for venue, 4 for keywords and 8 for the year.
 
-Words of authors and venues are folded (Müller is muller) and neither stemmed nor left out: an author may be called An or The.
-Keywords are terms of the text analysis.
+Words of authors and venues are folded (Müller becomes muller), but neither stemmed nor filtered by stop words, since an author may be
+called An or The. Keywords are terms of the text analysis.
 """
 
 from __future__ import annotations
@@ -27,37 +26,37 @@ from .lists import TermLists, by_term, lists, write_columns
 FIELDS_FILE = "fields.arrow"
 WORD_COLUMNS = {"word": pa.string(), "rows": pa.list_(pa.int32()), "fields": pa.list_(pa.uint8())}
 FIELDS = {"authors": 1, "venue": 2, "keywords": 4, "year": 8}
-"""The columns that are fields, each with its bit."""
+"""Columns that are fields, each with its bit."""
 EVERY_FIELD = sum(FIELDS.values())
 APOSTROPHES = str.maketrans("", "", "'\u2019\u02bc")
 TEXTS_REMEMBERED = 65_536
-"""Names, venues and keywords whose words are kept in memory while a shard is filled, for they recur."""
+"""Names, venues and keywords whose words are cached while a shard is filled."""
 NUMBERS_REMEMBERED = 65_536
-"""Words of a shard whose numbers are kept in memory."""
+"""Words of a shard whose numbers are cached."""
 
 
 FIELD_END = ":"
-"""What stands between a field and a word in a field's term; no term of a text has it."""
+"""Separates a field and a word in a field's term. No term of a text contains it."""
 
 
 def field_term(field: str, word: str) -> str:
-    """A word in a field, as a query's term: `authors:muller`."""
+    """A field word as a query term: `authors:muller`."""
     return f"{field}{FIELD_END}{word}"
 
 
 def is_field_term(term: str) -> bool:
-    """Whether a term is a word in a field."""
+    """Whether a term is a field word."""
     return FIELD_END in term
 
 
 def in_words(term: str) -> str:
-    """A field's term for people: `muller (authors)`."""
+    """A field's term for display: `muller (authors)`."""
     field, _, word = term.partition(FIELD_END)
     return f"{word} ({field})"
 
 
 def name_words(text: str) -> list[str]:
-    """The words of an author's name or of a venue, in order: Jean-Pierre gives jean, pierre and jeanpierre; O'Brien o, brien and obrien."""
+    """Words of an author's name or a venue, in order: Jean-Pierre gives jean, pierre and jeanpierre; O'Brien gives o, brien and obrien."""
     folded = fold_name(text)
     words = [*cut(folded)]
     joined = folded.translate(APOSTROPHES)
@@ -68,7 +67,7 @@ def name_words(text: str) -> list[str]:
 
 
 class FieldsBuilder:
-    """Collects the fields of papers added in row order; memory grows with the shard, not with the corpus."""
+    """Collects the fields of papers in row order. Memory grows with the shard, not with the corpus."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -79,7 +78,7 @@ class FieldsBuilder:
         self._papers = 0
 
     def add(self, papers: pa.Table) -> None:
-        """Add the next papers; columns of the table that are no fields are not looked at."""
+        """Add the next papers. Columns of the table that are not fields are ignored."""
         keys, bits = [np.empty(0, np.int64)], [np.empty(0, np.uint8)]
         for field, bit in FIELDS.items():
             if field not in papers.column_names:
@@ -98,7 +97,7 @@ class FieldsBuilder:
         self._papers += len(papers)
 
     def _words(self, field: str, value: Any) -> list[int]:
-        """The numbers of the words in a paper's field."""
+        """Numbers of the words in a paper's field."""
         if field == "year":
             return [] if value is None else [self._number(str(value))]
         texts: Sequence[Any] = value if isinstance(value, list) else [value]
@@ -111,7 +110,7 @@ class FieldsBuilder:
         return self._numbers.setdefault(word, len(self._numbers))
 
     def write(self, folder: Path) -> None:
-        """Write the fields of all papers added."""
+        """Write the fields of all added papers."""
         numbers, rows, fields = (np.concatenate(part) for part in zip(*self._parts, strict=True))
         words, offsets, order = by_term(pa.array(list(self._numbers), pa.string()), numbers)
         columns = {"word": words, "rows": lists(offsets, rows[order]), "fields": lists(offsets, fields[order])}
@@ -125,17 +124,17 @@ class FieldPostings(TermLists):
 
     @once
     def bits(self) -> npt.NDArray[np.uint8]:
-        """The fields of each posting, by their bits in `FIELDS`, (postings,)."""
+        """Fields of each posting, as bits from `FIELDS`, (postings,)."""
         bits: npt.NDArray[np.uint8] = self._values("fields")
         return bits
 
     @once
     def _number(self) -> Any:
-        """Gives a word's number; None if no paper of the shard has it."""
+        """A function from a word to its number; None if no paper of the shard has it."""
         return lru_cache(NUMBERS_REMEMBERED)(self.vocabulary.number)
 
     def rows_with(self, word: str, field: str) -> npt.NDArray[np.int32]:
-        """The rows within the shard of the papers that have a word in a field, deleted ones too, ascending. Raises CorruptData as `of`."""
+        """Rows within the shard of the papers with a word in a field, deleted papers included, ascending. Raises CorruptData as `of`."""
         number = self._number(word)
         if number is None:
             return np.empty(0, np.int32)

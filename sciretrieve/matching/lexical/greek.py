@@ -1,7 +1,7 @@
-"""Greek letters in names are one with their English names, wherever a digit, a hyphen or a blank stands: IL-1β, IL1-beta, IL 1 beta.
+"""Greek letters in names: letters and their English names match, with or without digits, hyphens and blanks: IL-1β, IL1-beta, IL 1 beta.
 
-A name with such a letter becomes a compound with hyphens before the letter: il-1-beta, tnf-alpha, nf-kappab. For a few names, by a table, a
-Latin letter stands for the Greek one: IFN-g, NF-kB.
+A name with a Greek letter becomes a compound with hyphens before the letter: il-1-beta, tnf-alpha, nf-kappab. For a few names, a table maps
+a Latin letter to the Greek one: IFN-g, NF-kB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TABLE = {
     **{"ifn": "abgl", "tnf": "ab", "tgf": "ab", "ppar": "abgd", "ikk": "abg", "lxr": "ab", "pdgfr": "ab"},
     **{"il-1": "ab", "pgc-1": "ab", "hif-1": "a", "hif-2": "a", "gsk-3": "ab", "mip-1": "ab", "sdf-1": "ab"},
 }
-"""Names whose Greek letters are often written as Latin ones, as in the symbols of their genes (HGNC), with these letters: IFNG, IL1B."""
+"""Names whose Greek letters are often written as Latin ones, as in gene symbols (HGNC): IFNG, IL1B."""
 WORDS_REMEMBERED = 65_536
 NOTHING = {"", *STOPWORDS}
 
@@ -30,7 +30,7 @@ _ANY = "|".join(sorted(LETTERS, key=len, reverse=True))
 _GREEK = "\u00b5\u0251\u0263\u0370-\u03ff\u1f00-\u1fff\u2206\U0001d6a8-\U0001d7cb"
 _SYMBOLS = re.compile(rf"[{_GREEK}]+")
 _SHARP_S = re.compile(r"(?<=[A-Z0-9-])ß(?![^\W_])")
-"""It is no German word's, but a beta."""
+"""A sharp s that stands for a beta and not in a German word."""
 _FOUR = "alpha|beta|gamma|kappa"
 _START, _END = r"(?<![^\W_])", r"(?![^\W\d_])"
 _AFTER_NUMBER = re.compile(rf"{_START}([a-z]+-?\d+)-?({_ANY}){_END}")
@@ -57,7 +57,8 @@ _OTHERS = {("nf", "kappab"), ("i", "kappab"), ("ror", "gammat")}
 
 
 def separated(text: str) -> str:
-    """A text with a hyphen before each Greek letter that follows a letter or digit; more than two in a row are a Greek word."""
+    """A text with a hyphen before each Greek letter that follows a letter or digit. More than two Greek letters in a row are a Greek
+    word."""
     if "ß" in text:
         text = _SHARP_S.sub("β", text)
 
@@ -69,8 +70,8 @@ def separated(text: str) -> str:
 
 
 def spelled(word: str) -> str:
-    """A folded word, or compound, in the one way in which names with Greek letters are spelled: nf-kappab for nfkb."""
-    if word.isalpha():  # as most are, which is seen at once
+    """A folded word or compound, with names with Greek letters in one spelling: nf-kappab for nfkb."""
+    if word.isalpha():  # true of most words, and fast to test
         may_have = word[:2] in _STARTS or "alpha" in word or "beta" in word or "gamma" in word or "kappa" in word
         return _respelled(word) if may_have else word
     return _respelled(word) if _MAY_HAVE.search(word) else word
@@ -86,14 +87,14 @@ def _respelled(word: str) -> str:
 
 
 def together(plain: str) -> str:
-    """A folded text with hyphens for the blanks in names with Greek letters that need none beside them: il 1 beta, nf kappa b, ifn g."""
+    """A folded text with hyphens for blanks in names with Greek letters, if the name needs none beside it: il 1 beta, nf kappa b, ifn g."""
     if not (
         "kappa b" in plain
         or "nf k" in plain
         or "ifn " in plain
         or (("alpha" in plain or "beta" in plain or "gamma" in plain or "delta" in plain) and _NUMBERED.search(plain))
     ):
-        return plain  # as most are, which is seen at once
+        return plain  # true of most texts, and fast to test
     return _bound(plain)
 
 
@@ -102,21 +103,21 @@ def _bound(plain: str) -> str:
 
 
 def parts_apart(text: str) -> set[str]:
-    """The folded words of such names in a text."""
+    """Folded words of such names in a text."""
     return {part for match in _APART.finditer(fold(separated(text))) for part in re.split("[ -]", match[0])}
 
 
 def respelled(plain: str) -> str:
-    """A folded text that was typed, with its names with Greek letters in the one way in which they are compared: il1-beta is il-1-beta."""
+    """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
     return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), _bound(plain))
 
 
 def beside(plain: str) -> list[tuple[str, str]]:
-    """The commonest Greek letters' names of a folded text that stand alone behind a word, each with that word."""
+    """The commonest Greek letters' names that stand alone after a word in a folded text, each with that word."""
     if not (" alpha" in plain or " beta" in plain or " gamma" in plain or " delta" in plain or " kappa" in plain):
         return []
     found = ((word_before(plain, match.start(1)), *match.groups()) for match in _ALONE.finditer(plain))
-    # a compound may begin with the letter, unless that is the name's: Wnt beta-catenin, TNF alpha-induced
+    # a compound may begin with the letter, unless the letter belongs to the name: Wnt beta-catenin, TNF alpha-induced
     return [
         (word, letter)
         for word, letter, joint in found
@@ -130,13 +131,13 @@ def is_letter(part: str) -> bool:
 
 
 def names_in(parts: list[str]) -> list[tuple[int, int]]:
-    """Where in a compound a name with its number begins, and the Greek letter behind it stands, for each such letter."""
+    """Positions in a compound where a name with its number begins, and where the Greek letter after it stands, for each such letter."""
     places = [place for place in range(1, len(parts)) if is_letter(parts[place])]
     return [(place - 1 - (place > 1 and parts[place - 1].isdecimal() and parts[place - 2].isalpha()), place) for place in places]
 
 
 def merged(parts: list[str]) -> list[str]:
-    """The parts of a compound, with each name that papers always have as a compound, however they write it, as one: anti, tnfalpha."""
+    """Parts of a compound. A name with a Greek letter that papers always index as a compound is one part: anti, tnfalpha."""
     names = {
         start: place
         for start, place in names_in(parts)
@@ -153,7 +154,7 @@ def merged(parts: list[str]) -> list[str]:
 
 
 def pattern(before: str, part: str, gap: str) -> str:
-    """An expression for a Greek letter's name behind a name, in all ways to spell it; `gap` is one for what may be within."""
+    """Regular expression for a Greek letter's name after a name, in all spellings. `gap` is the expression for what may separate them."""
     name, rest = part.rstrip("0123456789bt"), part[len(part.rstrip("0123456789bt")) :]
     letter = LATIN.get(name, "")
     is_latin = letter in TABLE.get(before, "") or (before, part) in _OTHERS

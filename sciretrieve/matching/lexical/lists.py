@@ -1,4 +1,4 @@
-"""Lists of numbers in Arrow files, a list a term or a paper: written, and read as the flat arrays that they are in memory."""
+"""Columns of lists in Arrow files, one list per term or paper: writing them, and reading them as flat arrays in memory."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Ints = npt.NDArray[np.integer]
 
 
 def by_term(terms: pa.StringArray, numbers: Ints) -> tuple[pa.StringArray, Ints, Ints]:
-    """Order single postings by their terms.
+    """Sort postings by term.
 
     Args:
         terms: distinct terms in any order.
-        numbers: of each posting its term's place in `terms`, (n,).
+        numbers: each posting's position in `terms`, (n,).
 
     Returns:
-        The terms that have postings, in code-point order; where the postings of each begin, and the end of the last, (terms + 1,) int32;
-        and the order of the postings, which stays as it is within a term, (n,).
+        The terms that have postings, in code-point order; the start of each term's postings and the end of the last, (terms + 1,) int32;
+        and the order of the postings, stable within a term, (n,).
     """
     used = np.bincount(numbers, minlength=len(terms)) > 0
     order_of_terms = np.asarray(pc.sort_indices(terms), np.int64)
     order_of_terms = order_of_terms[used[order_of_terms]]
-    place = np.empty(len(terms), np.int32)  # number -> place in code-point order
+    place = np.empty(len(terms), np.int32)  # number -> position in code-point order
     place[order_of_terms] = np.arange(len(order_of_terms), dtype=np.int32)
     places = place[numbers]
     order = np.argsort(places, kind="stable")
@@ -45,19 +45,19 @@ def by_term(terms: pa.StringArray, numbers: Ints) -> tuple[pa.StringArray, Ints,
 
 
 def lists(offsets: Ints, values: Ints) -> pa.ListArray:
-    """A column of lists: that of row i is `values[offsets[i]:offsets[i + 1]]`."""
+    """A column of lists. Row i is `values[offsets[i]:offsets[i + 1]]`."""
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
 
 
 def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
-    """Write columns as an Arrow IPC file that can be mapped."""
+    """Write columns as an Arrow IPC file that can be memory-mapped."""
     table = pa.table(columns)
     with created(path) as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
 
 
 def offsets_of(path: Path, *columns: Any) -> Ints:
-    """The offsets that list columns have in common. Raises CorruptData if they are none."""
+    """The common offsets of the list columns. Raises CorruptData if they differ or are invalid."""
     arrays = [numbers_of(column.offsets, np.int32) if len(column) else np.zeros(1, np.int32) for column in columns]
     offsets: Ints = arrays[0]
     fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
@@ -67,26 +67,26 @@ def offsets_of(path: Path, *columns: Any) -> Ints:
 
 
 def values_of(column: pa.ListArray, kind: Any) -> Any:
-    """The elements of a column of lists, one after the other."""
+    """Elements of a column of lists, concatenated."""
     return numbers_of(column.values, kind) if len(column) else np.empty(0, kind)
 
 
 def numbers_of(array: pa.Array, kind: Any) -> Any:
-    """An Arrow array without missing values as NumPy's; `to_numpy` would import pandas if it is installed."""
+    """An Arrow array without missing values as a NumPy array. `to_numpy` would import pandas if installed."""
     buffer = array.buffers()[1]
     return np.frombuffer(buffer, kind, len(array), array.offset * np.dtype(kind).itemsize) if len(array) else np.empty(0, kind)
 
 
 @dataclass(frozen=True)
 class TermLists:
-    """Which of a shard's papers have which term, opened: flat arrays; the postings of term i are at `offsets[i]:offsets[i + 1]`."""
+    """A shard's terms and their papers, opened as flat arrays. The postings of term i are at `offsets[i]:offsets[i + 1]`."""
 
     folder: Path
     papers: int
     file: ClassVar[str]
     """The file's name."""
     columns: ClassVar[Mapping[str, pa.DataType]]
-    """Its columns: the terms, and lists for each, the first of which has the papers' rows."""
+    """Its columns: the terms, and lists per term, the first of which holds the papers' rows."""
 
     @once
     def _table(self) -> dict[str, pa.Array]:
@@ -103,29 +103,29 @@ class TermLists:
 
     @once
     def vocabulary(self) -> Vocabulary:
-        """The same, to look them up in."""
+        """The terms, for lookup."""
         return Vocabulary(self.terms)
 
     @once
     def offsets(self) -> Ints:
-        """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
+        """Start of each term's postings, and end of the last, (terms + 1,) int32."""
         return offsets_of(self.folder / self.file, *list(self._table.values())[1:])
 
     @once
     def rows(self) -> npt.NDArray[np.int32]:
-        """The postings' papers, (postings,)."""
+        """Papers of the postings, (postings,)."""
         rows: npt.NDArray[np.int32] = self._values("rows")
         return rows
 
     def of(self, number: int) -> slice:
-        """A term's postings, by its number. Raises CorruptData if they name papers that the shard does not have."""
+        """Postings of a term, by its number. Raises CorruptData if they refer to papers that the shard does not have."""
         places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
         self.check(self.rows[places])
         return places
 
     def check(self, rows: npt.NDArray[np.int32]) -> None:
-        """Raise CorruptData for rows of papers that the shard does not have."""
-        # viewed as unsigned, a negative row is a large one
+        """Raise CorruptData for rows outside the shard."""
+        # as unsigned, a negative row is large
         if len(rows) and rows.view(np.uint32).max() >= self.papers:
             path = self.folder / self.file
             raise CorruptData(f"{path} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it")

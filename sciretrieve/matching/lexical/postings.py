@@ -1,6 +1,6 @@
-"""A shard's postings: which of its papers have a term, and how often. Immutable, and free of corpus-wide statistics.
+"""A shard's postings: the papers with each term, and how often they have it. Immutable, and without corpus-wide statistics.
 
-Two Arrow IPC files, memory-mapped when read:
+Postings are two Arrow IPC files, memory-mapped when read:
 
 postings.arrow   a row per term in code-point order: `term`, `rows` (int32, ascending), and for each of these how often the
                  term occurs in the paper: `counts` (uint16, capped at 65,535), and how often in its title: `titles` (uint8,
@@ -35,11 +35,11 @@ PAPER_COLUMNS = {"terms": pa.int32(), "title_terms": pa.int32(), "title": pa.lis
 
 
 class _TermNumbers(dict[str, int]):
-    """Piece of a text (`pieces`) -> the number of its term, looked up once; -1 for none, and less for a piece with several terms.
+    """Piece of a text (`pieces`) -> its term's number, cached; -1 for no term, and less than -1 for a piece with several terms.
 
     Attributes:
-        terms: the numbers by term.
-        of_pair: gives the number of the term of a single character with its neighbour; -1 for a pair that is no term.
+        terms: numbers by term.
+        of_pair: returns the number of the term for a single character with its neighbour; -1 if the pair is no term.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -64,7 +64,7 @@ class _TermNumbers(dict[str, int]):
         return number
 
     def several(self, number: int) -> list[int]:
-        """The numbers of the terms of a piece whose number stands for several."""
+        """Term numbers of a piece whose number stands for several terms."""
         return self._several[-2 - number]
 
     def _of(self, term: str | None) -> int:
@@ -72,7 +72,7 @@ class _TermNumbers(dict[str, int]):
 
 
 class PostingsBuilder:
-    """Counts the terms of papers added in row order; memory grows with the shard, not with the corpus."""
+    """Counts the terms of papers in row order. Memory grows with the shard, not with the corpus."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -96,7 +96,7 @@ class PostingsBuilder:
         )
 
     def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
+        """Terms of the next papers' texts. Each number has the paper's row in its upper half."""
         known = self._numbers
         rows = np.arange(self._papers, self._papers + len(texts))
         plain_texts = list(map(self._analyzer.fold, texts))
@@ -110,7 +110,7 @@ class PostingsBuilder:
         return pairs
 
     def write(self, folder: Path) -> None:
-        """Write the postings of all papers added."""
+        """Write the postings of all added papers."""
         names = list(self._numbers.terms)
         empty_arrays = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
         numbers, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
@@ -120,20 +120,20 @@ class PostingsBuilder:
 def _flat(
     lists: Sequence[Sequence[Any]], rows: Rows, number: Callable[[Any], int] | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The items of lists, one after the other, as the numbers that they are or that `number` gives, and each one's row: its list's."""
+    """Items of lists, concatenated, as numbers, converted by `number` if given; and each item's row, which is its list's."""
     sizes = list(map(len, lists))
     items = chain.from_iterable(lists)
     return np.fromiter(items if number is None else map(number, items), np.int64, sum(sizes)), np.repeat(rows, sizes)
 
 
 def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Ints, counts: Ints, titles: Ints, papers: int) -> None:
-    """Write a shard's two files from its single postings, which are in ascending order of row for each term.
+    """Write a shard's two files from its postings, which must be in ascending order of row for each term.
 
     Args:
-        folder: the shard's.
+        folder: the shard's folder.
         terms: distinct terms in any order.
-        numbers, rows, counts, titles: of each posting its term's place in `terms`, its paper's row, and the two counts, (n,).
-        papers: how many papers the shard has.
+        numbers, rows, counts, titles: for each posting its term's position in `terms`, its paper's row, and the two counts, (n,).
+        papers: number of papers in the shard.
     """
     names, offsets, order = by_term(terms, numbers)
     rows, counts, titles = rows[order], counts[order], titles[order]
@@ -148,7 +148,7 @@ def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Int
     )
     in_titles = np.flatnonzero(titles)
     title_terms = (np.searchsorted(offsets, in_titles, side="right") - 1).astype(np.int32)
-    title_order = np.argsort(rows[in_titles], kind="stable")  # terms stay in ascending order within a paper
+    title_order = np.argsort(rows[in_titles], kind="stable")  # terms stay ascending within a paper
     title_offsets = np.zeros(papers + 1, np.int32)
     np.cumsum(np.bincount(rows[in_titles], minlength=papers), out=title_offsets[1:])
     write_columns(
@@ -175,36 +175,36 @@ class Postings(TermLists):
 
     @once
     def counts(self) -> npt.NDArray[np.uint16]:
-        """How often the term occurs in the paper, (postings,)."""
+        """Occurrences of the term in the paper, (postings,)."""
         counts: npt.NDArray[np.uint16] = self._values("counts")
         return counts
 
     @once
     def titles(self) -> npt.NDArray[np.uint8]:
-        """How often it occurs in its title, (postings,)."""
+        """Occurrences of the term in its title, (postings,)."""
         counts: npt.NDArray[np.uint8] = self._values("titles")
         return counts
 
     @once
     def lengths(self) -> npt.NDArray[np.int32]:
-        """Each paper's sum of counts, (papers,)."""
+        """Sum of counts of each paper, (papers,)."""
         lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["terms"], np.int32)
         return lengths
 
     @once
     def title_lengths(self) -> npt.NDArray[np.int32]:
-        """Each paper's sum of counts in its title, (papers,)."""
+        """Sum of counts in each paper's title, (papers,)."""
         lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["title_terms"], np.int32)
         return lengths
 
     @once
     def title_offsets(self) -> Ints:
-        """Where the terms of each paper's title begin in `title_terms`, and the end of the last, (papers + 1,) int32."""
+        """Start of each paper's terms in `title_terms`, and end of the last, (papers + 1,) int32."""
         return offsets_of(self.folder / LENGTHS, self._paper_table["title"])
 
     @once
     def title_terms(self) -> npt.NDArray[np.int32]:
-        """The numbers of the titles' terms, ascending for each paper."""
+        """Numbers of the titles' terms, ascending within each paper."""
         numbers: npt.NDArray[np.int32] = values_of(self._paper_table["title"], np.int32)
         if len(numbers) and numbers.view(np.uint32).max() >= len(self.terms):
             raise CorruptData(
@@ -213,7 +213,7 @@ class Postings(TermLists):
         return numbers
 
     def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
-        """How many papers have each term, (terms,); of these rows only, ascending, if they are given. Raises CorruptData as `of`."""
+        """Number of papers with each term, (terms,), limited to the rows in `live`, ascending, if given. Raises CorruptData as `of`."""
         if live is None:
             return np.diff(self.offsets).astype(np.int32)
         self.check(self.rows)

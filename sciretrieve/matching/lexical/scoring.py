@@ -1,4 +1,4 @@
-"""Scoring a shard's papers for a query: what its terms add, in one order, and no more of it than tells the best."""
+"""Scoring of a shard's papers for a query, in a fixed order of additions, skipping what cannot change the best papers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .fields import field_term
 from .lexical_shard import NO_PLACES, LexicalShard, Weights
 
 LOOKED_UP = 48
-"""Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
+"""Most postings of a term per scored paper for which adding all of them is faster than looking the papers up."""
 WEIGHED = 8
-"""Postings that are added up in the time in which one is weighed."""
+"""Postings that are added in the time that one is weighted."""
 LONG = 3
-"""Papers of a shard for each posting of a term, up to which it is long: reading it takes as long as looking through all papers' scores."""
+"""Most papers of a shard per posting for a list to be long. Reading a long list takes as long as scanning all papers' scores."""
 LEAST_WEIGHT = 1e-6
-"""Of a term or of titles: with less, sums of float32 may be 0 for a paper that has the term, so that all scores are looked at."""
+"""Least weight of terms and titles. With less, a float32 sum may be 0 for a paper that has the term, so all scores are scanned."""
 GROUPS, LEAST_GROUPS = 16, 1024
-"""Groups of papers for each that is asked for, and at least, of which the best scores tell what the last one's is at least."""
+"""Groups of papers per wanted paper, and least number of groups. The groups' best scores give a lower bound of the k-th score."""
 
 
 class Best(NamedTuple):
-    """Those of a shard's papers that may be among the k best, and what others score: -inf for those that have none of the terms."""
+    """A shard's papers that may be among the k best, and the scores of other papers: -inf without any of the terms."""
 
     rows: Rows
     scores: Weights
@@ -35,7 +35,7 @@ class Best(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A query's term: its weight, what it adds to every paper's score, and what it adds to any paper's beyond that at the most."""
+    """A query's term: its weight, its contribution to every paper's score, and its greatest further contribution to any paper's."""
 
     term: str
     weight: np.float32
@@ -44,29 +44,29 @@ class Term(NamedTuple):
 
 
 class Scoring:
-    """Scores the papers of shards, one after the other, for one query.
+    """Scores the papers of one shard after another for a query.
 
-    Terms that can add most come first. Once k papers are known, and the terms that are left cannot bring another paper up to the k-th's
-    score, the long ones among these are looked up for those papers that still can reach it (MaxScore: Turtle and Flood, "Query evaluation:
-    strategies and optimizations", Information Processing & Management 1995). Scores are added up in one order in any case, and so are the
-    same to the last bit.
+    Terms with the greatest possible contribution come first. Once k papers are known and the remaining terms cannot lift another paper to
+    the k-th score, long lists are only looked up for papers that can still reach it (MaxScore: Turtle and Flood, "Query evaluation:
+    strategies and optimizations", Information Processing & Management 1995). The order of additions is fixed, so scores are the same to the
+    last bit.
     """
 
     def __init__(self, terms: Sequence[Term], in_fields: Mapping[str, np.float32], is_plain: bool, papers: int) -> None:
-        """Score by a query's terms, and by words in fields with what each of these adds.
+        """Prepare scoring by a query's terms, and by field words with their contributions.
 
-        `is_plain` says whether a term adds something to the score of every paper that has it, which is not lost to rounding, and nothing to
-        others; `papers` are the most that a shard has.
+        `is_plain` says whether a term raises the score of every paper that has it, beyond rounding, and of no others. `papers` is the
+        largest shard's number of papers.
         """
-        # by what they can add at the most, and then by themselves
+        # by greatest possible contribution, then by term
         self._terms, self._in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
-        # then a paper's score is above 0 just where it has any of the terms, and no term makes it less
+        # then a score is above 0 exactly if the paper has a term, and no term lowers it
         weights = [*(term.most for term in terms), *map(float, in_fields.values())]
         self._grows = is_plain and min(weights, default=1.0) > LEAST_WEIGHT
         self._scores = np.empty(papers, np.float32)
 
     def _lists(self, shard: LexicalShard) -> list[_List]:
-        """The postings of the terms that a shard has, and those of words in fields, in the order in which scores are added up."""
+        """A shard's postings of the terms and field words, in the order of additions."""
         lists = []
         for weighted in self._terms:
             if (number := shard.number(weighted.term)) is None:
@@ -80,7 +80,7 @@ class Scoring:
         return lists
 
     def all(self, shard: LexicalShard) -> tuple[Weights, Mask]:
-        """A shard's papers' scores, and which have any of the terms; the former are the next shard's when that is scored."""
+        """Scores of a shard's papers, and which papers have any of the terms. The next shard reuses the array of scores."""
         scores, matched = self._scores[: shard.papers], np.zeros(shard.papers, bool)
         scores.fill(0)
         for postings in self._lists(shard):
@@ -92,14 +92,14 @@ class Scoring:
         return scores, matched
 
     def best(self, shard: LexicalShard, k: int, edge: float, mask: Mask | None, others: Rows) -> Best:
-        """Score a shard's papers.
+        """Score a shard's papers for the k best.
 
         Args:
             shard: the shard.
-            k: how many of the best papers are asked for.
-            edge: the score of the k-th best of earlier shards; -inf as long as fewer are known.
-            mask: which papers may be among them, (papers,); None for all.
-            others: rows whose scores are asked for, too.
+            k: number of best papers wanted.
+            edge: the k-th best score of earlier shards; -inf while fewer papers are known.
+            mask: papers that may be among them, (papers,); None for all.
+            others: further rows whose scores are wanted.
         """
         if not self._grows:
             scores, matched = self.all(shard)
@@ -107,8 +107,8 @@ class Scoring:
             return Best(passing, scores[passing], np.where(matched[others], scores[others], np.float32(-np.inf)))
         scores, lists = self._scores[: shard.papers], self._lists(shard)
         rests = _rests(lists)
-        within = 0.9999 * edge  # the edge with room for rounding, whose errors are as large as scores, however little a term adds
-        rows: Rows | None = None  # those that may still reach the edge, once these are told apart
+        within = 0.9999 * edge  # leaves room for rounding errors, which are relative to scores
+        rows: Rows | None = None  # papers that may still reach the edge, once determined
         if rests[0] < within:
             rows = NO_ROWS
         elif rests[1] < within:
@@ -141,8 +141,8 @@ class Scoring:
 
 
 class _List(NamedTuple):
-    """A list of postings: the rows of a shard's papers, and what they add to the scores, at the most `most`: for a term of this number, its
-    weights there, which may be known, times its weight in the query; for a word in a field, the same to all."""
+    """A list of postings: rows of a shard's papers, and their contributions, at most `most`. A term's contribution is its weight there,
+    which may be cached, times its weight in the query. A field word's is the same for all papers."""
 
     rows: npt.NDArray[np.int32]
     weight: np.float32
@@ -153,29 +153,29 @@ class _List(NamedTuple):
 
     @property
     def costs(self) -> int:
-        """How long it takes to add it up, in postings whose weights are known."""
+        """Cost of adding the list, in postings with known weights."""
         is_known = self.shard is None or self.known is not None
         return len(self.rows) if is_known else WEIGHED * len(self.rows)
 
     @property
     def _additions(self) -> Weights | np.float32:
-        """What it adds to the score of each of its papers, (postings,), or to that of all."""
+        """Contributions to the scores of its papers, (postings,), or one for all."""
         if self.shard is None:
             return self.weight
         weights = self.shard.weights_of(self.number) if self.known is None else self.known
         return weights if self.weight == 1 else self.weight * weights
 
     def reaching(self, least: float) -> Rows:
-        """The rows of its papers to which it adds so much."""
+        """Rows of its papers with at least this contribution."""
         rows = self.rows if self.shard is None else self.rows[self._additions >= least]
         return rows.astype(np.int64)
 
     def add_to(self, scores: Weights) -> None:
         """Add to the scores of all of its papers."""
-        np.add.at(scores, self.rows, self._additions)  # in a third of the time of `scores[rows] +=`
+        np.add.at(scores, self.rows, self._additions)  # three times as fast as `scores[rows] +=`
 
     def look_up(self, scores: Weights, wanted: Rows) -> None:
-        """Add to the scores of the rows that are wanted, which ascend, or of all where that is quicker."""
+        """Add to the scores of the wanted rows, ascending, or of all rows where that is faster."""
         if self.shard is None or self.costs < LOOKED_UP * len(wanted):
             self.add_to(scores)
         elif len(wanted):
@@ -187,18 +187,18 @@ class _List(NamedTuple):
 
 
 def _rests(lists: Sequence[_List]) -> list[float]:
-    """What the lists from each on add to a score at the most; and twice 0 at the end."""
+    """Greatest possible contribution of the lists from each position on, followed by two zeros."""
     return [0.0, 0.0, *accumulate(postings.most for postings in reversed(lists))][::-1]
 
 
 def _union(rows: Rows, others: Rows) -> Rows:
-    """Two sets of rows as one, ascending; the first is it already."""
+    """Union of two sets of rows, ascending. The first must be ascending."""
     return union(rows, others) if len(others) else rows
 
 
 def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:
-    """The rows of the k best papers of the mask with scores above 0, and of few others: groups of papers are formed, and those papers taken
-    that reach the k-th of the groups' best scores."""
+    """Rows of the k best papers of the mask with scores above 0, and of few others. Papers are split into groups, and papers that reach the
+    k-th of the groups' best scores are taken."""
     if mask is not None:
         scores = scores * mask
     groups = max(LEAST_GROUPS, GROUPS * k)
@@ -210,9 +210,9 @@ def _first(scores: Weights, k: int, mask: Mask | None) -> Rows:
 
 
 def rows_in_fields(shard: LexicalShard, terms: Iterable[str]) -> dict[str, npt.NDArray[np.int32]]:
-    """The rows of a shard's papers to whose scores each word in a field adds, in one order.
+    """Rows of a shard's papers to which each field word contributes, in a fixed order.
 
-    A year adds only to papers that have another of the words: by itself it says when, and not about what.
+    A year contributes only to papers with another field word, since alone it says nothing about the subject.
     """
     rows_of = {term: shard.rows_in_field(term) for term in sorted(terms)}
     if years := [term for term in rows_of if term.startswith(field_term("year", ""))]:

@@ -1,4 +1,4 @@
-"""The sentences of a text, by its punctuation alone."""
+"""Splitting text into sentences, by punctuation alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ SENTENCE_END = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])"
     r"|(?:(?<=[。！？｡।॥؟۔།။។])|(?<=[。！？｡][」』”’）)]))(?![」』”’）)。！？])\s*(?=\S)"
 )
-"""The second line is for scripts with signs of their own, after which no blank need stand."""
+"""The second line is for scripts with their own punctuation, which needs no blank after it."""
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text. Abbreviations and initials do not end one."""
+    """Split a text into sentences. Abbreviations and initials do not end a sentence."""
     sentence_parts: list[list[str]] = []
     for part in SENTENCE_END.split(" ".join(text.split())):
         if sentence_parts and NO_END.search(sentence_parts[-1][-1]):

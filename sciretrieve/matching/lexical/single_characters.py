@@ -1,8 +1,8 @@
-"""Single letters and digits count together with a neighbour: vitamin D as vitamind, type 2 as type2, T cell as tcell, N = 4 as n4.
+"""Single letters and digits, joined with a neighbour: vitamin D as vitamind, type 2 as type2, T cell as tcell, N = 4 as n4.
 
-By themselves they say nothing, and would cost more than they bring. In papers a digit is joined with the word before it, a letter with
-those on both sides, and A, which is mostly an article, with the word before it where it is a capital. In queries everything is joined that
-may be meant, since what no paper has is left out of them anyway.
+Alone they mean little and cost much. In papers, a digit is joined with the word before it, a letter with the words on both sides. An A is
+mostly an article, so it is joined with the word before it only if capital. In queries, every possible pair is joined, since pairs that no
+paper has are dropped anyway.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from .words import JOINT, STOPWORDS
 _WORD = r"[^\W_]+(?:[-/_^][^\W_]+)*"
 _ALONE = rf"(?:(?:\+\+|#)(?!\w)|(?![\w'’-]|[.,]\d)(?=(?: | ?= ?)({_WORD})(?![.,]\d)|))"
 _SINGLE = re.compile(rf"[^\w'’.,-]([a-z0-9]{_ALONE})")
-"""A character by itself, which is no part of a number and no ending (cell's), with the word after it; or C++ and C#, which are words."""
+"""A lone character, which is no part of a number and no ending (cell's), with the word after it; or C++ and C#, which are words."""
 _SINGLE_IN_ASCII = re.compile(rf"[\x00-&(-+/:-@\[-^`{{-\x7f]([b-z0-9]{_ALONE}|a(?:\+\+|#)(?!\w))", re.ASCII)
-"""The same for a paper's text that is ASCII, without an A by itself, which is then looked for by `_CAPITAL_A` alone; far quicker."""
+"""The same for a paper's ASCII text, much faster. A lone A is left to `_CAPITAL_A`."""
 _LAST = re.compile(rf"{_WORD}$")
 _LONGEST = 40
-"""Characters before a single one in which its neighbour is looked for."""
+"""Characters before a single character in which its neighbour is searched for."""
 SHORTEST = 3
-"""Letters that a word has before an A that is no article."""
+"""Fewest letters of a word before an A that is no article."""
 _CAPITAL_A = re.compile(r" A(?![\w'’-])")
 
 
 def joined(text: str, plain: str, *, typed: bool = False) -> list[tuple[str, str]]:
-    """Each single character of a text with a neighbour, before it or after it, in plain letters; in any order.
+    """Pairs of each single character of a text with a neighbour before or after it, in plain letters, unordered.
 
     >>> joined("vitamin D and T cells in C++", "vitamin d and t cells in c++")
     [('vitamin', 'd'), ('t', 'cells'), ('c++', '')]
 
     Args:
-        text: of a paper, or of a query.
-        plain: the same, folded.
-        typed: whether it is a query.
+        text: text of a paper or a query.
+        plain: the same text, folded.
+        typed: whether the text is a query.
     """
     pairs = list(_beside(plain, typed))
     if typed:
@@ -57,13 +57,13 @@ def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
         before = word_before(plain, match.start(1))
         if before and before not in STOPWORDS and (single != "a" or len(before) >= SHORTEST):
             yield JOINT.sub("", before), single
-        # of two single characters, the second has the first before it
+        # of two single characters, the second takes the first as its neighbour
         if after and len(after) > 1 and single != "a" and (typed or single.isalpha()) and after not in STOPWORDS:
             yield single, JOINT.sub("", after)
 
 
 def word_before(text: str, place: int) -> str:
-    """The word that a blank or an equals sign divides from what stands at a place of a text; none for a number beside a number."""
+    """The word before a place of a text, across a blank or an equals sign; None for a number beside a number."""
     end = place
     for mark in (" ", "=", " "):
         if text.endswith(mark, 0, end):

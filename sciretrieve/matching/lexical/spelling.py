@@ -1,8 +1,8 @@
-"""What was meant by the words of a query that no paper has: unfinished ones, and slips of a letter.
+"""Spelling correction of query words: unfinished words, and slips of a letter.
 
-A word that papers have is never given up, nor one that is an author's or a venue's name, so a query that is spelt right means
-what it says. Where hardly a paper has it, and very many have a word that is one slip away, those papers probably made the slip too:
-then both words are searched for. What this brings, and costs, is in docs/quality.md.
+Words that papers contain stay in the query, and so do authors' and venues' names, so a correctly spelt query keeps its meaning. If very few
+papers have a word, and very many have a word one slip away, those few papers probably contain the slip: then both words are searched for.
+docs/quality.md has the benefit and the cost.
 """
 
 from __future__ import annotations
@@ -21,42 +21,43 @@ from .words import WORD
 from .written import joined_forms
 
 SHORTEST_START, SHORTEST_SLIP = 4, 5
-"""Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
-have for a slip: shorter ones are too near to others."""
+"""Fewest letters of an unfinished word; and fewest letters of a misspelt word and its correction. Shorter words are too similar to
+others."""
 
 LONGEST_SLIP = 40
-"""Letters beyond which a word is a sequence or a code, with no slip in it; all that is one slip away grows with the square."""
+"""Most letters of a misspelt word. Longer words are sequences or codes, and the number of slips grows with the square of the length."""
 
 LEAST_PAPERS = 2
-"""Papers that must have a term for it to be what was meant: what one paper alone has is often misspelt itself."""
+"""Fewest papers with a term for it to be a correction. A term in a single paper is often misspelt itself."""
 
 FEW_PAPERS = 2
-"""Papers that may have made the same slip: a word that more of them have is one."""
+"""Most papers that may contain the same slip. If more papers have a word, it is one."""
 TIMES_AS_MANY = 500
-"""How many times as many papers must have a word for one with a slip in papers to stand for it as well. Of rare words
-in titles that are a letter from such a word, looked at by eye, nearly all of hep-th's 24 are slips or letters of formulas run into a word,
-about half of ACM-CR's 37 are slips and the others names of systems and rarer words, and SciFact's four are words: so both are searched for.
-From 50 times on, words and names prevail."""
+"""A frequent word is searched for beside a rare one if this many times as many papers have it. Rare words in titles, one letter from such a
+word, were looked at by eye: nearly all of hep-th's 24 are slips or formula letters run into a word; about half of ACM-CR's 37 are slips,
+the others names of systems and rarer words; SciFact's four are words. So both are searched for. At 50 times and more, real words and names
+prevail."""
 
 SURE = 8
-"""Letters from which a word with a slip is seldom another word: "bread" is one letter from "broad" and from "break"."""
+"""Fewest letters of a word whose correction is sure. Shorter words are often other words: "bread" is one letter from "broad" and from
+"break"."""
 GUESSED, DOUBTED = 0.8, 0.35
-"""What a term that a word was taken for weighs where one that was typed weighs 1: of a sure correction, and of a slip in a
-shorter word. Alone, the latter makes no answer that is not weak (`runs.WEAK`)."""
+"""Weights of a correction, where a typed term weighs 1: of a sure one, and of a slip in a shorter word. The latter alone never gives an
+answer that is not weak (`runs.WEAK`)."""
 
 LONGEST_QUERY = 100
-"""Words that a query may have of which any is corrected: what is longer was pasted, not typed."""
+"""Most words of a query in which words are corrected. Longer queries were pasted, not typed."""
 
 TRIED = 5
-"""Terms, the commonest first, that are tried for what was meant."""
+"""Most terms tried as corrections, commonest first."""
 READ = 30
-"""Papers that are read for how they spell a term."""
+"""Papers read for the spelling of a term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word of a query that no paper has, or hardly any, the word that it is taken for, as papers spell it, that word's term, and its
-    weight in the query, below 1. Where papers have the word, both are searched for: `beside`."""
+    """A correction: a query word that no or hardly any paper has, the word meant, as papers spell it, that word's term, and its weight in
+    the query, below 1. If papers have the typed word, too, both are searched for: `beside`."""
 
     word: str
     meant: str
@@ -71,21 +72,21 @@ class Correction:
 
     @property
     def certainty(self) -> float:
-        """How much of an answer's strength it can make: a short word is seldom sure, be it a slip or a beginning, for "bread" is
-        no "breadth"."""
+        """How much it can add to an answer's strength. A short word is seldom sure, whether misspelt or unfinished: "bread" is not
+        "breadth"."""
         return self.weight if len(self.word) >= SURE else DOUBTED
 
 
 @dataclass(frozen=True)
 class Speller:
-    """Reads queries as an index's papers spell things. `texts` gives the texts of so many of the papers at some rows."""
+    """Corrects query words by the spelling of an index's papers. `texts` returns the texts of a number of papers among the given rows."""
 
     analyzer: Analyzer
     bm25: Bm25
     texts: Callable[[Rows, int], Sequence[str]]
 
     def corrections(self, text: str, insisted: Collection[str] = ()) -> list[Correction]:
-        """What the unknown and nearly unknown words of a query are taken for, in order; not those that the query insists on."""
+        """Corrections of a query's unknown and nearly unknown words, in order, except for required words."""
         words = [(word, term) for word in self.analyzer.words(text) if (term := self.analyzer.term(word)) is not None]
         if len(words) > LONGEST_QUERY:
             return []
@@ -93,7 +94,7 @@ class Speller:
         rare = {
             word: (term, papers, place == last)
             for place, (word, term) in enumerate(words)
-            # words with digits are names, which are not guessed
+            # words with digits are names, which are not corrected
             if word.isalpha()
             and word not in insisted
             and (papers := self.bm25.frequency(term)) <= FEW_PAPERS
@@ -106,8 +107,8 @@ class Speller:
         return [correction for correction in corrections if correction is not None]
 
     def terms(self, text: str, corrections: Sequence[Correction]) -> dict[str, float]:
-        """The weighted terms of a query, with what its words are taken for in place of these, and its single characters with those
-        neighbours that they have in papers."""
+        """Weighted terms of a query, with corrections in place of their words, and single characters with the neighbours that papers give
+        them."""
         corrected = {correction.word for correction in corrections if not correction.beside}
         typed = [term for word in self.analyzer.words(text) if word not in corrected and (term := self.analyzer.term(word)) is not None]
         joined = dict.fromkeys(term for term, _ in self.analyzer.joined(text, typed=True) if term not in typed)
@@ -115,16 +116,16 @@ class Speller:
         return {correction.term: correction.weight for correction in corrections} | weigh_terms(typed)
 
     def own(self, text: str, terms: Mapping[str, float]) -> dict[str, float]:
-        """The terms of a query without its compounds that no paper writes as one word, since their parts say the same."""
+        """Terms of a query without compounds that no paper writes as one word, since their parts say the same."""
         compounds = [words for compound in WORD.findall(fold(text)) if len(words := list(self.analyzer.words(compound))) > 1]
         joined = {self.analyzer.term(words[-1]) for words in compounds}
         return {term: weight for term, weight in terms.items() if term not in joined or self.bm25.frequency(term)}
 
     def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:
-        """The commonest word that an unknown one may stand for.
+        """The commonest word that an unknown word may stand for.
 
-        The last word may be the beginning of a longer one; any may have a letter left out, added, changed, or two swapped
-        (four in five misspelt words; Damerau, CACM 1964).
+        The last word may be unfinished. In any word a letter may be left out, added or changed, or two letters swapped (four in five
+        misspelt words; Damerau, CACM 1964).
         """
         if unfinished and len(word) >= SHORTEST_START:
             begun = (other for other in self.bm25.beginning_with(word) if other.isalpha())
@@ -138,21 +139,20 @@ class Speller:
         return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
 
     def _beside(self, word: str, term: str, papers: int) -> Correction | None:
-        """The word that so many more papers have that these few papers, too, may have meant it."""
+        """A frequent word that the few papers with this word may have meant; None if there is none."""
         least = papers * TIMES_AS_MANY
         if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP or least > self.bm25.statistics.papers:
             return None
         slips = _slips(word)
-        # of a thousand words that papers have so often hardly one is near, which is seen at once; terms would have to be looked up
+        # tests all slips at once, since most words have none; single lookups would be slow
         terms = self.bm25.common_terms(least).intersection(self.analyzer.stems(slips))
         spelling = self._spelt((other for other in terms if len(other) >= SHORTEST_SLIP), slips.__contains__)
         return Correction(word, *spelling, DOUBTED, beside=True) if spelling else None
 
     def _spelt(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
-        """Of the terms, the commonest that papers spell with a word that fits: that word, the commonest such, and the term.
+        """The commonest of the terms that papers spell with a fitting word: the commonest such word, and the term.
 
-        Terms are stems, which are near to each other where words are not: "Paris" is no beginning of "parity", though of its
-        stem, "pariti".
+        Terms are stems, which can be similar where words are not: "Paris" does not begin "parity", but it begins its stem, "pariti".
         """
         papers = {term: self.bm25.frequency(term) for term in terms}
         common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
@@ -167,7 +167,7 @@ class Speller:
 
 
 def _slips(word: str) -> set[str]:
-    """All that is one slip of a letter from a word."""
+    """All strings one slip of a letter away from a word."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     without = {left + right[1:] for left, right in splits if right}
     swapped = {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}

@@ -1,4 +1,4 @@
-"""Papers as rows of a sparse matrix of TF-IDF weights, made of the postings of all shards: for what is learned from papers."""
+"""TF-IDF vectors of papers as a sparse matrix, made from the postings of all shards. Models that learn from papers use it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .variants import RARITIES, Floats
 
 @dataclass(frozen=True)
 class TermMatrix:
-    """Some papers' terms.
+    """Terms of some papers.
 
     Attributes:
-        weights: SciPy's CSR matrix (papers, terms), float32, each row of unit length: (1 + log frequency) times the inverse document
-            frequency, where a term counts twice in a title, as it does in BM25.
+        weights: SciPy's CSR matrix (papers, terms), float32, with rows of unit length. A weight is (1 + log frequency) times the inverse
+            document frequency; a term counts twice in a title, as in BM25.
         terms: the terms, (terms,).
-        rarities: their inverse document frequencies, (terms,).
+        rarities: inverse document frequencies of the terms, (terms,).
     """
 
     weights: Any
@@ -32,7 +32,7 @@ class TermMatrix:
     rarities: Floats
 
     def of(self, terms: Mapping[str, float]) -> Any:
-        """Weighted terms, those of a query, as a row of the same kind, (1, terms)."""
+        """A query's weighted terms as a row of the same kind, (1, terms)."""
         from scipy.sparse import csr_matrix
 
         columns = np.array(pc.index_in(pa.array(list(terms), pa.string()), value_set=self.terms).fill_null(-1).to_pylist(), np.int64)
@@ -43,13 +43,13 @@ class TermMatrix:
 
 
 def term_matrix(bm25: Bm25, rows: Rows) -> TermMatrix:
-    """The terms of the papers at the given rows, in their order.
+    """Terms of the papers at the given rows, in order.
 
     Raises:
-        CorruptData: the postings name papers that there are not.
+        CorruptData: the postings refer to papers that do not exist.
     """
     need("scipy", "a matrix of terms")
-    from scipy.sparse import csr_matrix, diags  # a tenth of a second, which a search does without
+    from scipy.sparse import csr_matrix, diags  # takes a tenth of a second, which searches avoid
 
     vocabulary = pa.concat_arrays([pa.array([], pa.string()), *(shard.postings.terms for shard in bm25.shards)]).dictionary_encode()
     numbers = np.asarray(vocabulary.indices.to_numpy(zero_copy_only=False), np.int64)

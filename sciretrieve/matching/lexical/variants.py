@@ -1,7 +1,7 @@
-"""The variants of BM25: how each weights a term by its frequency in a paper, and by its rarity.
+"""BM25 variants, which differ in the weighting of a term's frequency in a paper and of its rarity.
 
-Source: Kamphuis, de Vries, Boytsov and Lin, "Which BM25 Do You Mean? A Large-Scale Reproducibility Study of Scoring
-Variants", ECIR 2020, table 1. Lucene's is the accurate form, without rounded lengths.
+Source: Kamphuis, de Vries, Boytsov and Lin, "Which BM25 Do You Mean? A Large-Scale Reproducibility Study of Scoring Variants", ECIR 2020,
+    table 1. `lucene` is the accurate form, without rounded lengths.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AnyFloats = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A variant's two formulas, by their names in `FREQUENCY_WEIGHTS` and `RARITIES`, which are bm25s's too."""
+    """A variant's two formulas, by their names in `FREQUENCY_WEIGHTS` and `RARITIES`. bm25s uses the same names."""
 
     frequency: str
     rarity: str
@@ -39,7 +39,7 @@ VARIANTS: Mapping[Bm25Variant, Variant] = {
 
 
 LEAST = 1e-30
-"""The least divisor: terms of weight 0 in papers without words then weigh 0, not 0 / 0."""
+"""Least divisor. It avoids 0 / 0 for terms of weight 0 in papers without words."""
 
 
 def _saturated(counts: AnyFloats, norms: AnyFloats, parameters: Bm25Parameters) -> AnyFloats:
@@ -66,28 +66,28 @@ FREQUENCY_WEIGHTS: Mapping[str, Callable[[AnyFloats, AnyFloats, Bm25Parameters],
     "bm25l": _bm25l,
     "bm25+": _bm25_plus,
 }
-"""Functions of a term's frequencies in papers, of the papers' lengths normalised by `b`, and of the parameters."""
+"""Functions of a term's frequencies in papers, the papers' lengths normalised by `b`, and the parameters."""
 
 RARITIES: Mapping[str, Callable[[Floats, int], Floats]] = {
     "lucene": lambda frequencies, papers: np.log1p((papers - frequencies + 0.5) / (frequencies + 0.5)),
-    # a term that half of the papers have says nothing, and neither does a commoner one
+    # a term in at least half of the papers weighs nothing
     "robertson": lambda frequencies, papers: np.log(np.maximum((papers - frequencies + 0.5) / (frequencies + 0.5), 1.0)),
     "atire": lambda frequencies, papers: np.log(papers / frequencies),
     "bm25l": lambda frequencies, papers: np.log((papers + 1) / (frequencies + 0.5)),
     "bm25+": lambda frequencies, papers: np.log((papers + 1) / frequencies),
 }
-"""Functions of how many papers have a term, and of how many papers there are."""
+"""Functions of the number of papers with a term, and the number of all papers."""
 
 
 def frequency_weights(parameters: Bm25Parameters, counts: AnyFloats, lengths: AnyFloats) -> AnyFloats:
-    """The weights of terms that occur `counts` times in papers of `lengths` times the mean length; all of one shape.
+    """Weights of terms that occur `counts` times in papers of `lengths` times the mean length. Arrays have the same shape.
 
-    In bm25l and bm25+ a count of 0 also gives more than 0: every paper gets that, whether it has the term or not.
+    In bm25l and bm25+ a count of 0 also weighs more than 0, so every paper gets that weight.
     """
     weigh = FREQUENCY_WEIGHTS[VARIANTS[parameters.variant].frequency]
     return weigh(counts, 1 - parameters.b + parameters.b * lengths, parameters)
 
 
 def term_rarities(parameters: Bm25Parameters, frequencies: Floats, papers: int) -> Floats:
-    """The inverse document frequencies of terms that `frequencies` (at least 1) of so many papers have; of one shape."""
+    """Inverse document frequencies of terms that `frequencies` (at least 1) of `papers` have. Shapes are kept."""
     return RARITIES[VARIANTS[parameters.variant].rarity](frequencies, papers)

@@ -1,4 +1,4 @@
-"""Terms in code-point order, looked up as they lie in memory: comparing bytes is comparing code points, and nothing has to be decoded."""
+"""Vocabulary: terms in code-point order, looked up in memory without decoding, since bytes of UTF-8 sort like code points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...files.schema import texts
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Distinct terms, ascending. A term's number is its place among them."""
+    """Distinct terms, ascending. A term's number is its position."""
 
     terms: pa.StringArray
 
@@ -35,19 +35,19 @@ class Vocabulary:
         return bytes(data[offsets[number] : offsets[number + 1]])
 
     def place(self, term: str) -> int:
-        """Where a term is, or would have to be."""
+        """Position of a term, or where it would be inserted."""
         return bisect_left(range(len(self.terms)), term.encode(), key=self._text)
 
     def number(self, term: str) -> int | None:
-        """A term's number; None if it is not among them."""
+        """Number of a term; None if it is absent."""
         place = self.place(term)
         return place if place < len(self.terms) and self._text(place) == term.encode() else None
 
     def among(self, terms: Sequence[str]) -> set[str]:
-        """Those of the given terms that are here. It looks at every term once: of hundreds, that takes less time than looking each up."""
+        """Given terms that are present. Visits every term once, which is faster than hundreds of lookups."""
         return set(self.terms.filter(pc.is_in(self.terms, value_set=texts(terms))).to_pylist())
 
     def beginning_with(self, start: str) -> list[str]:
-        """The terms that begin with `start`, ascending."""
+        """Terms that begin with `start`, ascending."""
         following = map(self._text, range(self.place(start), len(self.terms)))
         return [text.decode() for text in takewhile(lambda text: text.startswith(start.encode()), following)]

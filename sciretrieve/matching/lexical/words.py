@@ -1,4 +1,4 @@
-"""What a word is: the patterns that cut folded text, and the words that are too common to count."""
+"""Word patterns for folded text, and stop words."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from ...base.characters import INVISIBLE, JOINERS
 
 WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
-"""A number with its points, or words joined by hyphen, slash, underscore or caret.
+"""A number with decimal points or thousands separators, or words joined by hyphen, slash, underscore or caret.
 
-No number has more than six groups of thousands: without this limit, backtracking would read a long list of digits and
-commas again from each of them.
+A number has at most six groups of thousands. Without this limit, a long list of digits and commas would be scanned again from each of them.
 """
 JOINT = re.compile(r"[-/_^]")
 
 _BETWEEN = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in ",.-/_^"}
-"""What no match of `WORD` has, of ASCII."""
+"""ASCII characters outside every match of `WORD`."""
 
 # Lucene's English stop words, the usual short list of BM25 baselines
 _STOP = """
@@ -27,23 +26,23 @@ STOPWORDS = frozenset(_STOP.split())
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    # beyond: the stand-ins for the marks of these, see `folding`; and further Han
+    # beyond the first plane: stand-ins for these scripts' marks, see `folding`, and further Han
     "\U00017700-\U000177ff\U00017900-\U0001799f\U00018080-\U000180ff\U00020000-\U0003ffff"
 )
 UNSPACED = re.compile(rf"(?:[{_UNSPACED}](?<=[^\W_]))+")
-"""What is written without blanks between words: Han, kana, Thai, Lao, Khmer and Burmese, folded."""
+"""Folded text in scripts without blanks between words: Han, kana, Thai, Lao, Khmer and Burmese."""
 _WRITTEN_UNSPACED = re.compile(rf"[{_UNSPACED}]+")
 SEAM = re.compile(rf"(?<=[{_UNSPACED}])(?=[^\W_])(?![{_UNSPACED}])|(?<=[^\W_])(?<![{_UNSPACED}])(?=[{_UNSPACED}])(?=[^\W_])")
-"""Where such text and a word of another script meet."""
+"""The border between such text and a word of another script."""
 
 
 AS_WRITTEN = rf"[^\W_](?:[^\W_]|[{INVISIBLE}{JOINERS}\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0700-\u0963\u0971-\u1aff])*"
-"""A word of a text that was not folded, with the marks in it."""
+"""A word of unfolded text, with the marks in it."""
 _PART = re.compile(AS_WRITTEN)
 
 
 def parts_as_written(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where the words of a stretch of a text stand that was not folded; in scripts without blanks every two characters."""
+    """Positions of the words in a stretch of unfolded text. In scripts without blanks, every two characters are a word."""
     for match in _PART.finditer(text, start, end):
         place = match.start()
         for run in _WRITTEN_UNSPACED.finditer(text, *match.span()):
@@ -56,7 +55,7 @@ def parts_as_written(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def spaced(plain: str) -> str:
-    """A folded text in which every two characters that follow each other in a script without blanks are a word of their own."""
+    """A folded text with blanks between the words of scripts without blanks, where every two consecutive characters are a word."""
 
     def pairs(match: re.Match[str]) -> str:
         run = match[0]
@@ -66,6 +65,6 @@ def spaced(plain: str) -> str:
 
 
 def pieces(plain: str) -> list[str]:
-    """A folded text cut where no word can go on. `WORD` finds in the pieces what it finds in the text; since texts have the same pieces
-    over and over, each is looked through only once. Commas stay where they are: one after a number decides what the number is."""
+    """Split a folded text between words. `WORD` matches the same in the pieces as in the text. Pieces repeat, so each is analysed only
+    once. Commas are kept, since a comma after a number decides how far the number goes."""
     return plain.translate(_BETWEEN).replace(". ", " ").split()

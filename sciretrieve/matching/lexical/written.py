@@ -1,4 +1,4 @@
-"""Words as they stand in papers, for people to read: bekensteinhawking, which is indexed, stands there as Bekenstein-Hawking."""
+"""Written forms of indexed words, for display: bekensteinhawking is shown as Bekenstein-Hawking."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .words import AS_WRITTEN, parts_as_written
 
 COMPOUND = re.compile(rf"{AS_WRITTEN}(?:[-/_^\u2010-\u2013\u2212]{AS_WRITTEN})*")
 TOKENS_REMEMBERED = 16_384
-"""Tokens whose words are kept in memory, for they recur."""
+"""Tokens whose words are cached."""
 
 
 def written(analyzer: Analyzer, text: str) -> Iterator[tuple[str, str]]:
-    """The words of a text as `Analyzer.words` gives them, each with the form in which it stands in the text; in order. Without those
-    that no single stretch of letters, digits and joints gives, such as LaTeX's."""
+    """Words of a text as from `Analyzer.words`, in order, each with its written form. Words without a contiguous form in the text, such as
+    LaTeX's, are left out."""
     for token in text.split():
-        if token.isascii() and token.isalnum():  # as most are: there is nothing to take apart
+        if token.isascii() and token.isalnum():  # most tokens: nothing to take apart
             yield token.lower(), token
         else:
             yield from _forms(analyzer, token)
 
 
 def commonest_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:
-    """Each of some words in the form in which texts have it most often, in lower case of two that are as common; as it is where they have
-    none."""
+    """For each word, its most frequent form in the texts; of equally frequent forms, the lower-case one; without a form, the word
+    itself."""
     counts = {word: Counter[str]() for word in words}
     for text in texts:
         for word, form in written(analyzer, text):
@@ -39,18 +39,18 @@ def commonest_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[
 
 
 def joined_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:
-    """The same, but a word that differs only in its capitals stays as it is, since a title may begin with it."""
+    """The same, but a word whose form differs only in capitals stays unchanged, since it may begin a title."""
     forms = commonest_forms(analyzer, texts, words)
     return {word: word if form.lower() == word else form for word, form in forms.items()}
 
 
 @lru_cache(TOKENS_REMEMBERED)
 def _forms(analyzer: Analyzer, token: str) -> list[tuple[str, str]]:
-    """The words of a token without blanks, each with its form."""
+    """Words of a token without blanks, each with its form."""
     forms = []
     for match in COMPOUND.finditer(token):
         parts = [token[start:end] for start, end in parts_as_written(token, *match.span())]
         for form in [*parts, match[0]] if len(parts) > 1 else parts:
-            words = list(analyzer.words(form))  # none of a letter that is no more than a mark
+            words = list(analyzer.words(form))  # none for a letter that is only a mark
             forms += [(word, form) for word in words[-1:]]
     return forms

@@ -1,1 +1,1 @@
-"""Who cites whom: the papers that references mean, and how papers are related by them."""
+"""Citations among the papers of an index: resolving references, and relating papers by them."""

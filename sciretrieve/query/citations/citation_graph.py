@@ -1,4 +1,4 @@
-"""The citation graph of a library: who cites whom in it, which outside works its papers cite, and how papers are related by that."""
+"""The citation graph of an index: citations among its papers and to outside works, and how closely papers are related by them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .cited_works import WorkNames, identifying_columns
 
 @dataclass(frozen=True)
 class Graph:
-    """Citations between `size` papers, each pair once, no paper citing itself.
+    """Citations between `size` papers: each pair once, no paper citing itself.
 
     Attributes:
         size: the number of papers.
-        cited: the cited rows, by citing row; those of row r are `cited[cited_ends[r]:cited_ends[r + 1]]`, rising.
+        cited: the cited rows, grouped by citing row; row r cites `cited[cited_ends[r]:cited_ends[r + 1]]`, ascending.
         cited_ends: (size + 1,).
-        citing: the citing rows, by cited row, in the same form.
+        citing: the citing rows, grouped by cited row, in the same form.
         citing_ends: (size + 1,).
     """
 
@@ -35,7 +35,7 @@ class Graph:
 
     @classmethod
     def of(cls, size: int, pairs: Rows) -> Graph:
-        """The graph of `pairs` of citing and cited rows, (n, 2), which may repeat."""
+        """Build the graph from pairs of citing and cited rows, (n, 2). Pairs may repeat."""
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         keys = distinct(pairs[:, 0] * size + pairs[:, 1])
         reverse_keys = np.sort((keys % size) * size + keys // size) if size else keys
@@ -46,30 +46,30 @@ class Graph:
         return len(self.cited)
 
     def cites(self, row: int) -> Rows:
-        """The papers that a paper cites, rising."""
+        """Rows that a paper cites, ascending."""
         return self.cited[self.cited_ends[row] : self.cited_ends[row + 1]]
 
     def cited_by(self, row: int) -> Rows:
-        """The papers that cite a paper, rising."""
+        """Rows that cite a paper, ascending."""
         return self.citing[self.citing_ends[row] : self.citing_ends[row + 1]]
 
     def neighbours(self, row: int) -> Rows:
-        """The papers that a paper cites or that cite it, rising."""
+        """Rows that a paper cites or is cited by, ascending."""
         rows: Rows = np.union1d(self.cites(row), self.cited_by(row))
         return rows
 
     @property
     def cites_counts(self) -> Rows:
-        """How many papers each paper cites, (size,)."""
+        """Number of papers that each paper cites, (size,)."""
         return np.diff(self.cited_ends)
 
     @property
     def cited_counts(self) -> Rows:
-        """How many papers cite each paper, (size,)."""
+        """Number of papers that cite each paper, (size,)."""
         return np.diff(self.citing_ends)
 
     def cocited(self, row: int, least: int) -> Rows:
-        """The papers that at least `least` papers cite together with this one, rising."""
+        """Rows that at least `least` papers cite together with this one, ascending."""
         citing = self.cited_by(row)
         if len(citing) < least:
             return np.empty(0, np.int64)
@@ -78,7 +78,7 @@ class Graph:
         return cocited_rows
 
     def two_steps(self, row: int) -> Rows:
-        """The papers two citations away, in any direction, and no nearer: those with most ways first, then by row."""
+        """Rows exactly two citations away, in any direction. Rows with the most connecting paths come first, ties by row."""
         near = self.neighbours(row)
         if not len(near):
             return near
@@ -89,34 +89,34 @@ class Graph:
 
 
 def distinct(keys: Rows) -> Rows:
-    """The different numbers, rising: as `np.unique`, whose hash table takes ten times as long for millions."""
+    """Distinct numbers, ascending. `np.unique` uses a hash table, which takes ten times as long for millions."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 def _counted(lists: list[Rows]) -> tuple[Rows, Rows]:
-    """The rows that lists name, rising, and in how many of them each is."""
+    """Distinct rows in the lists, ascending, and the number of lists that contain each."""
     rows, counts = np.unique(np.concatenate(lists), return_counts=True)
     return rows, counts
 
 
 UNKNOWN = 20
-"""Works, in no other set, that each paper's set is taken to have besides. Without them two papers of which one citation is known, the same,
-would be as close as two that have fifty of a hundred in common. Measured, see docs/quality.md."""
+"""Extra unshared works that each paper's set is assumed to contain. Without them, two papers with one known citation in common would count
+as close as two papers that share fifty of a hundred. Measured, see docs/quality.md."""
 UNIT = 1 << 16
-"""Squared weights are whole multiples of 1 / UNIT, so that their sums do not depend on the order of the works."""
+"""Squared weights are multiples of 1 / UNIT, so that a sum does not depend on the order of its works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How a paper is linked with some others.
+    """How a paper is linked with a group of papers.
 
     Attributes:
-        shared: how many works both it and one of them cite (bibliographic coupling).
-        together: how many papers cite both it and one of them (co-citation).
-        between: how many papers cite one of the two and are cited by the other.
-        cites: whether it cites one of them.
-        cited: whether one of them cites it.
+        shared: how many works the paper cites together with any of the group (bibliographic coupling).
+        together: how many papers cite it together with any of the group (co-citation).
+        between: how many papers stand between: they cite the paper and are cited by the group, or the reverse.
+        cites: whether the paper cites any of the group.
+        cited: whether any of the group cites the paper.
     """
 
     shared: int
@@ -127,16 +127,16 @@ class Link:
 
 
 class CitationGraph:
-    """Who cites whom, by rows.
+    """The citations of an index, by row.
 
     Attributes:
-        papers: how many rows papers have, those of deleted papers among them.
-        names: what finds papers by their names.
-        graph: the citations. Works that are cited and not in the library have the rows from `papers` on; they cite nothing.
+        papers: number of rows that hold papers, deleted ones included.
+        names: finds papers by their names.
+        graph: the citations. Cited works outside the index have the rows from `papers` on, and cite nothing.
     """
 
     def __init__(self, papers: int, live: int, names: WorkNames, graph: Graph) -> None:
-        """`live` is how many of the papers are not deleted."""
+        """`live` is the number of undeleted papers."""
         self.papers = papers
         self.names = names
         self.graph = graph
@@ -144,7 +144,7 @@ class CitationGraph:
 
     @classmethod
     def of(cls, shards: Sequence[Shard]) -> CitationGraph:
-        """The graph of the papers of an index that are not deleted, read a few row groups at a time."""
+        """Build the graph of an index's undeleted papers, a few row groups at a time."""
         papers, live = sum(shard.papers for shard in shards), sum(len(shard.scope) for shard in shards)
         names = names_of(shards)
         parts = [(np.empty(0, np.int64),) * 3]
@@ -159,8 +159,8 @@ class CitationGraph:
 
     @once
     def _neighbours(self) -> tuple[Rows, Rows]:
-        """The neighbours of each row, once each: what it cites, what cites it, and for a paper its own row; and where the neighbours of
-        each row end."""
+        """Neighbours of each row, without repeats, and where each row's neighbours end. A row's neighbours are what it cites, what cites
+        it, and for a paper the row itself."""
         size = self.graph.size
         citing = np.repeat(np.arange(size), self.graph.cites_counts)
         itself = np.arange(self.papers)
@@ -173,7 +173,7 @@ class CitationGraph:
 
     @once
     def _weights(self) -> Scores:
-        """What sharing a work or a paper counts, by row, (size,): its inverse document frequency, squared."""
+        """Weight of sharing each work or paper, by row, (size,): its squared inverse document frequency."""
         neighbours, ends = self._neighbours
         papers_with = np.bincount(neighbours[: ends[self.papers]], minlength=self.graph.size)
         return self._squared(np.log1p(self._live / np.maximum(papers_with, 1)))
@@ -184,7 +184,7 @@ class CitationGraph:
 
     @once
     def _lengths(self) -> Scores:
-        """The length of each paper's vector, (papers,)."""
+        """Length of each paper's vector, (papers,)."""
         neighbours, ends = self._neighbours
         sums = np.concatenate([[0.0], np.cumsum(self._weights[neighbours[: ends[self.papers]]])])
         unknown = UNKNOWN * self._squared(np.log1p([float(self._live)]))
@@ -192,14 +192,14 @@ class CitationGraph:
         return lengths
 
     def related(self, row: int) -> tuple[Rows, Scores]:
-        """The papers that citations link with a paper, rising, and how closely, above 0 and below 1; not the paper itself.
+        """Papers linked with a paper by citations, ascending, without the paper itself; and how closely, between 0 and 1.
 
-        A paper is the set of what it cites, what cites it, and itself (Amsler, "Applications of citation-based automatic classification",
-        1972, which joins bibliographic coupling, Kessler 1963, and co-citation, Small 1973). As it is in its own set, a direct citation
-        counts, too, and so does a third paper between two. How close two papers are is the cosine of their sets (Salton and McGill,
-        "Introduction to Modern Information Retrieval", 1983, section 4.1), where rare works weigh more, by their inverse document
-        frequency, as in CiteSeer's common citations (Giles, Bollacker and Lawrence, Digital Libraries 1998), and each set is taken to have
-        `UNKNOWN` works more, so that little evidence counts little.
+        A paper is represented by a set: the works it cites, the papers that cite it, and itself. This joins bibliographic coupling (Kessler
+        1963) and co-citation (Small 1973), as in Amsler, "Applications of citation-based automatic classification", 1972. Because the set
+        includes the paper itself, direct citations and papers between two others also count. Closeness is the cosine of two sets (Salton
+        and McGill, "Introduction to Modern Information Retrieval", 1983, section 4.1). Works are weighted by inverse document frequency, as
+        in CiteSeer's common citations (Giles, Bollacker and Lawrence, Digital Libraries 1998). Each set is assumed to contain `UNKNOWN`
+        further works, so that little evidence counts little.
         """
         own = self._near(row)
         lists = [near[: np.searchsorted(near, self.papers)] for near in map(self._near, own.tolist())]
@@ -210,7 +210,7 @@ class CitationGraph:
         return rows[others], scores[others]
 
     def link(self, given: Sequence[int], row: int) -> Link:
-        """How the paper in a row is linked with the given ones."""
+        """How the paper in a row is linked with the given papers."""
         cites, cited_by = self.graph.cites(row), self.graph.cited_by(row)
         given_cite, cite_given = (
             np.unique(np.concatenate([of(other) for other in given])) for of in (self.graph.cites, self.graph.cited_by)
@@ -225,19 +225,19 @@ class CitationGraph:
 
 
 def names_of(shards: Sequence[Shard]) -> WorkNames:
-    """What finds the papers of an index that are not deleted by their names."""
+    """Name lookup for the undeleted papers of an index."""
     return WorkNames(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
 
 
 def references_from(shards: Sequence[Shard]) -> Iterator[tuple[Rows, References]]:
-    """The references of the papers that are not deleted, a few row groups at a time: the rows of papers, and references, whose `citing`
-    are places among these rows."""
+    """References of the undeleted papers, a few row groups at a time: the papers' rows, and references whose `citing` is a position among
+    these rows."""
     for rows, table in _tables(shards, {shard: [*reference_columns(shard.schema), *PUBMED] for shard in shards}):
         yield from ((rows, references) for references in read(table, reference_columns(table.schema)))
 
 
 def _tables(shards: Sequence[Shard], columns: Mapping[Shard, Sequence[str]]) -> Iterator[tuple[Rows, pa.Table]]:
-    """Those columns of each shard's papers that are not deleted, with the papers' rows."""
+    """The named columns of each shard's undeleted papers, with the papers' rows."""
     for shard in shards:
         names = [name for name in shard.schema.names if name in columns[shard]]
         yield from ((rows + shard.first, table) for rows, table in shard.read_at(shard.scope.places, names))

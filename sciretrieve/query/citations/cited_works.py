@@ -1,4 +1,4 @@
-"""Which paper a name means: papers by their ids, DOIs, arXiv numbers and other identifiers, in any form."""
+"""Name lookup: papers by ids, DOIs, arXiv numbers and other identifiers, in any form."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ...files.schema import letters
 from ...papers.references import FIELDS, IDENTIFIER, OBJECTS, References, name_columns, named
 
 Keys = npt.NDArray[np.int64]
-"""A number for each name, (n,); see `keys_of`."""
+"""One number per name, (n,); see `keys_of`."""
 
 
 def identifying_columns(schema: pa.Schema) -> list[str]:
-    """The columns of papers that hold names of them, or objects with names."""
+    """Columns that hold names of papers, or objects that contain names."""
     return [field.name for field in schema if _is_objects(field) or (letters(field.name) in FIELDS and not pa.types.is_nested(field.type))]
 
 
@@ -27,10 +27,10 @@ def _is_objects(field: pa.Field) -> bool:
 
 
 class WorkNames:
-    """Finds the row of a paper by one of its names. If several papers share a name, the paper with the least id gets it."""
+    """Finds a paper's row by any of its names. A name that several papers share finds the paper with the smallest id."""
 
     def __init__(self, tables: Iterable[tuple[Rows, pa.Table]]) -> None:
-        """`tables` have papers' rows, (n,), and their columns: `id`, and others of `identifying_columns`."""
+        """`tables` yields papers' rows, (n,), and their columns: `id` and others of `identifying_columns`."""
         ids: list[pa.Array] = []
         rows: list[Rows] = [np.empty(0, np.int64)]
         named_rows, keys = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -50,20 +50,19 @@ class WorkNames:
         self._rows = all_named_rows[order][first]
 
     def rows(self, keys: Keys) -> Rows:
-        """The row of the paper that each name means, (n,); -1 where no paper has it."""
+        """Row of the paper with each name, (n,); -1 if no paper has it."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[places] == keys, self._rows[places], -1)
 
     def row(self, names: Sequence[str]) -> int | None:
-        """The row of the paper that has the first of some names that any paper has; None where none has."""
+        """Row of the paper with the first of these names that any paper has; None if no paper has one."""
         rows = self.rows(np.array([hash(name) for name in names], np.int64))
         return next((row for row in rows.tolist() if row >= 0), None)
 
     def resolved(self, references: References) -> tuple[Rows, Keys, Mask]:
-        """For each reference: the row of the paper that it means, or -1 if the library does not have it; the key of its first name; and
-        whether it has a name."""
+        """For each reference, the row of its paper or -1 if the index lacks it, the key of its first name, and whether it has a name."""
         count = len(references.citing)
         rows, keys, is_named = np.full(count, -1), np.zeros(count, np.int64), np.zeros(count, bool)
         for column in references.names:
@@ -75,7 +74,7 @@ class WorkNames:
 
 
 def _names(table: pa.Table) -> Iterator[pa.DictionaryArray]:
-    """A table's columns of names."""
+    """Name columns of a table."""
     for name in identifying_columns(table.schema):
         column = table[name].combine_chunks()
         if _is_objects(table.schema.field(name)):
@@ -85,10 +84,10 @@ def _names(table: pa.Table) -> Iterator[pa.DictionaryArray]:
 
 
 def keys_of(names: pa.DictionaryArray) -> Keys:
-    """A number for each name, (n,): the same for the same name in this process; 0 where there is none.
+    """A number for each name, (n,): equal names get equal numbers within this process, a missing name gets 0.
 
-    So millions of names of papers that are not in the library take 8 bytes each, and are sorted as numbers. That two of ten million names
-    share one happens once in 400,000 such libraries.
+    Numbers keep millions of outside works' names in 8 bytes each, and sort fast. Two of ten million names share a number in one of 400,000
+    such libraries.
     """
     hashes = np.fromiter(map(hash, names.dictionary.to_pylist()), np.int64, len(names.dictionary))
     keys: Keys = np.append(hashes, 0)[_places(names)]
@@ -96,13 +95,13 @@ def keys_of(names: pa.DictionaryArray) -> Keys:
 
 
 def are_named(names: pa.DictionaryArray) -> Mask:
-    """Where there is a name, (n,)."""
+    """Whether each name is present, (n,)."""
     is_name: Mask = np.append(names.dictionary.is_valid().to_numpy(zero_copy_only=False), False)[_places(names)]
     return is_name
 
 
 def identified(references: References) -> Mask:
-    """Which references have a name that means the same work everywhere, such as a DOI, (n,)."""
+    """Whether each reference has a globally unique name, such as a DOI, (n,)."""
     is_identified = np.zeros(len(references.citing), bool)
     for names in references.names:
         texts = names.dictionary
@@ -112,6 +111,6 @@ def identified(references: References) -> Mask:
 
 
 def _places(names: pa.DictionaryArray) -> Rows:
-    """Where in the dictionary each name is, (n,); after its end where there is none."""
+    """Position of each name in the dictionary, (n,); beyond its end if there is none."""
     places: Rows = pc.fill_null(names.indices, len(names.dictionary)).to_numpy(zero_copy_only=False)
     return places

@@ -1,4 +1,4 @@
-"""Here is what somebody typed: which papers of an index are meant by it, and by what?"""
+"""Lookup of the papers that a typed text means: by id, identifier, title, reference, abstract or authors."""
 
 from .looking import NAMES, Lookup
 

@@ -1,6 +1,6 @@
-"""Papers by what names them exactly: their ids, DOIs, arXiv numbers, PubMed ids, addresses and citation keys.
+"""Exact lookup of papers: by id, DOI, arXiv number, PubMed id, address and citation key.
 
-Columns are compared in Arrow, a shard at a time, and read only where the text looks like what they hold.
+Columns are compared in Arrow, one shard at a time. A column is read only if the text looks like its values.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
 from ...storage.shards import Shard
 
 NAMES = {"doi": "DOI", "arxiv": "arXiv number", "pmid": "PubMed id"}
-"""Columns of identifiers, and what these are called."""
+"""Identifier columns and their names in messages."""
 CITED = re.compile(r"\[?@([^\s\[\]{}@,;]+)\]?|\\\w*cite\w*\*?(?:\[[^\]]*\])*\{([^\s{},]+)\}")
-"""A key as it is cited in Markdown and in LaTeX."""
+"""Citation keys as Markdown and LaTeX cite them."""
 KEY = re.compile(r"(?=.*(?:\d|[_:/+]|[a-z][A-Z]))[^\W\d_][\w:.+/'-]*")
-"""What looks like a key and like no word."""
+"""A text that looks like a citation key and not like a word."""
 OPENALEX = re.compile(r"(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?(W\d+)|(W\d{4,})", re.IGNORECASE)
 ADDRESS = re.compile(r"(https?)://(\S*?)/?")
 LEAST_ALIKE = 3
-"""Characters that ids must share to be alike."""
+"""Characters that two ids must share to be similar."""
 LETTERS_PER_SLIP, MOST_SLIPS = 6, 3
-"""Characters of an id for each slip in it, and the most slips."""
+"""Characters of an id per allowed slip, and the most slips."""
 MOST_ALIKE = 100
-"""Papers that may share a title; one that more have, such as "Editorial", names no work."""
+"""Papers that may share a title. A title that more papers share, such as "Editorial", identifies none."""
 LONGEST = 2048
-"""Characters beyond which a text is neither an id nor an address."""
+"""Longest text, in characters, that can be an id or an address."""
 
 
 def identified(shards: Sequence[Shard], text: str) -> tuple[str, Rows]:
-    """How a text names papers, for example by "DOI", and the rows of these papers, ascending; "" and no rows where it names none.
+    """The kind of name that a text is, for example "DOI", and the rows of the papers that it names, ascending. Returns "" and no rows if it
+    names none.
 
-    An id comes before everything else that a text may be. A text with several identifiers, such as a pasted bibliography, means
-    several papers.
+    An id takes precedence over every other kind. A text with several identifiers, such as a pasted bibliography, names several papers.
     """
     text = text.strip()
     for name, rows in _named(shards, text):
@@ -54,7 +54,8 @@ def identified(shards: Sequence[Shard], text: str) -> tuple[str, Rows]:
 
 
 def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
-    """Papers whose ids have a text in them, or else are it with slips, or else begin as it does, ignoring case; the first `count`."""
+    """The first `count` papers whose ids contain a text; else papers whose ids equal it but for slips; else papers whose ids begin alike.
+    Case is ignored."""
     if not LEAST_ALIKE <= len(text) <= LONGEST:
         return np.empty(0, np.int64)
     rows = rows_flagged(shards, [pc.match_substring(shard.ids, text, ignore_case=True) for shard in shards])
@@ -67,9 +68,9 @@ def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
 
 
 def possible_copies(shards: Sequence[Shard], analyzer: Analyzer, bm25: Bm25 | None, papers: Sequence[Paper]) -> Rows:
-    """The rows, over all shards and ascending, of the papers that are not deleted and may be one of the given works, these among them.
+    """Rows of the undeleted papers that may be one of the given works, the given papers included, over all shards and ascending.
 
-    A DOI is found as it is stored, in small letters. Titles are looked up in BM25; without it, by their letters as they are.
+    DOIs are compared as stored, in lower case. Titles are looked up in BM25, or without it by exact letters.
     """
     dois = [doi for paper in papers if paper.doi and (doi := identifiers.doi(paper.doi))]
     parts = [_with_any(shards, "doi", dois)]
@@ -88,7 +89,7 @@ def _with_any(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Ro
 
 
 def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
-    """Papers whose ids a text is with a few slips of letters, fewest first."""
+    """Papers whose ids differ from a text by a few slips of letters, fewest first."""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
@@ -102,7 +103,7 @@ def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
 
 
 def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
-    """The rows that each kind of name finds, the surest kind first. A kind is tried only when the caller asks for it."""
+    """Rows by kind of name, the surest kind first. Each kind is tried only when the caller asks for the next."""
     is_short = len(text) <= LONGEST
     if is_short:
         yield "id", _with_id(shards, text)
@@ -112,10 +113,10 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
     is_one = any(read(text) for read in (identifiers.doi, identifiers.arxiv, identifiers.pmid))
     for column, values in mentioned.items():
         with_ids = _together([_with_id(shards, value) for value in values])
-        if is_one:  # then no column need be read
+        if is_one:  # one id needs no reading of the column
             yield NAMES[column], with_ids
         yield NAMES[column], _together([with_ids, _with_values(shards, column, values)])
-        if column == "arxiv":  # a corpus of one archive may leave out its name
+        if column == "arxiv":  # a corpus of arXiv papers alone may leave out the archive's name
             yield NAMES[column], _together([_with_id(shards, value.partition("/")[2]) for value in values if "/" in value])
     if openalex := OPENALEX.fullmatch(text):
         number = (openalex[1] or openalex[2]).upper()
@@ -138,14 +139,14 @@ def _with_id(shards: Sequence[Shard], id: str) -> Rows:
 
 
 def _with_values(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Rows:
-    """The rows of the papers that have one of the values in a column of texts; none where there is no such column."""
+    """Rows of the papers that have one of the values in a text column; none if there is no such column."""
     having = [shard for shard in shards if column in shard.schema.names and shard.schema.field(column).type == pa.string()]
     columns = [shard.columns([column])[column] for shard in having]
     return rows_flagged(having, [reduce(pc.or_, (pc.equal(one, as_text(value)) for value in values)) for one in columns])
 
 
 def _with_key(shard: Shard, key: str) -> Rows:
-    """The rows of a shard's papers that have a citation key, in whatever case: BibTeX knows none."""
+    """Rows of a shard's papers that have a citation key. Case is ignored, as in BibTeX."""
     flags = []
     for field in shard.schema:
         name = letters(field.name)
@@ -158,7 +159,7 @@ def _with_key(shard: Shard, key: str) -> Rows:
 
 
 def rows_flagged(shards: Sequence[Shard], flags: Sequence[pa.BooleanArray | pa.ChunkedArray]) -> Rows:
-    """The rows of those of some shards' papers that are flagged and not deleted, over all shards."""
+    """Rows of the shards' undeleted papers that are flagged, counted over all shards."""
     parts = [np.empty(0, np.int64)]
     for shard, flag in zip(shards, flags, strict=True):
         rows = numbers_of(pc.indices_nonzero(flag), np.uint64).astype(np.int64)

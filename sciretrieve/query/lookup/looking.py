@@ -1,4 +1,4 @@
-"""Which papers a text means: by what names them, surest first. Postings name the few papers that may be meant, and these are read."""
+"""Lookup of the papers that a text means, surest way first. BM25's postings select a few candidates, whose texts are then read."""
 
 from __future__ import annotations
 
@@ -34,47 +34,48 @@ REFERENCE, TEXT, NAMES = "reference", "text", "names"
 
 LONGEST_STOP_WORD = 5
 LONGEST_COMPOUND = 4
-"""Words that a title may have joined where they are typed apart: state-of-the-art."""
+"""Most words that a title may join and a person type apart, as in state-of-the-art."""
 NEAR = 2
-"""Letters by which a misspelt term and the right one differ at most, for titles to be read: a slip, and what it shifts beyond the end."""
+"""Most letters by which a misspelt term and the right term differ, counting what stemming cuts off, for a title to be read."""
 
 FEWEST_TERMS = 3
-"""Terms of a title's beginning, and of what is misspelt; fewer are a subject."""
+"""Fewest terms of a title's beginning, and of a misspelt title. Fewer terms are a subject."""
 LONGEST = 20_000
-"""Characters beyond which a text is more than a title, a reference or an abstract."""
+"""Most characters of a title, a reference or an abstract."""
 LONGEST_TITLE = 60
-"""Words beyond which a text is no title."""
+"""Most words of a title."""
 LONGEST_REFERENCE = 120
-"""Words beyond which a text is no reference to one paper."""
+"""Most words of a reference to one paper."""
 SIGN_OF_REFERENCE = re.compile(r"\b(?:1[5-9]|20)\d\d\b|\bet al\b|\b[A-Z]\.")
-"""What every reference has: a year, an initial, or "et al."."""
+"""Every reference contains one of these: a year, an initial, or "et al."."""
 SHORTEST_TEXT = 12
-"""Words from which on a text may be a piece of an abstract."""
+"""Fewest words of a piece of an abstract."""
 RAREST, SHARED_TERMS, SHARED_RUNS = 12, 0.7, 0.7
-"""Of a pasted text, how many of its rarest terms are looked for, what share of them a paper must have to be read, and what share of its
-runs of words to be meant."""
+"""For a pasted text: how many of its rarest terms are looked up, the share of these that a paper must contain to be read, and the share of
+the text's runs of words that a paper must contain to match."""
 MOST_WITH_TITLE = 100
-"""Papers that may share a title; one that more have, such as "Editorial", names none of them."""
+"""Most papers that may share a title. A title that more papers share, such as "Editorial", names none of them."""
 MOST_BEGUN = 5
-"""Papers whose titles may begin alike; what more begin with is a subject."""
+"""Most papers whose titles may begin alike. A beginning that more papers share is a subject."""
 MOST_READ = 30
-"""Papers whose titles are read for each way to be meant but by the whole title."""
+"""Most papers whose titles are read, for each way except the whole title."""
 MANY_TERMS = 6
-"""Terms of a title of which two may be misspelt as other words of the index."""
+"""Fewest terms of a title in which two terms may be misspelt as other words of the index."""
 MOST_MISSPELT = 2
-"""Terms of a title that may be misspelt."""
+"""Most misspelt terms of a title."""
 MOST_BY_NAME = 200
-"""Papers that may be by authors of a name; what more are by is left to the search, which orders them."""
+"""Most papers by authors of a name. If there are more, the search orders them."""
 MOSTLY_A_NAME, LIKELY_A_NAME = 0.7, 0.1
-"""Of the papers with a word, the share that has it as an author's name, for it to be one by itself; and beside another name or a year."""
+"""Share of a word's papers that have it as an author's name: the least for a name that stands alone, and for one beside another name or a
+year."""
 PERHAPS_A_NAME = {False: 0.2, True: 0.05}
-"""The same beside the words of a title, without a year and with one: a look at the titles tells the rest."""
+"""The same beside words of a title, without a year and with one. Reading the titles decides."""
 LONGEST_SUBJECT = 8
-"""Words that may stand beside a name."""
+"""Most words beside a name."""
 MOST_ON_A_SUBJECT = 20
-"""Papers that one author may have on it."""
+"""Most papers by one author on a subject."""
 MOST_TRIED = 300
-"""Titles whose terms are looked at for a slip."""
+"""Most titles whose terms are compared for slips."""
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
@@ -84,8 +85,8 @@ class TypedTerms:
     """The terms of a typed text.
 
     Attributes:
-        plain: those of its words, the parts of compounds apart.
-        joined: compounds as one word, and pairs of words that a title may write as one.
+        plain: terms of the words, with compounds split into parts.
+        joined: terms of compounds written as one word, and of adjacent words that a title may join.
     """
 
     plain: frozenset[str]
@@ -109,8 +110,7 @@ def typed_terms(analyzer: Analyzer, text: str) -> TypedTerms:
 
 @dataclass(frozen=True, eq=False)
 class Titles:
-    """Papers by what their titles share with a text, all (n,): their rows, how many of its plain and of its joined terms each title has,
-    and how many terms in all."""
+    """Titles that share terms with a text. All arrays are (n,): rows, shared plain terms, shared joined terms, and terms in all."""
 
     rows: Rows
     plain: Counts
@@ -119,11 +119,11 @@ class Titles:
 
     @property
     def others(self) -> Counts:
-        """How many terms each title has besides, (n,)."""
+        """Number of further terms in each title, (n,)."""
         return self.sizes - self.plain - self.joined
 
     def where(self, flags: npt.NDArray[np.bool_]) -> Titles:
-        """Those that are flagged."""
+        """The flagged titles."""
         return Titles(self.rows[flags], self.plain[flags], self.joined[flags], self.sizes[flags])
 
 
@@ -132,31 +132,31 @@ NO_TITLES = Titles(*(np.empty(0, np.int64) for _ in range(4)))
 
 @dataclass(frozen=True)
 class Lookup:
-    """Says which papers of an index a text means; titles and texts are looked up by BM25's terms."""
+    """Finds the papers of an index that a text means. Titles and texts are looked up by BM25's terms."""
 
     index: Opened
 
     def identified(self, text: str) -> Match:
-        """The papers that a text identifies, as it is or as it was meant: by an id, an identifier or a key."""
+        """Papers that a text identifies by an id, an identifier or a key, as typed or with its signs normalised."""
         by, rows = identified(self.index.shards, text)
         if not len(rows) and (plain := typed(text)) != text:
             by, rows = identified(self.index.shards, plain)
         return Match(by, rows) if len(rows) else NO_MATCH
 
     def named(self, text: str) -> Match:
-        """The papers that a text names where a paper must be named: it identifies them, or is their title."""
+        """Papers that a text identifies, or whose title it is. Used where a text has to name a paper."""
         match = self.identified(text)
         return match if len(match) else self._match(text, self.index.scope, [(TITLE, _Look.titled)])
 
     def meant(self, text: str, scope: Scope) -> Match:
-        """The papers of a scope that a typed text means: by their title, the beginning of it, either with slips of letters, by a
-        reference to them, a piece of their abstract, names of their authors, or one of these with words of the title. None for words that
-        are only about something, and without BM25."""
+        """Papers of a scope that a typed text means: by title or its beginning, also misspelt; by a reference; by a piece of the abstract;
+        by authors' names; or by an author and words of the title. A text that only states a subject means none. Without BM25 nothing is
+        found."""
         return self._match(text, scope, WAYS)
 
     def like(self, text: str, count: int) -> Rows:
-        """Suggestions for a text that names no paper, the first `count`: papers with ids like it, else papers that it finds as a query,
-        else papers with titles like it."""
+        """The first `count` suggestions for a text that names no paper: papers with similar ids, else papers that a query would mean, else
+        papers with similar titles."""
         rows = with_ids_like(self.index.shards, text.strip(), count)
         if not len(rows):
             rows = self.meant(text, self.index.scope).rows
@@ -164,7 +164,7 @@ class Lookup:
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
     def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
-        """What the first successful way finds."""
+        """Result of the first way that finds papers."""
         look = self._look(text, scope)
         if look is not None:
             for by, way in ways:
@@ -173,14 +173,14 @@ class Lookup:
         return NO_MATCH
 
     def _look(self, text: str, scope: Scope) -> _Look | None:
-        """A look for papers by their words; None without BM25, and for a text that is too long."""
+        """Prepare a lookup by words. Returns None without BM25, and for a text that is too long."""
         bm25 = self.index.bm25
         return None if bm25 is None or len(text) > LONGEST else _Look(self.index.shards, self.index.analyzer, bm25, TypedText(text), scope)
 
 
 @dataclass(frozen=True)
 class _Look:
-    """One search for the papers of a scope that a typed text means."""
+    """One lookup of the papers that a typed text means, within a scope."""
 
     shards: Sequence[Shard]
     analyzer: Analyzer
@@ -194,7 +194,7 @@ class _Look:
 
     @once
     def _most_misspelt(self) -> int:
-        """How many terms of the text may be misspelt: those that no paper has; where there are many, one or two of the others."""
+        """Most terms of the text that may be misspelt: all terms that no paper has, and in a longer text one or two others."""
         count = len(self._terms.plain)
         if count < FEWEST_TERMS:
             return 0
@@ -203,7 +203,7 @@ class _Look:
 
     @once
     def _titles(self) -> Titles:
-        """The titles that have all of the text's terms, or all that are not misspelt."""
+        """Titles that contain all of the text's terms, apart from misspelt ones."""
         count = len(self._terms.plain)
         if not count or len(self.typed.words) > LONGEST_TITLE:
             return NO_TITLES
@@ -211,23 +211,23 @@ class _Look:
 
     @once
     def _whole(self) -> Titles:
-        """The titles that have all of the text's terms."""
+        """Titles that contain all of the text's terms."""
         return self._titles.where(self._titles.plain == len(self._terms.plain))
 
     def titled(self) -> list[int]:
-        """The papers whose title it is."""
+        """Papers whose title is the text."""
         rows = self._whole.rows[self._whole.others == 0]
         return [row for row, paper in self._papers(rows) if self.typed.is_title(paper.title)] if len(rows) <= MOST_WITH_TITLE else []
 
     def begun(self) -> list[int]:
-        """The few papers whose title it begins."""
+        """Papers whose title begins with the text; none if there are many."""
         if len(self._terms.plain) < FEWEST_TERMS or len(self._whole.rows) > MOST_READ:
             return []
         rows = [row for row, paper in self._papers(self._whole.rows) if self.typed.begins(paper.title)]
         return rows if len(rows) <= MOST_BEGUN else []
 
     def misspelt(self) -> list[int]:
-        """The few papers whose title, or its beginning, it is with the fewest slips of letters."""
+        """Papers whose title, or its beginning, is the text with the fewest slips; none if there are many."""
         if not self._most_misspelt:
             return []
         titles, plain = self._titles, self._terms.plain
@@ -240,12 +240,12 @@ class _Look:
         return rows if len(rows) <= MOST_BEGUN else []
 
     def alike(self) -> list[int]:
-        """A few papers whose titles have most of its terms that any paper has: most terms first, then most letters in common."""
+        """A few papers whose titles share the most known terms with the text, then the most letters."""
         known = frozenset(self.bm25.known_terms(self._terms.plain))
         if not known or len(self.typed.words) > LONGEST_TITLE:
             return []
         titles = titles_sharing(self.bm25, TypedTerms(known, self._terms.joined), len(known) // 2 + 1, self.scope)
-        # more terms before fewer others: no title has so many
+        # Shared terms decide first; the penalty for other terms stays below 1.
         nearest = self._first(titles.rows, titles.plain - np.minimum(titles.others, LONGEST) / LONGEST / 2, MOST_READ)
         shared = dict(zip(titles.rows.tolist(), titles.plain.tolist(), strict=True))
         read = self._papers(np.sort(nearest))
@@ -253,7 +253,7 @@ class _Look:
         return [row for *_, row in sorted(places)]
 
     def cited(self) -> list[int]:
-        """The papers to which it is a reference, by the longest title in it."""
+        """Papers that the text refers to, by the longest title in it."""
         if not LEAST_WORDS < len(self.typed.words) <= LONGEST_REFERENCE or not SIGN_OF_REFERENCE.search(self.typed.text):
             return []
         titles = titles_sharing(self.bm25, self._terms, 1, self.scope)
@@ -267,7 +267,7 @@ class _Look:
         return [row for row in lengths if lengths[row] == max(lengths.values())]
 
     def quoted(self) -> list[int]:
-        """The papers of which it is a piece of the title and abstract."""
+        """Papers whose title and abstract contain the text."""
         if len(self.typed.words) < SHORTEST_TEXT:
             return []
         rows = np.sort(self._first(*rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, self.scope), MOST_READ))
@@ -275,9 +275,9 @@ class _Look:
         return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
 
     def by_authors(self) -> list[int]:
-        """The papers by the authors that the text names, of the year that it names.
+        """Papers by the authors that the text names, of its year if it has one.
 
-        Words that are often no name, such as "young", are names beside another of the same author's, or beside a year.
+        A word that is seldom a name, such as "young", counts as one beside another name of the same author, or beside a year.
         """
         names = typed_names(self.typed.text)
         if names is None:
@@ -299,8 +299,8 @@ class _Look:
         ]
 
     def by_an_author_on(self) -> list[int]:
-        """The few papers by an author that the text names, of the year that it names, whose titles have all of its other words; none for
-        words that a title has with the name."""
+        """Papers by an author that the text names, of its year if it has one, whose titles contain all of its other words; none if there
+        are many. A text whose words all occur in one title is not read this way."""
         words = WORD.findall(fold_name(self.typed.text))
         years = [word for word in words if YEARS.fullmatch(word)]
         subject = [word for word in words if word not in years]
@@ -319,13 +319,13 @@ class _Look:
         return []
 
     def _share_of_names(self, word: str) -> float:
-        """How often a word is a name: of the papers that have it as an author's name or in their text, the share of the former."""
+        """Share of a word's papers that have it as an author's name; the others have it in their text."""
         as_name, term = sum(names_of(self.bm25, "authors", word).values()), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)
 
     def _first(self, rows: Rows, values: npt.NDArray[Any], count: int) -> Rows:
-        """So many rows, those with the greatest values first; of equals the lesser ids."""
+        """The `count` rows with the greatest values, greatest first, ties by id."""
         places = topk.best(values.astype(np.float64), count)
         ids = np.empty(len(places), object)
         for shard, positions, shard_rows in by_shard(rows[places], self.shards):
@@ -334,7 +334,7 @@ class _Look:
         return first
 
     def _papers(self, rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
-        """The papers at some rows, ascending, with their titles and some columns."""
+        """Papers at the given rows, ascending, with their titles and the given columns."""
         for shard, _, shard_rows in by_shard(rows, self.shards):
             for paper_rows, table in shard.read_at(shard_rows, ["id", "title", *columns]):
                 yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
@@ -350,22 +350,22 @@ WAYS: Sequence[tuple[str, Way]] = (
     (NAMES, _Look.by_authors),
     (NAMES, _Look.by_an_author_on),
 )
-"""How a text may mean papers, the surest way first, and what it then is of them."""
+"""Ways in which a text can mean papers, surest first, each with its name in an answer."""
 
 
 def titles_sharing(bm25: Bm25, terms: TypedTerms, least: int, scope: Scope) -> Titles:
-    """The papers of a scope whose titles have at least so many of the plain terms, one or more, which are less than 256."""
+    """Titles in a scope that contain at least `least` of the plain terms. There must be fewer than 256 terms, and `least` at least 1."""
     parts: list[tuple[Rows, Counts, Counts, Counts]] = []
     for shard in bm25.shards:
         numbers = sorted(_numbers(shard, terms.plain), key=lambda number: len(shard.rows_of(number)))
         if len(numbers) < least:
             continue
-        # a title that lacks no more than it may has one of the rarest
+        # every title that matches contains one of the rarest terms, so only their postings are read
         counts = np.zeros(shard.papers, np.uint8)
         enough = len(numbers) - least + 1
         for number in numbers[:enough]:
             counts[shard.rows_within(number, "title")] += 1
-        places = np.flatnonzero(counts > 0)  # of truth values, in a tenth of the time
+        places = np.flatnonzero(counts > 0)  # on booleans this takes a tenth of the time
         shared = counts[places].astype(np.int64)
         for place, number in enumerate(numbers[enough:], 1):
             shared += shard.in_titles(number, places)
@@ -382,12 +382,12 @@ def titles_sharing(bm25: Bm25, terms: TypedTerms, least: int, scope: Scope) -> T
 
 
 def _numbers(shard: LexicalShard, terms: Iterable[str]) -> list[int]:
-    """The numbers of those terms that any paper of a shard has."""
+    """Numbers of the given terms in a shard, for terms that a paper there has."""
     return [number for term in terms if (number := shard.number(term)) is not None]
 
 
 def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
-    """The terms of the titles of the papers at the given rows."""
+    """Terms of the titles at the given rows."""
     terms_of: list[set[str]] = [set()] * len(rows)
     for shard, positions, shard_rows in by_shard(rows, bm25.shards):
         offsets = shard.postings.title_offsets
@@ -400,7 +400,7 @@ def title_terms(bm25: Bm25, rows: Rows) -> list[set[str]]:
 
 
 def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, scope: Scope) -> tuple[Rows, Counts]:
-    """The papers of a scope that have many of a text's rarest terms, at least this share of these, and how many each has, both (n,)."""
+    """Rows in a scope that contain at least this share of a text's rarest terms, and how many each contains, both (n,)."""
     known = sorted(bm25.known_terms(terms), key=lambda term: (bm25.frequency(term), term))[:rarest]
     rows, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for shard in bm25.shards if known else ():
@@ -416,11 +416,11 @@ def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, 
 
 
 def could_be(typed: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether each of some typed terms may be a slip of one of the others, the beginning of one, or a slip of a stop word."""
+    """Whether each typed term may be a misspelling of another term, its beginning, or a misspelt stop word."""
     from rapidfuzz.distance import OSA
 
     def is_near(term: str, other: str) -> bool:
-        # stemming has cut a right ending and left a wrong one
+        # stemming may have cut a right ending and kept a wrong one
         length = max(min(len(term), len(other)), 1)
         return OSA.distance(term[:length], other[:length], score_cutoff=NEAR) <= NEAR
 

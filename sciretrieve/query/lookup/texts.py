@@ -1,6 +1,6 @@
-"""What two texts have in common, however they are written: case, accents, LaTeX, punctuation and hyphens make no difference.
+"""Comparison of typed texts with papers' texts. Case, accents, LaTeX, punctuation and hyphens make no difference.
 
-Pure functions of a typed text and of what a paper has, so that looking at every paper is what all of looking up is tested against.
+These are pure functions of a typed text and a paper. Tests compare the lookup by terms with these functions over every paper.
 """
 
 from __future__ import annotations
@@ -21,44 +21,45 @@ PLAIN_WORD = re.compile(r"[^\W_]+")
 ROMAN = re.compile(r"[ivx]{1,5}")
 
 LEAST_WORDS = 4
-"""Words of a title's beginning, and of what is misspelt; fewer are a subject."""
+"""Fewest words of a title's beginning, and of a misspelt title. Fewer words are a subject."""
 SLIPS = ((12, 1), (24, 2), (48, 3))
-"""Letters from which on a title may have so many slips: a letter left out, added or changed, or two swapped."""
+"""Number of letters from which a title may have so many slips. A slip leaves out, adds or changes a letter, or swaps two."""
 LONG_WORD = 8
-"""Letters of a word with more than one slip: shorter ones are then other words."""
+"""Fewest letters of a word that may have more than one slip; a shorter word would be another word."""
 LONG_TITLE = 20
-"""Letters of a title that is none by chance where a reference runs words together."""
+"""Fewest letters of a title that cannot match by chance in a reference that runs words together."""
 RUN = 5
-"""Words in a row of which a text is compared with a paper's."""
+"""Words per run when a text is compared with a paper's."""
 
 
 @dataclass(frozen=True)
 class TypedText:
-    """A typed text, with the forms in which it is compared."""
+    """A typed text in the forms in which it is compared."""
 
     text: str
 
     @once
     def words(self) -> list[str]:
-        """Its words, folded, those of a compound apart."""
+        """Folded words, with compounds split."""
         return words(self.text)
 
     @once
     def letters(self) -> str:
-        """Its letters and digits alone."""
+        """Letters and digits only."""
         return "".join(self.words)
 
     def is_title(self, title: str) -> bool:
-        """Whether it is a title, whole."""
+        """Whether the text is the whole title."""
         return bool(self.letters) and self.letters == "".join(words(title))
 
     def begins(self, title: str) -> bool:
-        """Whether it is how a longer title begins, of enough words to be no subject; its last word may be unfinished."""
+        """Whether a longer title begins with the text, and the text is long enough not to be a subject. Its last word may be unfinished."""
         other = "".join(words(title))
         return len(self.words) >= LEAST_WORDS and len(self.letters) < len(other) and other.startswith(self.letters)
 
     def slips(self, title: str) -> int | None:
-        """How many slips of letters make it a title, or the beginning of one that is a word longer or more; None if it is another text."""
+        """Number of slips that separate the text from a title, or from the beginning of a title at least a word longer; None for another
+        text."""
         title_words = words(title)
         most = most_slips(len(self.letters))
         beginnings = range(1, len(title_words)) if len(self.words) > LEAST_WORDS else ()
@@ -76,21 +77,21 @@ class TypedText:
         slips = OSA.distance(self.letters, letters, score_cutoff=most) if abs(len(letters) - len(self.letters)) <= most else most + 1
         if slips > most or numerals(self.words) != numerals(title_words):
             return None
-        if len(self.words) == len(title_words):  # else words are run together or torn
+        if len(self.words) == len(title_words):  # otherwise words are joined or split
             pairs = zip(self.words, title_words, strict=True)
             if any(OSA.distance(word, other) > (1 if len(other) < LONG_WORD else most) for word, other in pairs):
                 return None
         return slips
 
     def likeness(self, title: str) -> float:
-        """How many of the letters of both it has in common with a title, in their order, from 0 to 1."""
+        """Share of letters that the text and a title have in common, in order, from 0 to 1."""
         from rapidfuzz.distance import Indel
 
         return Indel.normalized_similarity(self.letters, "".join(words(title)))
 
     def cites(self, title: str, authors: Iterable[str], year: int | None) -> bool:
-        """Whether it is a reference to a paper: it has the title, word by word, and beside it a family name or the year; where the title
-        has fewer than four words, both that it may have."""
+        """Whether the text is a reference to a paper: it contains the title word by word, and a family name or the year beside it. A title
+        of fewer than four words needs both, where the paper has them."""
         title_words = words(title)
         beside = self._beside(title_words)
         if len(title_words) < 2 or beside is None:
@@ -103,7 +104,7 @@ class TypedText:
         return has_author or has_year or not (families or year)
 
     def _beside(self, title_words: Sequence[str]) -> set[str] | None:
-        """Its words beside a title; None if it does not have that."""
+        """Words of the text outside the title; None if the text does not contain the title."""
         typed, count = self.words, len(title_words)
         for start in range(len(typed) - count + 1):
             if typed[start : start + count] == title_words:
@@ -112,27 +113,27 @@ class TypedText:
         place = self.letters.find(title)
         if place < 0 or len(title) < LONG_TITLE:
             return None
-        ends = accumulate(map(len, typed))  # words run together, or torn at the end of a line
+        ends = accumulate(map(len, typed))  # words may be joined, or split at the end of a line
         return {word for word, end in zip(typed, ends, strict=True) if end <= place or end - len(word) >= place + len(title)}
 
     def share(self, text: str) -> float:
-        """The share of its runs of words that a paper's text has, from 0 to 1."""
+        """Share of the text's runs of words that a paper's text contains, from 0 to 1."""
         runs = _runs(self.words)
         return len(runs & _runs(words(text))) / len(runs) if runs else 0.0
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in plain letters, those of a compound apart."""
+    """Words of a text in plain letters, with compounds split."""
     return PLAIN_WORD.findall(greek.respelled(fold(greek.separated(text))))
 
 
 def numerals(text_words: Iterable[str]) -> list[str]:
-    """The numbers among words: part II is no slip of part I."""
+    """Numbers among the words: part II is no misspelling of part I."""
     return sorted(word for word in text_words if any(map(str.isdigit, word)) or ROMAN.fullmatch(word))
 
 
 def most_slips(letters: int) -> int:
-    """How many slips a text of so many letters may have."""
+    """Most slips allowed in a text with this many letters."""
     return max((slips for least, slips in SLIPS if letters >= least), default=0)
 
 
@@ -141,19 +142,19 @@ def _runs(text_words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 BETWEEN = re.compile(r"\bet\s+al\b\.?|[&;()]|\b(?:and|und|et|y)\b", re.IGNORECASE)
-"""What stands between names."""
+"""Separators of names."""
 MOST_WORDS = 8
-"""Words beyond which a text has more than names."""
+"""Most words of a text that consists of names."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedNames:
-    """What a text would be as names: its words, the initials among them, and its year.
+    """A text read as names: its words, its initials and its year.
 
     Attributes:
-        words: the words of more than one letter.
-        initials: the single letters.
-        year: the year that stands with them; None if there is none.
+        words: words of more than one letter.
+        initials: single letters.
+        year: the year beside the names; None if there is none.
     """
 
     words: frozenset[str]
@@ -161,11 +162,11 @@ class TypedNames:
     year: int | None
 
     def are_of_one(self, authors: Iterable[str]) -> bool:
-        """Whether they all are of one author's name."""
+        """Whether all words belong to the name of a single author."""
         return any(self._are_of(_plain(name_words(name))) for name in authors)
 
     def are_of(self, authors: Iterable[str]) -> bool:
-        """Whether each of the words is of some author's name, and all initials begin words of the names that have these."""
+        """Whether each word belongs to some author's name, and each initial begins a further word of one of these names."""
         names = [name for name in (_plain(name_words(author)) for author in authors) if name & _plain(self.words)]
         return self._are_of(set().union(*names))
 
@@ -179,7 +180,7 @@ def _plain(words: Iterable[str]) -> set[str]:
 
 
 def typed_names(text: str) -> TypedNames | None:
-    """A text as names; None if it cannot be any."""
+    """Read a text as names; None if it cannot be names."""
     words = name_words(BETWEEN.sub(" ", text))
     years = [word for word in words if YEARS.fullmatch(word)]
     names = [word for word in words if word not in years]

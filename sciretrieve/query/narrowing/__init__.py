@@ -1,1 +1,1 @@
-"""Which papers may answer: the filter language, what a typed query demands, and both as one truth value a paper."""
+"""Choosing the papers that may answer: the filter language, the demands of a typed query, and masks over papers."""

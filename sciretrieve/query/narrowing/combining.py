@@ -1,6 +1,6 @@
-"""AND, OR and NOT: the one tree of typed queries, filters, strategies and their translations. What stands at its leaves differs.
+"""Trees of AND, OR and NOT, shared by typed queries, filters, strategies and their translations. Only their leaves differ.
 
-Of a union of leaves and combinations, mypy cannot tell what the leaves are; so trees that are only gone through are `Any`.
+mypy cannot infer the leaf type of a union of leaves and combinations, so functions that only walk a tree take `Any`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Combination(Generic[Leaf]):
-    """AND, OR, or NOT, which has one part."""
+    """AND, OR or NOT with its parts; NOT has one part."""
 
     operator: OperatorName
     parts: tuple[Tree[Leaf], ...]
@@ -27,7 +27,7 @@ Tree: TypeAlias = Leaf | Combination[Leaf]
 
 
 def combined(operator: OperatorName, parts: Sequence[Tree[Leaf]]) -> Tree[Leaf]:
-    """Parts as one, as flat as it can be."""
+    """Join parts by an operator, as flat as possible."""
     flat: list[Tree[Leaf]] = []
     for part in parts:
         flat += part.parts if isinstance(part, Combination) and part.operator == operator != "NOT" else (part,)
@@ -35,7 +35,7 @@ def combined(operator: OperatorName, parts: Sequence[Tree[Leaf]]) -> Tree[Leaf]:
 
 
 def leaves(tree: Any, *, wanted: bool = False) -> Iterator[Any]:
-    """The leaves of a tree, from left to right; those that are `wanted` stand below no NOT."""
+    """Leaves of a tree, from left to right. With `wanted`, only leaves that are not negated."""
     if isinstance(tree, Combination):
         for part in () if wanted and tree.operator == "NOT" else tree.parts:
             yield from leaves(part, wanted=wanted)
@@ -44,14 +44,14 @@ def leaves(tree: Any, *, wanted: bool = False) -> Iterator[Any]:
 
 
 def mapped(tree: Any, change: Callable[[Any], Tree[Leaf]]) -> Tree[Leaf]:
-    """A tree with another in the place of each leaf."""
+    """A copy of a tree with each leaf changed."""
     if isinstance(tree, Combination):
         return combined(tree.operator, [mapped(part, change) for part in tree.parts])
     return change(tree)
 
 
 def folded(tree: Any, value: Callable[[Any], Value], joined: Callable[[OperatorName, list[Value]], Value]) -> Value:
-    """What a tree comes to: `value` of each leaf, `joined` by the operators."""
+    """Fold a tree: compute `value` for each leaf, and join values by `joined` at each operator."""
     if isinstance(tree, Combination):
         return joined(tree.operator, [folded(part, value, joined) for part in tree.parts])
     return value(tree)

@@ -1,8 +1,8 @@
-"""Columns compared with a filter's values exactly, as Python compares numbers, and days as days.
+"""Exact comparison of columns with a filter's values: numbers as Python compares them, days as days.
 
-What is asked for parts a column in two: the values before it and those behind it. Those that are neither are equal to it. Integers,
-decimals, truth values, dates and times count in whole steps, so nothing is rounded: 2.5 lies between two steps, a day spans many. A number
-with a point or an exponent means, in a column of floats, the float that it is read as.
+A value splits a column into values before it and values behind it; the rest are equal to it. Integers, decimals, booleans, dates and times
+    are counted in whole steps, so nothing is rounded: 2.5 lies between two steps, and a day spans many. In a column of floats, a number
+    with a point or an exponent stands for the float that it parses to.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from ...files.schema import booleans, in_one_form, is_bytes, is_number, is_text
 
 Value: TypeAlias = str | int | float | bool | Decimal
 Split: TypeAlias = tuple[Any, Any]
-"""Where a column's values are before what is asked for, and where behind; null where that cannot be told."""
+"""Flags of a column's values before and behind a filter's value; null where values do not compare."""
 
 EXACT = Context(prec=10_000)
 GREATEST = 10**1000
-"""A number beyond all that a column can hold."""
+"""A number beyond every column's range."""
 WHOLE, SHORT, PLAIN = r"^-?(0|[1-9]\d{0,17})$", r"^-?(0|[1-9]\d{0,6})\.\d{1,8}$", r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$"
-"""Texts that are whole numbers of up to 18 digits; numbers that floats tell apart; and any numbers. A number as JSON has it: 007 and 1,000
-are texts."""
+"""Patterns: whole numbers of up to 18 digits, numbers that floats tell apart, and all numbers. Numbers are written as in JSON, so 007 and
+1,000 are texts."""
 FEW = 8
-"""Values that are compared one by one; more are looked up in a table."""
+"""Most values that are compared one by one; more are looked up in a table."""
 
 
 def is_numeric(value: Value) -> bool:
-    """Whether a value is a number, which true and false are not."""
+    """Whether a value is a number. Booleans are not."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def as_text(value: Value) -> str:
-    """A value as a column of texts has it, where numbers and others have become text."""
+    """A value as a text column stores it, where numbers and others were converted to text."""
     return ("true" if value else "false") if isinstance(value, bool) else composed(str(value))
 
 
 def compares(kind: pa.DataType, value: Value) -> bool:
-    """Whether a column of that type can be compared with a value."""
+    """Whether a column of this type can be compared with a value."""
     if is_text(kind):
         return not isinstance(value, bool)
     if is_bytes(kind):
@@ -58,7 +58,7 @@ def compares(kind: pa.DataType, value: Value) -> bool:
 
 
 def split(array: Any, value: Value) -> Split | None:
-    """How a value parts a column; None where values of its type do not compare."""
+    """Split a column at a value; None if values of the two types do not compare."""
     raise_if_abandoned()
     kind = array.type
     if not compares(kind, value):
@@ -75,7 +75,7 @@ def split(array: Any, value: Value) -> Split | None:
 
 
 def equal(array: Any, values: Sequence[Value]) -> Any:
-    """Where a column has one of some values; of another type is none. False where it has no value."""
+    """Where a column has one of the values. Values of another type never match, and missing values are False."""
     raise_if_abandoned()
     kind = array.type
     if is_text(kind):
@@ -96,13 +96,13 @@ def equal(array: Any, values: Sequence[Value]) -> Any:
 
 
 def is_missing(array: Any) -> Any:
-    """Where a column has no value: null, not a number, an empty text, or an empty list among texts."""
+    """Where a column lacks a value: null, NaN, an empty text, or an empty list among texts."""
     missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
     return pc.or_(missing, pc.fill_null(pc.or_(pc.equal(array, ""), pc.equal(array, "[]")), False)) if is_text(array.type) else missing
 
 
 def numbers_among(array: Any) -> int:
-    """How many of a column's values are numbers, or texts that are."""
+    """Number of values that are numbers or numeric texts."""
     if is_text(array.type):
         return int(pc.sum(pc.match_substring_regex(array, PLAIN)).as_py() or 0)
     return len(array) - array.null_count if is_number(array.type) else 0
@@ -123,7 +123,7 @@ def _any(found: Sequence[Any], array: Any) -> Any:
 
 
 def _steps(kind: pa.DataType, value: Value) -> Span | None:
-    """The first step of a column of that type that is not before the value, and the first that is behind; None if they do not compare."""
+    """The first step of this column type at or after the value, and the first step after it; None if they do not compare."""
     types = pa.types
     if types.is_boolean(kind):
         return (int(value), int(value) + 1) if isinstance(value, bool) else None
@@ -147,7 +147,7 @@ def _steps(kind: pa.DataType, value: Value) -> Span | None:
 
 
 def _rounded(value: Value, scale: int) -> Span:
-    """A number in units of 10^-scale, rounded up; and rounded down, and one more."""
+    """A number in units of 10^-scale: rounded up; and rounded down, plus one."""
     number = value if isinstance(value, Decimal) else Decimal(value)
     if number and number.adjusted() > 500:
         return (GREATEST, GREATEST) if number > 0 else (-GREATEST, -GREATEST)
@@ -156,7 +156,7 @@ def _rounded(value: Value, scale: int) -> Span:
 
 
 def _before(array: Any, step: int) -> Any:
-    """Where a column of whole steps is before one."""
+    """Where a column of whole steps is before a step."""
     kind = array.type
     if not _is_held(kind, step):
         return pc.if_else(pc.is_valid(array), step > 0, pa.scalar(None, pa.bool_()))
@@ -168,12 +168,12 @@ def _before(array: Any, step: int) -> Any:
 
 
 def _counted(kind: pa.DataType) -> pa.DataType:
-    """The integers that a column's steps are."""
+    """The integer type of a column's steps."""
     return pa.uint8() if pa.types.is_boolean(kind) else pa.int32() if kind.bit_width == 32 else pa.int64()
 
 
 def _is_held(kind: pa.DataType, step: int) -> bool:
-    """Whether a column of that type may have a step."""
+    """Whether a column of this type can hold a step."""
     if pa.types.is_decimal(kind):
         return bool(abs(step) < 10**kind.precision)
     counted = kind if pa.types.is_integer(kind) else _counted(kind)
@@ -215,7 +215,7 @@ def _is_float(value: int) -> bool:
 
 
 def _texts_split(texts: Any, value: str) -> Split:
-    """Texts by their characters; those that are dates or times by these, if that is what they are compared with."""
+    """Split texts by their characters. If the value is a date or time, texts that are dates or times are compared as such."""
     value = composed(value)
     below, above = pc.less(texts, value), pc.greater(texts, value)
     if len(value) <= len("2020-01-01") and span(value) is not None:
@@ -229,7 +229,7 @@ def _texts_split(texts: Any, value: str) -> Split:
 
 
 def _numbers_split(texts: Any, value: Any) -> Split:
-    """Texts that are numbers, as JSON writes them; null where one is none."""
+    """Split texts that are numbers in JSON; null for other texts."""
     whole = pc.match_substring_regex(texts, WHOLE)
     integers = (texts if (is_whole := pc.all(whole, min_count=0).as_py()) else pc.if_else(whole, texts, pa.scalar(None, texts.type))).cast(
         pa.int64()
@@ -239,7 +239,7 @@ def _numbers_split(texts: Any, value: Any) -> Split:
         return below, above
     others = pc.and_(pc.match_substring_regex(texts, PLAIN), pc.invert(whole))
     exact = value if isinstance(value, int | Decimal) else Decimal(repr(value))
-    if isinstance(value, int) or len(Decimal(exact).as_tuple().digits) <= 15:  # else floats do not tell it from its neighbours
+    if isinstance(value, int) or len(Decimal(exact).as_tuple().digits) <= 15:  # floats do not separate longer numbers
         short = pc.match_substring_regex(texts, SHORT)
         floats = _floats_split(pc.if_else(short, texts, pa.scalar(None, texts.type)).cast(pa.float64()), value)
         below, above = pc.coalesce(below, floats[0]), pc.coalesce(above, floats[1])
@@ -248,7 +248,7 @@ def _numbers_split(texts: Any, value: Any) -> Split:
 
 
 def _by_one(parts: Split, texts: Any, chosen: Any, read: Callable[[str], Any], wanted: Any) -> Split:
-    """`parts`, but at the chosen texts by what is read of each; where nothing is, as they are."""
+    """`parts`, with the chosen texts compared one by one. A chosen text that cannot be read keeps its part."""
     rows = np.flatnonzero(_mask(chosen))
     if not len(rows):
         return parts
@@ -274,7 +274,7 @@ def _texts_equal(texts: Any, values: Sequence[Value]) -> Any:
 
 
 def _numbers_equal(texts: Any, numbers: Sequence[Any]) -> Any:
-    """Where a text is one of some numbers, in whatever form."""
+    """Where a text is one of some numbers, in any notation."""
     if len(numbers) <= FEW:
         return _any([_neither(_numbers_split(texts, number)) for number in numbers], texts)
     plain = pc.match_substring_regex(texts, PLAIN)
@@ -291,7 +291,7 @@ def _instant(text: str) -> int | None:
 
 
 def _wall(text: str) -> int | None:
-    """What clocks show, whatever the zone: so a time without a zone is compared."""
+    """The time on the clock, whatever the zone. Times without a zone are compared so."""
     return _instant(text[:10] + ZONE.sub("", text[10:]))
 
 
@@ -300,8 +300,8 @@ def _mask(flags: Any) -> Mask:
     return np.asarray(flags.to_numpy(zero_copy_only=False) if isinstance(flags, pa.Array) else flags.to_numpy(), bool)
 
 
-# dates and times: a day, a month or a year is all of it, a time is an instant; counted in nanoseconds, instants since 1970 in UTC, times
-# of a day since midnight
+# Dates and times: a day, month or year covers all its instants. Instants are nanoseconds since 1970 in UTC; times of day are nanoseconds
+# since midnight.
 
 DAY = 86_400 * 10**9
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -312,19 +312,19 @@ MOMENT = re.compile(
     rf"(?P<year>\d{{4}})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:[Tt ]{CLOCK}(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?)?)?)?", re.ASCII
 )
 DATED = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-"""Texts that are dates, or times of a date, as Arrow reads them."""
+"""Texts that are dates or timestamps, in the notations that Arrow reads."""
 ZONE = re.compile(r"[Zz]$|[+-]\d\d(:?\d\d)?$")
-"""How the time of a day ends that says its zone."""
+"""A time zone at the end of a time."""
 OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?", re.ASCII)
 
 Span = tuple[int, int]
-"""The first nanosecond, and that after the last."""
+"""First nanosecond of a span, and the first after it."""
 
 
 def span(text: str, zone: str | None = None) -> Span | None:
-    """What a date or time means in a column of times in a zone; None for a text that is neither.
+    """Nanoseconds that a date or time covers in a column with a zone; None for other texts.
 
-    What has no zone of its own is meant in the column's, and in UTC where that has none.
+    A value without a zone takes the column's, or UTC if that has none.
     """
     if not (found := MOMENT.fullmatch(text)):
         return None
@@ -336,7 +336,7 @@ def span(text: str, zone: str | None = None) -> Span | None:
             return None if time is None else _on_clock(first * DAY + time, found["zone"] or zone)
         years, months = divmod(month, 12)
         after = first + 1 if day else datetime.date(year + (years if month else 1), months + 1, 1).toordinal() - EPOCH
-    except ValueError:  # no such day, or the end of the year 9999
+    except ValueError:  # no such day, or beyond the year 9999
         if (year, month or 12, day) != (9999, 12, 0):
             return None
         after = datetime.date.max.toordinal() + 1 - EPOCH
@@ -344,7 +344,7 @@ def span(text: str, zone: str | None = None) -> Span | None:
 
 
 def time_span(text: str) -> Span | None:
-    """What a time of the day means; None for a text that is none."""
+    """Nanoseconds that a time of day covers; None for other texts."""
     found = TIME.fullmatch(text)
     time = _of_day(found) if found else None
     return None if time is None else (time, time + 1)
@@ -358,15 +358,15 @@ def _of_day(found: re.Match[str]) -> int | None:
 
 
 def _on_clock(wall: int, zone: str | None) -> Span:
-    """What clocks in a zone show, as an instant."""
-    seconds = min(max(wall // 10**9, -62_135_596_800), 253_402_300_799)  # the years that Python knows
+    """The instant at which clocks in a zone show this."""
+    seconds = min(max(wall // 10**9, -62_135_596_800), 253_402_300_799)  # the years that Python supports
     offset = _zone(zone).utcoffset(datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)) or datetime.timedelta()
     instant = wall - (offset.days * 86_400 + offset.seconds) * 10**9
     return instant, instant + 1
 
 
 def _zone(name: str | None) -> datetime.tzinfo:
-    """A zone; UTC, in which times are stored, for none, and for one that is not known here."""
+    """A time zone. UTC, in which times are stored, for none and for an unknown one."""
     if name is None or name in ("Z", "z", "UTC"):
         return datetime.UTC
     if found := OFFSET.fullmatch(name):

@@ -1,4 +1,4 @@
-"""What a typed query demands of papers: texts, joined by AND, OR and NOT."""
+"""Demands of a typed query on papers: texts joined by AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from . import combining
 from .combining import Combination, OperatorName
 
 STAR = re.compile(r"(?<=[^\W_]{2})\*(?=\s|$)")
-"""A star that stands for the rest of a word. After a single letter it is part of a name: A*, C*-algebra."""
+"""A star that truncates a word. After a single letter it belongs to a name: A*, C*-algebra."""
 BEGINNING = re.compile(rf"\S*{STAR.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A text that must, or must not, occur in a paper: in a column, or for None in title or abstract.
+    """A text that must, or must not, occur in a paper: in a column, or if None in title or abstract.
 
-    One that is `exact`, in title and abstract, must occur as it is written, see `phrases`; with a `slop`, its words may stand apart.
-    Otherwise a word of title and abstract may occur in any form with the same stem.
+    An `exact` text must occur as written, see `phrases`; with `slop`, its words may stand apart. In title and abstract, other words match
+    any form with the same stem.
     """
 
     column: str | None
@@ -37,8 +37,8 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """One of some texts must, or must not, occur near one of others, in either order: with at most `distance` words between them, in a
-    column, or for None in title or abstract."""
+    """Two groups of texts, one of each of which must, or must not, occur close together, in either order, with at most `distance` words
+    between. Column as in `Demand`."""
 
     column: str | None
     left: tuple[str, ...]
@@ -48,7 +48,7 @@ class Near:
 
     @property
     def text(self) -> str:
-        """All of its texts."""
+        """All texts joined."""
         return " ".join([*self.left, *self.right])
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ Expression: TypeAlias = combining.Tree[Leaf]
 
 
 def written(demand: Expression) -> str:
-    """A demand as it is typed."""
+    """A demand in query syntax."""
     if not isinstance(demand, Combination):
         return str(demand)
     parts = [written(part) if _is_simple(part) else f"({written(part)})" for part in demand.parts]
@@ -81,17 +81,17 @@ def written(demand: Expression) -> str:
 
 
 def wanted(demand: Expression) -> Iterator[Leaf]:
-    """The texts that a paper should have."""
+    """Texts that a paper should contain."""
     return (leaf for leaf in combining.leaves(demand, wanted=True) if isinstance(leaf, Words) or not leaf.absent)
 
 
 def whole_words(text: str) -> str:
-    """A text without the beginnings of words in it, which are not searched for."""
+    """A text without truncated words, which are not searched for."""
     return " ".join(BEGINNING.sub("", text).split())
 
 
 def combined(operator: OperatorName, expressions: Sequence[Expression]) -> Expression | None:
-    """Demands as one, as flat as it can be, with as few NOT; None of none."""
+    """Join demands as flat as possible, with as few NOT as possible; None if there are none."""
     if not expressions:
         return None
     if operator == "NOT":
@@ -109,7 +109,7 @@ def _alternatives(texts: Sequence[str]) -> str:
 
 
 def _is_simple(demand: Expression) -> bool:
-    """Whether a demand needs no parentheses within others."""
+    """Whether a demand needs no parentheses inside another."""
     if isinstance(demand, Combination):
         return demand.operator == "NOT"
     if isinstance(demand, Near):

@@ -1,4 +1,4 @@
-"""Filters as data: `sr.field("year") >= 2018` is the text `year >= 2018` of the filter language, and can be combined."""
+"""Filters built in Python: `sr.field("year") >= 2018` is the filter text `year >= 2018`, and can be combined."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .filters import LONGEST_NUMBER, Condition, Expression, parse, written
 
 
 class FilterText(str):
-    """A filter as its text, so that it can stand wherever a filter can; `&`, `|` and `~` combine it with others, and with texts.
+    """A filter as text, usable wherever a filter is. `&`, `|` and `~` combine it with filters and texts.
 
-    `expression` is the tree that `filters.parse` makes of the text.
+    `expression` is the tree that `filters.parse` returns for the text.
     """
 
     expression: Expression
 
     def __new__(cls, expression: Expression) -> FilterText:
-        """The text of a tree."""
+        """Write a tree as text."""
         text = super().__new__(cls, written(expression))
         text.expression = expression
         return text
@@ -45,7 +45,7 @@ class FilterText(str):
         return _combined("AND", other, self)
 
     def __or__(self, other: str) -> FilterText:
-        """One must hold."""
+        """At least one must hold."""
         return _combined("OR", self, other)
 
     def __ror__(self, other: str) -> FilterText:
@@ -56,7 +56,7 @@ class FilterText(str):
         return FilterText(combined("NOT", [self.expression]))
 
     def __bool__(self) -> NoReturn:
-        """Raise TypeError: `and`, `or`, `not` and `1 < field < 2` ask for it, and would lose a part of the filter."""
+        """Raise TypeError. `and`, `or`, `not` and `1 < field < 2` call this, and would silently drop part of the filter."""
         raise TypeError(
             f"a filter is neither true nor false: {self}; combine filters with &, | and ~, each in parentheses, "
             "and ask for a range with field(…).between(first, last)"
@@ -64,7 +64,7 @@ class FilterText(str):
 
 
 class Field:
-    """A column of the papers, whose comparisons are filters.
+    """A column of the papers. Comparing it gives a filter.
 
     Attributes:
         name: the column's name.
@@ -73,7 +73,7 @@ class Field:
     __hash__ = None  # type: ignore[assignment] # == makes a filter
 
     def __init__(self, name: str) -> None:
-        """Raises InvalidRequest for a name that no filter can have."""
+        """Raises InvalidRequest for a name that filters do not allow."""
         if not isinstance(name, str) or not name or "`" in name:
             raise InvalidRequest(f"a field is the name of a column, without backquotes, not {name!r}")
         self.name = name
@@ -100,11 +100,12 @@ class Field:
         return self._condition(">=", value)
 
     def between(self, first: Any, last: Any) -> FilterText:
-        """The value lies between two others, both included."""
+        """The value lies between two values, both included."""
         return self._condition("between", first, last)
 
     def isin(self, values: Iterable[Any]) -> FilterText:
-        """The value, or an element of the list, is one of these; those of a set in their order as text, the same in every process."""
+        """The value, or an element of the list, is one of these. Sets are sorted as text, so that the filter is the same in every
+        process."""
         if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
             raise InvalidRequest(f"`isin` of {self.name} needs a list of values, not {values!r}")
         listed = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
@@ -113,26 +114,26 @@ class Field:
         return self._condition("in", *listed)
 
     def contains(self, text: str) -> FilterText:
-        """The text, or an element of the list, contains another text, whatever the case."""
+        """The text, or an element of the list, contains another text. Case is ignored."""
         if not isinstance(text, str):
             raise InvalidRequest(f"`contains` of {self.name} needs a text, not {text!r}")
         return self._condition("contains", text)
 
     def is_null(self) -> FilterText:
-        """There is no value, or an empty one."""
+        """The value is missing or empty."""
         return self._condition("is null")
 
     def _condition(self, operator: str, *values: Any) -> FilterText:
         return FilterText(Condition(self.name, operator, tuple(self._value(value) for value in values)))
 
     def _value(self, value: Any) -> Value:
-        """A value as filters have it: those of NumPy as Python's, dates and times as text. Raises InvalidRequest for others."""
+        """A value in filter syntax: NumPy values as Python's, dates and times as text. Raises InvalidRequest for others."""
         if isinstance(value, np.datetime64):
             value = None if np.isnat(value) else str(value)
         value = value.item() if isinstance(value, np.generic) else value
         if value is None:
-            raise InvalidRequest(f"missing values of {self.name} are asked for with `field({self.name!r}).is_null()`")
-        if isinstance(value, datetime.date | datetime.time) and value == value:  # pandas' NaT is none
+            raise InvalidRequest(f"missing values of {self.name} are found with `field({self.name!r}).is_null()`")
+        if isinstance(value, datetime.date | datetime.time) and value == value:  # NaT of pandas is no date
             return value.isoformat()
         if isinstance(value, float) and math.isfinite(value):
             value = Decimal(repr(float(value)))
@@ -145,9 +146,9 @@ class Field:
 
 
 def field(name: str) -> Field:
-    """A column of the papers, to make a filter of: `(field("year") >= 2018) & ~field("authors").contains("kipf")`.
+    """A column of the papers, for building a filter: `(field("year") >= 2018) & ~field("authors").contains("kipf")`.
 
-    Raises InvalidRequest for a name that no filter can have, and so do comparisons with a value that no filter can have.
+    Raises InvalidRequest for a name that filters do not allow. Comparisons raise it for a value that filters do not allow.
     """
     return Field(name)
 

@@ -1,22 +1,21 @@
-"""The filter language: which papers a search may answer with.
+"""The filter language, which restricts the papers that may answer.
 
     year >= 2018 and venue in ("ACL", "EMNLP")
     authors contains "lovelace" or not (title contains "survey")
 
-A condition is a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`; `COLUMN between VALUE and VALUE`,
-both included; `COLUMN contains TEXT`, which ignores case and, in a list, looks at every element; or `COLUMN is null`, which is
-a value that is missing or empty. `not` may stand before `in`, `between` and `null`. `and`, `or`, `not` and parentheses combine
-conditions. Texts are in single or double quotes; a column name with special characters is in backquotes. A paper without the
-value fails every condition but `is null` (so `not` of the condition lets it through).
+A condition is one of these: a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`; `COLUMN between VALUE and VALUE`, both
+included; `COLUMN contains TEXT`; or `COLUMN is null`, for a value that is missing or empty. `contains` ignores case, and in a list looks at
+every element. `not` may stand before `in`, `between` and `null`. `and`, `or`, `not` and parentheses combine conditions. Texts are in single
+or double quotes; a column name with special characters is in backquotes. A paper without a value fails every condition but `is null`, so
+`not` of the condition lets it pass.
 
-Numbers are compared exactly, as Python compares them. A date, a month or a year in quotation marks is all of it: `day == "2020-05"` is
-any time in that May, `day <= "2020-05"` all until it ends. A field of a column's objects is asked by its dotted name,
-`open_access.is_oa == true`; where there are lists on the way, one element is enough, and for `!=` none may be equal. Texts compare in one
-form of Unicode, NFC.
+Numbers are compared exactly, as in Python. A quoted date, month or year covers all of its time: `day == "2020-05"` is any time in that May,
+and `day <= "2020-05"` any time until it ends. A field of objects is named with dots, as in `open_access.is_oa == true`. If there are lists
+on the way, one matching element is enough, and for `!=` none may be equal. Texts are compared in Unicode NFC.
 
-A value is compared in its own type, and a text that is a number also as one: with 6, "12" compares as 12; so do texts that are dates or
-times with dates. Values of different types are not equal, and which is the greater cannot be told: then a paper passes only if the rest of
-the filter lets it through whatever the answer.
+Values are compared in their own type. A text that is a number also compares as a number, so 6 < "12"; a text that is a date or time also
+compares with dates. Values of different types are never equal, and their order is undefined. A paper with an undefined comparison passes
+only if the rest of the filter lets it pass for either answer.
 """
 
 from __future__ import annotations
@@ -81,38 +80,38 @@ LIST.2: /@LIST@/
 """
 VALUE = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|(?i:true|false)\b)"""
 LIST = rf"\(\s*{VALUE}(?:\s*,\s*{VALUE})*\s*\)"
-"""A value; and a list of values, which is read as a whole: thousands of ids take milliseconds."""
+"""A value, and a list of values. The grammar reads a list as one token, so that thousands of ids take milliseconds."""
 
 BARE = re.compile(r"([^\W\d]\w*)(?:\.[\w.]*)?")
 RESERVED = {"or", "and", "not", "in", "contains", "between", "is", "null", "true", "false"}
-"""Names of columns that need no backquotes whatever their case, and the words of the language among them, which do."""
+"""A column name that needs no backquotes, and the words of the language that do need them, in any case."""
 DEEPEST = 100
-"""The most levels of nesting (`not`, `and` within `or` within `and`) in a filter."""
+"""Deepest nesting of `not`, `and` and `or` in a filter."""
 LONGEST, LONGEST_LISTS = 60_000, 4_000_000
-"""The most characters of a filter without its lists of values, which take half a second to read, and with these."""
+"""Most characters of a filter, without and with its lists of values. The former take half a second to parse."""
 LONGEST_NUMBER = 1000
-"""The most characters in a number; Python itself refuses integers of more than 4,300 digits."""
+"""Most characters in a number. Python itself refuses integers of more than 4,300 digits."""
 NUMERAL = re.compile(r"-?\d+(\.\d+)?")
 COMPARED = re.compile(r"(?P<sign>==|!=|<=|>=|<|>|=)(?P<value>.+)")
 SPAN = re.compile(r"(?P<first>-?\d+(?:\.\d+)?)[-–](?P<last>-?\d+(?:\.\d+)?)?")
 UNTIL = re.compile(r"[-–](\d+)")
-"""How people write ranges in a query: year:>=2015, year:2015-2019 and year:2015-, year:-2019."""
+"""Ranges as people type them in a query: year:>=2015, year:2015-2019, year:2015-, year:-2019."""
 
 Columns: TypeAlias = Mapping[str, Any]
-"""Column name -> Arrow array, or `Elements` of lists within objects, all of one length."""
+"""Column name -> Arrow array, or `Elements` of lists within objects. All have the same length."""
 
 WRITTEN = {
     "is_timestamp": 'write a date or a time as in "2020-05-01" or "2020-05-01T12:30:00"',
     "is_date": 'write a date as in "2020-05-01"',
     "is_time": 'write a time as in "12:30:00"',
     "is_boolean": "write true or false",
-    "is_duration": "of durations only `is null` can be asked",
+    "is_duration": "durations only support `is null`",
 }
-"""How values of some types are written, by the name of the test for each."""
+"""How to write values of some types, by the name of Arrow's test for the type."""
 CONDITIONS = {"member": "in", "between": "between", "null": "is null", "contains": "contains"}
-"""What a rule of the grammar is called as an operator."""
+"""Operators by their rules in the grammar."""
 JOINING: dict[str, OperatorName] = {"or": "OR", "and": "AND", "negation": "NOT"}
-"""The rules that join conditions."""
+"""Rules that join conditions."""
 EQUALITIES = ("==", "=", "!=", "in")
 ORDERS = ("<", "<=", ">", ">=")
 UNKNOWN = pa.nulls(1, pa.bool_())[0]  # `pa.scalar` imports pandas
@@ -120,7 +119,7 @@ UNKNOWN = pa.nulls(1, pa.bool_())[0]  # `pa.scalar` imports pandas
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition on one column; `operator` is a comparison, `in`, `between`, `contains`, `is null` or `is not null`."""
+    """One condition on one column. `operator` is a comparison, `in`, `between`, `contains`, `is null` or `is not null`."""
 
     column: str
     operator: str
@@ -134,15 +133,15 @@ class Condition:
         return f"{column} {self.operator} {listed}".rstrip()
 
     def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
-        """Raise InvalidRequest if it cannot be asked of a column with any of the types that it has in an index's shards."""
-        # of those that are equal to one of several values, each value may be of another type
+        """Raise InvalidRequest if the condition fits none of the column's types in the shards."""
+        # with == and in, each value is checked alone, since the values may have different types
         for values in [(value,) for value in self.values] if self.operator in EQUALITIES else [self.values]:
             faults = [fault for kind in schema[self.column] if (fault := self._fault(kind, values)) is not None]
             if faults and len(faults) == len(schema[self.column]):
                 raise InvalidRequest(faults[0])
 
     def evaluate(self, columns: Columns) -> Any:
-        """True where the condition holds, false where it does not or the value is missing, null where that cannot be told."""
+        """True where the condition holds; false where it does not or the value is missing; null where the comparison is undefined."""
         raise_if_abandoned()
         array = columns[self.column]
         if isinstance(array, Elements):
@@ -160,7 +159,7 @@ class Condition:
         return booleans(_rows(lists, self._verdicts(lists.values)))
 
     def _of_elements(self, array: Elements) -> Any:
-        """The same where a paper has several values: one is enough, and for `!=` none may be equal."""
+        """The same for lists of values: one matching value is enough, and for `!=` none may be equal."""
         missing = is_missing(array.values)
         known = _rows(array, pc.invert(missing))
         if self.operator in ("is null", "is not null"):
@@ -173,7 +172,7 @@ class Condition:
         return pc.if_else(booleans(undecided), UNKNOWN, booleans(passes))
 
     def _verdicts(self, array: Any) -> Any:
-        """What `evaluate` says of single values; of missing ones it need not be told."""
+        """The result of `evaluate` for single values; the result for a missing value is arbitrary."""
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
         if self.operator == "contains":
@@ -195,27 +194,27 @@ class Condition:
         return {"<": below, ">=": pc.invert(below), ">": above, "<=": pc.invert(above)}[self.operator]
 
     def _sought(self, kind: pa.DataType) -> list[Value]:
-        """What values may be equal to in a column of that type: of numbers, those in quotation marks, too.
+        """Values that an element of this column type may equal. In a column of numbers, quoted numbers become numbers.
 
-        These are meant for the papers in which it is a text; `check` says so where there are none.
+        They are quoted for shards in which the column is text; `check` raises if there are none.
         """
         if not _holds_numbers(kind):
             return list(self.values)
         return [_numeral(value) if isinstance(value, str) else value for value in self.values]
 
     def _fault(self, kind: pa.DataType, values: tuple[Value, ...]) -> str | None:
-        """Why the values cannot be asked for in a column of that type; None if they can."""
+        """Reason why a column of this type cannot be compared with the values; None if it can."""
         if pa.types.is_dictionary(kind):
             return self._fault(kind.value_type, values)
         if pa.types.is_null(kind) or self.operator in ("is null", "is not null"):
             return None
         if is_list(kind):
             if self.operator not in ("contains", "in"):
-                return f'{self.column} is a list; ask with `{self.column} contains "…"` or `{self.column} in (…)`'
+                return f'{self.column} is a list; use `{self.column} contains "…"` or `{self.column} in (…)`'
             return self._fault(kind.value_type, values)
         if pa.types.is_struct(kind) or pa.types.is_map(kind):
             name = kind.field(0).name if pa.types.is_struct(kind) else "KEY"
-            return f"{self.column} holds objects; ask for one of their fields, as in {self.column}.{name}, or with `is null`"
+            return f"{self.column} holds objects; name one of their fields, as in {self.column}.{name}, or use `is null`"
         if self.operator == "contains":
             return None if is_text(kind) else f"`contains` searches texts, but {self.column} holds {kind}; use a comparison"
         if is_text(kind) and self.operator in EQUALITIES:
@@ -225,12 +224,12 @@ class Condition:
 
     @property
     def quotes_numbers(self) -> bool:
-        """Whether it asks of a number in quotation marks which is the greater."""
+        """Whether the condition orders by a quoted number."""
         is_order = self.operator in ORDERS or self.operator == "between"
         return is_order and all(isinstance(value, str) and NUMERAL.fullmatch(value) for value in self.values)
 
     def incomparable(self, kind: pa.DataType) -> InvalidRequest:
-        """The error for a column of that type none of whose values compares with what is asked for."""
+        """The error for a column of this type, none of whose values compares with the condition's."""
         return InvalidRequest(self._incomparable(kind, self.values))
 
     def _incomparable(self, kind: pa.DataType, values: Sequence[Value]) -> str:
@@ -246,10 +245,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class TypedCondition:
-    """The text after a column's name and a colon. It is read in the type of each shard's own column, see `matching`.
+    """A text after a column's name and a colon, as in year:2015-2019. It is read by the type of each shard's column, see `matching`.
 
     Attributes:
-        as_numbers: whether texts are numbers, too.
+        as_numbers: whether numeric texts also count as numbers.
     """
 
     column: str
@@ -257,7 +256,7 @@ class TypedCondition:
     as_numbers: bool
 
     def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
-        """Raise InvalidRequest if it cannot be asked of a column with any of the types that it has in an index's shards."""
+        """Raise InvalidRequest if the condition fits none of the column's types in the shards."""
         errors = []
         for kind in schema[self.column]:
             try:
@@ -281,7 +280,7 @@ Expression: TypeAlias = Tree[Condition | TypedCondition]
 
 
 def written(expression: Expression) -> str:
-    """An expression in the filter language."""
+    """Write an expression in the filter language."""
     if not isinstance(expression, Combination):
         return str(expression)
     parts = list(map(written, expression.parts))
@@ -289,12 +288,12 @@ def written(expression: Expression) -> str:
 
 
 def columns(expression: Expression) -> set[str]:
-    """The columns that an expression looks at."""
+    """Columns that an expression uses."""
     return {leaf.column for leaf in leaves(expression)}
 
 
 def evaluate(expression: Expression, columns: Columns) -> Any:
-    """True where an expression holds, null where that cannot be told: Kleene's logic."""
+    """True where an expression holds, null where it is undefined, by Kleene's logic."""
     if not isinstance(expression, Combination):
         return expression.evaluate(columns)
     verdicts = [evaluate(part, columns) for part in expression.parts]
@@ -304,18 +303,18 @@ def evaluate(expression: Expression, columns: Columns) -> Any:
 
 
 def comparisons(expression: Expression) -> Iterator[Condition]:
-    """The conditions of an expression that compare a value. Such a condition cannot always be decided."""
+    """Conditions of an expression that compare a value. Such a condition can be undefined for a paper."""
     others = ("contains", "in", "is null", "is not null")
     return (leaf for leaf in leaves(expression) if isinstance(leaf, Condition) and leaf.operator not in others)
 
 
 def conjuncts(expression: Expression) -> Sequence[Expression]:
-    """The conditions that must all hold: the parts of an `and`, else the expression itself."""
+    """Conditions that must all hold: the parts of an `and`, else the expression itself."""
     return expression.parts if isinstance(expression, Combination) and expression.operator == "AND" else (expression,)
 
 
 def value_of(paper: Paper, column: str) -> str:
-    """A paper's value in a column, for people."""
+    """A paper's value in a column, for display."""
     place = place_of([*FIELD_NAMES, *paper.extra], column) or (column, "")
     value = getattr(paper, place[0]) if place[0] in FIELD_NAMES else paper.extra.get(place[0])
     value = values_within(value, place[1])
@@ -327,8 +326,8 @@ def parse(text: str) -> Expression:
     """Parse a filter.
 
     Raises:
-        InvalidRequest: it cannot be parsed (the message shows where), is nested too deeply, or is too long.
-        TimedOut: nobody waits for it any more.
+        InvalidRequest: it cannot be parsed (the message shows where), nests too deeply, or is too long.
+        TimedOut: nobody waits for the result any more.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -347,14 +346,14 @@ def parse(text: str) -> Expression:
         is_unquoted_text = token is not None and token.type == "NAME" and "STRING" in error.accepts
         advice = f'put texts in quotation marks: "{token}"' if is_unquoted_text else 'write it like: year >= 2018 and venue == "ACL"'
         if str(token).lower() in ("null", "none"):
-            advice = "ask for missing values with: COLUMN is null"
+            advice = "find missing values with: COLUMN is null"
         raise InvalidRequest(f"the filter cannot be read {where}; {advice}") from error
     return _expression(tree)
 
 
 def matching(column: str, text: str, kind: pa.DataType) -> Condition:
-    """The condition that a column of type `kind` contains a text; for numbers, equals it or lies in a range (`2015-2019`, `2015-`,
-    `>=2015`), both ends included; for dates, equals it or compares with it."""
+    """The condition for a text after a column's name. A text column must contain it. Numbers must equal it or lie in a range (`2015-2019`,
+    `2015-`, `>=2015`), both ends included. Dates must equal it or compare with it."""
     if is_text(kind) or is_list(kind):
         return Condition(column, "contains", (text,))
     if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
@@ -366,7 +365,7 @@ def matching(column: str, text: str, kind: pa.DataType) -> Condition:
         return Condition(column, compared["sign"], (_numeral(compared["value"]),))
     if not _holds_numbers(kind):
         return Condition(column, "==", (_numeral(text),))
-    if column == "year" and (until := UNTIL.fullmatch(text)):  # elsewhere a number may be below 0
+    if column == "year" and (until := UNTIL.fullmatch(text)):  # in other columns a number may be negative
         return Condition(column, "<=", (_numeral(until[1]),))
     if span := SPAN.fullmatch(text):
         ends = sorted((_numeral(end) for end in span.groups() if end), key=Decimal)
@@ -375,7 +374,7 @@ def matching(column: str, text: str, kind: pa.DataType) -> Condition:
 
 
 def _numeral(text: str) -> Value:
-    """The number that a text spells, or the text itself."""
+    """The number that a text spells, else the text."""
     with suppress(ValueError):
         return int(text)
     with suppress(InvalidOperation):
@@ -389,13 +388,13 @@ def _holds_numbers(kind: pa.DataType) -> bool:
 
 
 def names_numbers(text: str) -> bool:
-    """Whether what people type after a column's name is a number, a range of numbers, or compares with one."""
+    """Whether the text after a column's name is a number, a range of numbers, or a comparison with a number."""
     compared = COMPARED.fullmatch(text)
     return bool(SPAN.fullmatch(text)) or not isinstance(_numeral(compared["value"] if compared else text), str)
 
 
 def decide(verdicts: Any) -> tuple[Mask, Mask]:
-    """What an expression's `evaluate` says of rows, as NumPy booleans: which pass, and of which that cannot be told."""
+    """Split `evaluate`'s results into two boolean arrays: rows that pass, and rows whose result is undefined."""
     passes, undecided = (
         np.asarray(flags.to_numpy(zero_copy_only=False) if isinstance(flags, pa.Array) else flags.to_numpy(), bool)
         for flags in (pc.fill_null(verdicts, False), pc.is_null(verdicts))
@@ -404,7 +403,7 @@ def decide(verdicts: Any) -> tuple[Mask, Mask]:
 
 
 def _rows(array: Elements, flags: Any) -> Mask:
-    """The rows of which an element has a flag."""
+    """Rows with at least one flagged element."""
     mask = np.zeros(array.rows, bool)
     mask[array.owners[np.flatnonzero(decide(flags)[0])]] = True
     return mask
@@ -451,7 +450,7 @@ def _value(text: str) -> Value:
 
 
 def _quoted(text: str) -> str:
-    """A text in quotation marks, from which `_unescaped` makes it again."""
+    """A text in quotation marks, escaped so that `_unescaped` reads it back."""
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 

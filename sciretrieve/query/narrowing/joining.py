@@ -1,4 +1,4 @@
-"""What AND, OR, NOT and NEAR join in a typed query, of what stands side by side."""
+"""Parsing of one level of a typed query: AND, OR, NOT and NEAR join adjacent parts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .demands import Demand, Near
 from .refusals import refused
 
 ENDINGS = "),;.:!?"
-"""What may stand at the end of a word that is not of it."""
+"""Punctuation at the end of a word that does not belong to it."""
 
 Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Words side by side, which demand nothing by themselves but for the beginnings among them."""
+    """Adjacent words. They demand nothing by themselves, except for truncated words among them."""
 
     places: list[Span]
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A phrase, a word with a minus or one with a field, or texts near each other, and where that stands."""
+    """A phrase, a word with a minus or a field, or texts near each other, with its position."""
 
     demand: Demand | Near
     place: Span
@@ -34,7 +34,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """AND, OR or NOT as typed."""
+    """AND, OR or NOT as typed, with its position."""
 
     operator: OperatorName
     place: Span
@@ -42,7 +42,7 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """NEAR/3 as typed."""
+    """NEAR/3 as typed, with its position."""
 
     distance: int
     place: Span
@@ -50,7 +50,7 @@ class Nearness:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What stands side by side in parentheses, which a field or a minus may stand before."""
+    """The parts within one pair of parentheses, which may follow a field or a minus."""
 
     parts: list[Node]
     places: list[Span]
@@ -62,9 +62,10 @@ Node: TypeAlias = Tree[Plain | Operand | Level]
 
 
 def joined(text: str, parts: Sequence[Node | Sign | Nearness]) -> tuple[list[Node], list[Span]]:
-    """A level's parts, where what operators join is one, and where these operators stand. AND, OR and NOT that lack a side stay words.
+    """Join a level's parts by its operators. Returns the parts and the operators' positions. AND, OR and NOT without an operand on each
+    side stay words.
 
-    Raises InvalidRequest if NEAR lacks a side, or has another than words, phrases and an OR of them.
+    Raises InvalidRequest if NEAR lacks an operand, or has one that is not words, phrases or an OR of these.
     """
     rest = _joined_by("OR", _joined_by("AND", _negated(_neared(text, parts))))
     words = [part.place for part in rest if isinstance(part, Sign)]
@@ -73,7 +74,7 @@ def joined(text: str, parts: Sequence[Node | Sign | Nearness]) -> tuple[list[Nod
 
 
 def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | Sign]:
-    """Parts of a level, where each NEAR is one with the words or phrases on its sides."""
+    """Join each NEAR with the words or phrases on both sides."""
     done: list[Node | Sign] = []
     rest = list(reversed(parts))
     while rest:
@@ -91,7 +92,7 @@ def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | S
 
 
 def _taken(parts: list[Node | Sign] | list[Node | Sign | Nearness], place: int) -> Node | None:
-    """The node at the end of a list, taken off it; of words the one at that place."""
+    """Remove the node at the end of a list and return it; of adjacent words, only the word at that end."""
     if not parts or isinstance(parts[-1], Sign | Nearness):
         return None
     node = parts[-1]
@@ -102,7 +103,7 @@ def _taken(parts: list[Node | Sign] | list[Node | Sign | Nearness], place: int) 
 
 
 def _alternatives(text: str, node: Node) -> tuple[str, ...]:
-    """The words and phrases of which a side of NEAR is one; none if it is something else."""
+    """The words and phrases that an operand of NEAR allows; none if the operand is of another kind."""
     if isinstance(node, Plain):
         words = [text[start:end] for start, end in node.places]
         return (words[0].rstrip(ENDINGS) or words[0],) if len(words) == 1 else ()
@@ -118,12 +119,12 @@ def _alternatives(text: str, node: Node) -> tuple[str, ...]:
 def _span(node: Node) -> Span:
     if isinstance(node, Operand):
         return node.place
-    assert not isinstance(node, Combination)  # only in parentheses
+    assert not isinstance(node, Combination)  # combinations only occur in parentheses
     return node.places[0][0], node.places[-1][1]
 
 
 def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
-    """The parts of a level, each NOT joined with the part after it."""
+    """Join each NOT with the part after it."""
     negated: list[Node | Sign] = []
     for part in reversed(parts):
         following = negated[-1] if negated else None
@@ -135,7 +136,7 @@ def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
 
 
 def _joined_by(operator: OperatorName, parts: Sequence[Node | Sign]) -> list[Node | Sign]:
-    """Parts of a level, where what this operator stands between is one. NOT between two is AND NOT."""
+    """Join the parts on both sides of each of these operators. NOT between two parts is AND NOT."""
     groups: list[list[Node] | Sign] = []
     joins = False
     for part, following in zip_longest(parts, parts[1:]):

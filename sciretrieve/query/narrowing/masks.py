@@ -1,4 +1,4 @@
-"""Which papers may answer a query: those that pass its filters and meet its demands."""
+"""Masks of the papers that may answer a query: papers that pass its filters and meet its demands."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from .phrases import Either, Phrase, Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
 
 PHRASES_REMEMBERED = 64
-"""Phrases without terms of which an index remembers the papers, as long as it is open."""
+"""Most phrases without terms whose matching rows an open index remembers."""
 READ_TOGETHER = 32
-"""Phrases that are looked for in one pass over the texts: the compiled form of all has to fit into Arrow's memory for it."""
+"""Phrases searched in one pass over the texts. Their compiled form must fit into the memory that Arrow allows for it."""
 
 
 @dataclass(frozen=True)
 class Narrower:
-    """Says which papers of an index may answer."""
+    """Computes which papers of an index may answer."""
 
     index: Opened
 
     def passing(self, filter: Filter) -> Scope:
-        """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
+        """Papers that pass a filter, or all of several filters. Raises InvalidRequest if one cannot be parsed."""
         parts = tuple(map(filters.parse, conditions(filter)))
         return self.index.scope.passing(*self.judge(Combination("AND", parts))) if parts else self.index.scope
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
-        """The papers of a scope that meet all of the demands."""
+        """Papers in a scope that meet all demands."""
         for demand in sorted(demands, key=self._reads_texts):
             met = self._narrowed(demand, among)
             among = among if met is None else met
         return among
 
     def _narrowed(self, demand: Expression, among: Scope) -> Scope | None:
-        """As `_meeting`; of papers of which it could not be told whether they are in the scope, those are left that may meet the demand."""
+        """As `_meeting`. Papers that may or may not be in the scope stay undecided if they may meet the demand."""
         unsure = among.undecided
         met = self._meeting(demand, Scope(among.rows, among.mask).with_rows(unsure))
         if met is None or not len(unsure):
@@ -63,14 +63,13 @@ class Narrower:
         return Scope(among.rows, among.flags & met.flags, union(unsure[met.has(unsure)], met.undecided))
 
     def with_terms(self, text: str, among: Scope) -> Scope | None:
-        """The papers of a scope that have all those words of a text that the index has as terms; None without BM25, and for a text that
-        has none: stop words, single characters. No paper is read."""
+        """Papers in a scope that contain every word of a text that is a term of the index. None without BM25, and if no word is a term, as
+        with stop words and single characters. Reads no paper."""
         words = self.index.analyzer.spellings(text) if self.index.bm25 is not None else ()
         return self._with_spellings(words, among) if words else None
 
     def _meeting(self, demand: Expression, among: Scope) -> Scope | None:
-        """The papers of a scope that meet a demand; None for one of stop words alone, which are not indexed, so that nothing can be
-        demanded of them."""
+        """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""
         if isinstance(demand, Combination):
             return self._combined(demand, among)
         if isinstance(demand, Words):
@@ -87,8 +86,8 @@ class Narrower:
         return among.passing(passes, undecided[among.has(undecided)])
 
     def _combined(self, combination: Combination[Leaf], among: Scope) -> Scope | None:
-        """Each part is checked only for papers that it can still decide; parts that need texts come last. Texts are read once for many
-        phrases of which one is enough."""
+        """Papers that meet a combination. Each part is checked only for papers that it can still decide, and parts that read texts come
+        last. An OR of many phrases reads the texts once."""
         parts = sorted(combination.parts, key=self._reads_texts)
         if combination.operator == "NOT":
             return _others(among, self._meeting(parts[0], among))
@@ -116,7 +115,7 @@ class Narrower:
         return among.passing(passes, undecided[~passes[undecided]])
 
     def _read_together(self, parts: Sequence[Expression]) -> tuple[dict[tuple[str, ...], list[Phrase]], list[Expression]]:
-        """Phrases, by the columns that they are looked for in, for which all texts have to be read, as for child*; and the other parts."""
+        """Split parts into phrases that need all texts to be read, such as child*, by their columns, and other parts."""
         together: dict[tuple[str, ...], list[Phrase]] = {}
         others: list[Expression] = []
         for part in parts:
@@ -129,7 +128,7 @@ class Narrower:
         return together, others
 
     def _reads_texts(self, demand: Expression) -> bool:
-        """Whether papers' texts have to be read to see whether they meet a demand."""
+        """Whether a demand can only be decided by reading texts."""
         if isinstance(demand, Combination):
             return any(map(self._reads_texts, demand.parts))
         if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
@@ -141,23 +140,23 @@ class Narrower:
         return sought(demand) is not None
 
     def is_without_terms(self, leaf: Leaf) -> bool:
-        """Whether papers may meet a demand on title and abstract and have none of its terms: C++, 2-2, the beginning child*."""
+        """Whether a paper may meet a demand on title and abstract without containing any of its terms, as with C++, 2-2 and child*."""
         if isinstance(leaf, Words):
             return bool(self._without_terms(leaf.text))
         looked_for = sought(leaf) if isinstance(leaf, Near) or leaf.column in (None, *TEXT_COLUMNS) else None
         return looked_for is not None and not self._terms_of(looked_for)
 
     def _terms_of(self, looked_for: Sought) -> set[str]:
-        """The terms that every paper has that has what is looked for."""
+        """Terms that every matching paper contains."""
         analyzer = self.index.analyzer
         return {term for word in looked_for.words(analyzer.form) for term in analyzer.terms(word)}
 
     def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
-        """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
+        """Rows that pass a filter, (rows,), and rows for which it is undefined. Deleted papers are ignored.
 
         Raises:
-            UnknownName: it names a column that the papers do not have.
-            InvalidRequest: none of a column's values can be compared as it asks.
+            UnknownName: the filter names a column that the papers lack.
+            InvalidRequest: the filter's comparison fits none of a column's values.
         """
         names = self.index.columns.names
         kinds = {name: self._kinds(name) for name in filters.columns(expression)}
@@ -180,14 +179,14 @@ class Narrower:
         return passes, undecided
 
     def _verdicts(self, expression: filters.Expression, shard: Shard) -> tuple[Mask, Mask]:
-        """Which papers of a shard pass; and which of the papers that are not deleted cannot be decided."""
+        """Papers of a shard that pass a filter, and undeleted papers for which it is undefined."""
         if not len(shard.scope):
             return np.zeros(shard.papers, bool), np.zeros(shard.papers, bool)
         passes, undecided = filters.decide(filters.evaluate(expression, self._values(shard, filters.columns(expression))))
         return passes, undecided & shard.scope.flags
 
     def _check_compares(self, condition: filters.Condition) -> None:
-        """Raise InvalidRequest for a condition by which no paper can be compared that has a value."""
+        """Raise InvalidRequest if a condition compares with no value of any paper."""
         missing = filters.Condition(condition.column, "is null", ())
         for shard in self.index.shards:
             _, undecided = self._verdicts(condition, shard)
@@ -197,27 +196,27 @@ class Narrower:
         raise condition.incomparable(self._kinds(condition.column)[0])
 
     def _values(self, shard: Shard, names: Collection[str]) -> dict[str, Any]:
-        """Columns of all of a shard's papers, or fields within them, in the shard's own types; null where it lacks one."""
+        """Columns of a shard's papers, or fields within them, in the shard's types; nulls for a column that the shard lacks."""
         places = {name: place for name in names if (place := place_of(shard.schema.names, name)) is not None}
         table = shard.columns(sorted({column for column, _ in places.values()}))
         values = {name: within(table[column], fields) for name, (column, fields) in places.items()}
         return {name: pa.nulls(shard.papers) if values.get(name) is None else values[name] for name in names}
 
     def _kinds(self, name: str) -> list[pa.DataType]:
-        """The types that a column, or a field within it, has in the shards, that of most papers first; null where it has no values."""
+        """Types of a column, or of a field within it, in the shards, the type of most papers first; null if it has no values."""
         kinds: Counter[pa.DataType] = Counter()
         for shard in self.index.shards:
             place = place_of(shard.schema.names, name) if len(shard.scope) else None
             if place is not None:
                 kind = shard.schema.field(place[0]).type
-                # the fields of texts that are objects as JSON are not known before these are read
+                # JSON texts must be read to know their fields
                 found = shard.columns(place[:1])[place[0]] if place[1] and is_text(kind) else pa.chunked_array([], kind)
                 if (values := within(found, place[1])) is not None:
                     kinds[values.type] += len(shard.scope)
         return [kind for kind, _ in kinds.most_common()]
 
     def _is_of_numbers(self, column: str) -> bool:
-        """Whether some of a column's values are texts, and yet most are numbers, be it as texts."""
+        """Whether a column contains texts, and yet most of its values are numbers or numeric texts."""
         if not any(map(is_text, self._kinds(column))):
             return False
         numbers = values = 0
@@ -229,7 +228,7 @@ class Narrower:
         return 2 * numbers > values
 
     def _with_words(self, text: str, among: Scope) -> Scope | None:
-        """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
+        """Papers in a scope that contain all words of a text in title and abstract; None for stop words alone."""
         words, others = self.index.analyzer.spellings(text), self._without_terms(text)
         if not words and not others:
             return None
@@ -239,8 +238,8 @@ class Narrower:
         return among
 
     def _with_spellings(self, words: Sequence[Sequence[set[str]]], among: Scope) -> Scope:
-        """Which papers of a scope have each of some words in one of the ways to spell it. Words with a single way are looked up together,
-        the rarest first."""
+        """Papers in a scope that contain each word in at least one of its spellings. Words with a single spelling are looked up together,
+        rarest first."""
         certain = set().union(*(ways[0] for ways in words if len(ways) == 1))
         if certain:
             among = self._with_any_way([certain], among)
@@ -250,7 +249,7 @@ class Narrower:
         return among
 
     def _without_terms(self, text: str) -> list[Sought]:
-        """The words of a text that are neither terms nor stop words, to be looked for as they are: C++, 7."""
+        """Words of a text that are neither terms nor stop words, such as C++ and 7. They are searched for literally."""
         analyzer = self.index.analyzer
         words = [word for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word))]
         in_names = greek.parts_apart(text) if words and analyzer.form > 3 else ()  # the 1 of IL 1 β
@@ -258,7 +257,7 @@ class Narrower:
         return [one for one in found if one is not None]
 
     def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:
-        """Which papers of a scope have all terms of one of the ways to spell a word, in a column, or for None in title and abstract."""
+        """Papers in a scope that contain all terms of one of a word's spellings, in a column, or if None in title and abstract."""
         if (bm25 := self.index.bm25) is not None:
             return among.among(np.concatenate([bm25.rows_with(terms, column) for terms in ways]))
         analyzer, columns = self.index.analyzer, TEXT_COLUMNS if column is None else (column,)
@@ -270,7 +269,7 @@ class Narrower:
         return among.among(np.array(rows, np.int64))
 
     def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
-        """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
+        """Papers in a scope that have an author or a venue of this name, in any reading of the name."""
         bm25 = self.index.bm25
         if bm25 is None or (column == "authors" and all(map(is_initial, typed[0]))):
             rows = among.places
@@ -286,7 +285,7 @@ class Narrower:
         return among.among(np.concatenate(parts))
 
     def _with_text(self, demand: Demand | Near, among: Scope) -> Scope | None:
-        """Which papers of a scope have the text of a demand; None for a stop word, and where there is nothing to look for."""
+        """Papers in a scope that contain a demand's text; None for a stop word, and if nothing in the text can be searched for."""
         looked_for = sought(demand)
         if looked_for is not None:
             return self._with_sought(looked_for, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
@@ -294,7 +293,7 @@ class Narrower:
         return self._with_any_way([terms], among, demand.column) if terms else None
 
     def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
-        """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
+        """Papers in a scope that contain a text in one of the columns. Only papers that contain all of its terms are read."""
         bm25, terms = self.index.bm25, self._terms_of(looked_for)
         if not terms and isinstance(looked_for, Phrase):
             key = ("".join(piece[0] for piece in looked_for.pieces), *columns)
@@ -307,7 +306,7 @@ class Narrower:
         return among.among(self._rows_having(looked_for, columns, rows))
 
     def _with_phrase(self, phrase: Phrase, columns: Sequence[str], key: tuple[str, ...]) -> Rows:
-        """The rows of all papers that have a phrase which has no terms, such as a single character; these are remembered."""
+        """Rows of all papers that contain a phrase without terms, such as a single character. The result is remembered."""
         rows = self._remembered.pop(key, None)
         if rows is None:
             rows = self._rows_having(phrase, columns, self.index.scope.places)
@@ -321,21 +320,21 @@ class Narrower:
         return {}
 
     def _rows_having(self, looked_for: Sought, columns: Sequence[str], rows: Rows) -> Rows:
-        """Those of the given rows whose papers have what is sought in one of the columns."""
+        """The given rows whose papers contain a text in one of the columns."""
         parts = [NO_ROWS]
         for table_rows, table in self._texts(rows, columns):
             parts.append(table_rows[np.any([having(looked_for, table[name]) for name in columns], axis=0)])
         return np.concatenate(parts)
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[Rows, pa.Table]]:
-        """Columns of the papers at some rows, ascending, part after part, with the rows of each."""
+        """Columns of the papers at the given rows, ascending, part by part, with the rows of each part."""
         for shard, _, shard_rows in by_shard(rows, self.index.shards):
             for paper_rows, table in shard.read_at(shard_rows, columns):
                 yield paper_rows + shard.first, table
 
 
 def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
-    """The rows of the papers that may have an author, or that have a venue, of these words, ascending."""
+    """Candidate rows for an author, or matching rows for a venue, with these words, ascending."""
     if column == "venue":
         return bm25.rows_with(words, column)
     whole = [word for word in words if not is_initial(word)]
@@ -348,5 +347,5 @@ def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:
-    """The papers of a scope that are known not to meet the demand."""
+    """Papers in a scope that certainly do not meet the demand."""
     return None if met is None else among.passing(~met.flags, met.undecided).without(met.undecided)

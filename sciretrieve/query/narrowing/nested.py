@@ -1,5 +1,5 @@
-"""Values within objects, by dotted names: `open_access.is_oa` is a field of the objects in a column, `authorships.author.id` one of each
-object in a list. Maps have their keys as fields, and so have texts that are objects as JSON."""
+"""Nested values by dotted names: `open_access.is_oa` is a field of a column's objects, `authorships.author.id` a field of each object in a
+list. Maps and JSON texts are objects, too."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...base.types import Rows
 from ...files.schema import beginning_with, column_from, is_list, is_text, owners_of
 
 MOST_NAMES = 1000
-"""Dotted names that are listed where one is unknown."""
+"""Most dotted names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """The elements of lists: of each the row of its list, ascending, and its value."""
+    """Elements of lists: for each element the row of its list, ascending, and its value."""
 
     rows: int
     owners: Rows
@@ -30,13 +30,13 @@ class Elements:
 
     @property
     def type(self) -> pa.DataType:
-        """The elements' type."""
+        """Type of the elements."""
         return self.values.type
 
 
 def place_of(names: Collection[str], name: str) -> tuple[str, str] | None:
-    """The column that a name means, and the fields within it, dotted; none for a column's own name, of which one may have dots, too. None
-    where there is no such column. Names are compared in one form of Unicode."""
+    """Split a dotted name into a column and fields within it. The fields are empty for a column's own name, which may contain dots. Returns
+    None if there is no such column. Names are compared in Unicode NFC."""
     if name in names:
         return name, ""
     wanted = composed(name)
@@ -49,8 +49,7 @@ def place_of(names: Collection[str], name: str) -> tuple[str, str] | None:
 
 
 def within(array: Any, fields: str) -> Any | None:
-    """The values of dotted fields within a column: a column, or `Elements` where there are lists on the way; None where there are no such
-    fields."""
+    """Values of dotted fields within a column: a column, or `Elements` if there are lists on the way; None if there are no such fields."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         return within(array.cast(kind.value_type), fields)
@@ -72,7 +71,7 @@ def within(array: Any, fields: str) -> Any | None:
 
 
 def elements(array: Any) -> Elements:
-    """The elements of a column of lists; of lists of lists those within."""
+    """Elements of a column of lists, and of lists within these."""
     owners, values = owners_of(array), pc.list_flatten(array)
     if is_list(values.type):
         inner = elements(values)
@@ -81,7 +80,7 @@ def elements(array: Any) -> Elements:
 
 
 def dotted_names(schema: pa.Schema) -> list[str]:
-    """The names of all fields within the columns' objects, up to some number of them."""
+    """Dotted names of all fields within the columns' objects, up to `MOST_NAMES`."""
     names: list[str] = []
     for name in (name for field in schema for name in _names_within(field.type, field.name)):
         names.append(name)
@@ -91,7 +90,7 @@ def dotted_names(schema: pa.Schema) -> list[str]:
 
 
 def values_within(value: Any, fields: str) -> Any:
-    """The value of dotted fields within a value as Python has it; a list where there are lists on the way, None where there is none."""
+    """Value of dotted fields within a Python value: a list if there are lists on the way, None if there is no value."""
     if not fields:
         return value
     if isinstance(value, str) and value.startswith(("{", "[")):
@@ -113,12 +112,12 @@ def _names_within(kind: pa.DataType, before: str) -> Iterator[str]:
 
 
 def listed(texts: Any) -> Elements | None:
-    """The elements of texts that are lists as JSON; None where none is."""
+    """Elements of JSON texts that are lists; None if no text is a list."""
     return _of_json(texts, "", b"[")
 
 
 def _of_json(texts: Any, fields: str, starts: bytes) -> Elements | None:
-    """The values of dotted fields within texts that are objects or lists as JSON, and begin so; None where there are none."""
+    """Values of dotted fields within JSON texts that begin with `starts`; None if there are none."""
     rows = beginning_with(texts, starts)
     found = [_listed(values_within(_loaded(text), fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
     values = [value for items in found for value in items]

@@ -1,17 +1,16 @@
-"""What a typed query demands besides its words: AND, OR, NOT and parentheses, "quoted phrases", -words to leave out, and field:word.
+"""Parser of typed queries: AND, OR, NOT, parentheses, "quoted phrases", -excluded words and field:word.
 
     "graph neural network" molecules -survey author:kipf year:2015-2019
     (transformer OR "attention network") AND protein NOT survey
 
-A quoted phrase must occur in title or abstract; a word or phrase after a minus must not; `title:word`, `abstract:"some words"`
-and any other column's name require it there, and `title:(…)` all of what is in parentheses. `child*` is the beginning of a word,
-`"some words"~3` a phrase whose words may be apart, and `a NEAR/3 b` demands two texts near each other; see `phrases`. Words without
-operators are only searched for.
+A quoted phrase must occur in title or abstract; a word or phrase after a minus must not. `title:word`, `abstract:"some words"` and any
+other column's name require it in that column, and `title:(…)` requires all of the parentheses there. `child*` is a truncated word, `"some
+words"~3` a phrase whose words may be apart, and `a NEAR/3 b` requires two texts close together; see `phrases`. Words without operators are
+only searched for.
 
-AND, OR and NOT in capitals demand what stands on both sides: a phrase, a field, something in parentheses, or all of the words up to
-the next of these. NOT is read before AND, and AND before OR; what stands side by side without them must all hold. An operator
-that lacks a side is a word, and in a query without such operators parentheses are part of the words. Prose has none of all these, but
-phrases that one would like and fields at its end, see `prose`.
+Capital AND, OR and NOT require the operand on each side: a phrase, a field, parentheses, or all words up to the next of these. NOT binds
+before AND, and AND before OR; adjacent parts must all hold. An operator without an operand on each side is a word, and without such
+operators parentheses belong to words. Prose has no operators except fields at its end; its quoted phrases are only preferred, see `prose`.
 """
 
 from __future__ import annotations
@@ -31,27 +30,27 @@ from .prose import prose
 from .refusals import refusal, refused
 
 ALIASES = {"author": "authors", "journal": "venue", "source": "venue", "intitle": "title", "inauthor": "authors", "keyword": "keywords"}
-"""Names of fields in other search engines, and the columns that they mean here, where the papers have no column of that name."""
+"""Field names of other search engines, and the columns that they stand for if the papers lack a column of that name."""
 KNOWN_ELSEWHERE = {
     *("affiliation", "allintitle", "collection", "date", "editor", "filetype", "keywords", "language", "mesh", "publication"),
     *("publisher", "site", "subject", "tag", "tags"),
 }
-"""Further such names. Before a colon, any other name that is none of a column is a word: signal:noise, GO:0008150."""
+"""More such names. Before a colon, any other name that is not a column is a word: signal:noise, GO:0008150."""
 MISSPELT = 0.8
-"""How alike a name before a colon must be to that of a column, by difflib's ratio, to be a slip of it: autor, titel."""
+"""Least similarity, by difflib's ratio, of a name before a colon to a column's name for it to be a misspelling: autor, titel."""
 SHORTEST_NAME = 4
-"""Letters of a name that may be a slip."""
+"""Fewest letters of a misspelt field name."""
 TEXT_COLUMNS = ("title", "abstract")
 MOST_DEMANDS = 500
-"""Phrases, fields and runs of words that a query may demand: each takes a look at the papers."""
+"""Most phrases, fields and runs of words in a query. Each is looked up among the papers."""
 LONGEST_PHRASE = 5_000
-"""Characters of a phrase, which is compared with texts as a whole."""
+"""Most characters of a phrase, which is compared with texts as a whole."""
 LONGEST_LOOSE = 50
-"""Words of a phrase that may stand apart."""
+"""Most words of a phrase whose words may stand apart."""
 DEEPEST = 100
-"""The most levels of parentheses."""
+"""Deepest nesting of parentheses."""
 HAS_OPERATOR = re.compile(r'["*?~\[]|\w:\S|(?:^|[\s(])-\S|AND|OR|NOT|NEAR|ADJ|\b(?:N|W|PRE|WITHIN)/')
-"""What there is in every text that has more than words."""
+"""Matches every text that contains an operator."""
 CHUNK = re.compile(r"\S+")
 TOKEN = re.compile(
     r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"(?:~(?P<slop>\d{1,3})(?!\w))?|(?P<word>[^\s"]\S*))'
@@ -61,16 +60,24 @@ BEGINNING = re.compile(r"[(\[]*+(?P<beginning>[^\s*\"]*+(?<=[^\W_]{2})\*)[\]),;.
 NEARNESS = re.compile(r'NEAR/(?P<distance>\d{1,3})(?=[\s()"]|$)')
 OPERATOR = re.compile(r'(?P<operator>AND|OR|NOT)(?=[\s()"]|$)')
 GROUPING = re.compile(r'(?:^|(?<=[\s()"]))(?:(?:AND|OR|NOT)(?=[\s()"]|$)|-\(|NEAR/|-?[^\W\d][\w.-]*:\()')
-"""What there must be in a text for its parentheses to group."""
+"""Matches every text whose parentheses group."""
 UNTIL_QUOTE = re.compile(r'[^\s"]+')
 DOI_BEGINNING = re.compile(f"^{DOI_ADDRESS}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own. The `free` words are those
-    that nothing demands, which a paper may lack and be ranked. Of prose, `liked` are the texts in quotation marks, and `ignored` what else
-    would be an operator elsewhere; a single quotation is demanded `perhaps`, where any paper has it."""
+    """A typed query: words to search for, and demands.
+
+    Attributes:
+        words: the words to search for.
+        demands: what papers must meet.
+        listing: whether the query has only demands, whose words are searched for.
+        free: words without a demand; a paper may lack them and still be ranked.
+        liked: in prose, the quoted texts, which are preferred.
+        ignored: in prose, signs that would be operators in a query.
+        perhaps: a single quotation, required if any paper contains it.
+    """
 
     words: str
     demands: tuple[Expression, ...]
@@ -82,14 +89,13 @@ class TypedQuery:
 
 
 def parse(text: str, columns: Collection[str]) -> TypedQuery:
-    """Parse a typed query. What is not an operator is read as words, and so are fields where `columns` is empty.
+    """Parse a typed query. Everything but operators is read as words. If `columns` is empty, fields are words, too.
 
-    A query with only demands searches for the words that it demands.
+    A query of demands alone searches for their words.
 
     Raises:
-        UnknownName: it asks for a field that is not among the columns.
-        InvalidRequest: it has too many demands, AND, OR, NOT and a parenthesis without its other, or what looks like an operator and
-            is none.
+        UnknownName: a field is not among the columns.
+        InvalidRequest: too many demands, an unmatched parenthesis beside AND, OR or NOT, or a word that looks like an operator but is none.
     """
     text = typed(text)
     if HAS_OPERATOR.search(text) is None:
@@ -98,7 +104,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     names = {*(column.lower() for column in columns), *ALIASES, *KNOWN_ELSEWHERE} if columns else set()
     if (pasted := prose(text, lambda name: name.lower() in names)) is not None:
         end = _Reading(pasted.operators, columns, groups=False)
-        plain = pasted.text.replace('"', "") if pasted.quotations else pasted.text  # an encoder would read the marks
+        plain = pasted.text.replace('"', "") if pasted.quotations else pasted.text  # an encoder would read the quotation marks
         words = " ".join(f"{plain} {end.words}".split())
         perhaps = Demand(None, pasted.text, exact=True) if pasted.is_quotation and len(pasted.text) <= LONGEST_PHRASE else None
         return TypedQuery(words, end.demands, free=words, liked=pasted.quotations, ignored=pasted.signs, perhaps=perhaps)
@@ -109,7 +115,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         raise reading.refusal
     if reading.combines and reading.unbalanced is not None:
         missing = '"(" without ")"' if text[reading.unbalanced] == "(" else '")" without "("'
-        advice = "add the other parenthesis, or write and, or, not in small letters if they are only words"
+        advice = "add the other parenthesis, or write and, or, not in lower case if they are only words"
         raise refused(text, reading.unbalanced, f"the query has {missing}", advice)
     demands = reading.demands
     count = sum(1 for demand in demands for _ in leaves(demand))
@@ -125,7 +131,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
 
 @dataclass(slots=True)
 class _Open:
-    """A level whose closing parenthesis was not read yet."""
+    """A level whose closing parenthesis has not been read yet."""
 
     place: Span
     is_left_out: bool = False
@@ -134,27 +140,27 @@ class _Open:
 
 
 class _Reading:
-    """One way to read a text, in which parentheses group or are part of words."""
+    """One reading of a text, in which parentheses either group or belong to words."""
 
     def __init__(self, text: str, columns: Collection[str], *, groups: bool) -> None:
         self.groups = groups
         self.combines = False
-        """Whether AND, OR, NOT, NEAR, or a minus or a field before parentheses was read as such."""
+        """Whether AND, OR, NOT, NEAR, or a minus or field before parentheses was found."""
         self.unbalanced: int | None = None
-        """Where a parenthesis is whose other is missing."""
+        """Position of an unmatched parenthesis."""
         self.refusal: InvalidRequest | None = None
-        """Why a word is refused that looks like an operator."""
+        """The error for a word that looks like an operator."""
         self._text, self._columns, self._is_in_capitals = text, columns, text.isupper()
         self._changes: list[tuple[int, int, str]] = []
         self._parentheses: set[int] = set()
         self._parentheses_known_until = 0
         self._columns_by_name: dict[str, str | None] = {}
         self.free: list[str] = []
-        """The words that nothing demands."""
+        """Words without a demand."""
         self.demands = tuple(self._all_demanded(self._read()))
-        """What the text demands, as parts that must all hold."""
+        """The demands, all of which must hold."""
         self.words = self._searched()
-        """The words to search for."""
+        """Words to search for."""
 
     def _all_demanded(self, parts: Sequence[Node]) -> Iterator[Expression]:
         for part in parts:
@@ -165,10 +171,10 @@ class _Reading:
                 yield expression
 
     def _searched(self) -> str:
-        """The text without what is not searched for."""
+        """The text without parts that are not searched for."""
         pieces, end = [], 0
         for start, stop, replacement in sorted(self._changes):
-            if start >= end:  # else it is within what stands near another
+            if start >= end:  # otherwise it lies within an operand of NEAR
                 pieces += [self._text[end:start], replacement]
                 end = stop
         return " ".join(" ".join([*pieces, self._text[end:]]).split())
@@ -208,7 +214,7 @@ class _Reading:
         return self._joined(levels[0].parts)
 
     def _token(self, level: _Open, place: int) -> int:
-        """Read a word, a phrase, or one of them with a field or a minus; where it ends."""
+        """Read a word or phrase with its field or minus, and return where it ends."""
         token = TOKEN.match(self._text, place)
         end = self._word_end(token) if token else self._chunk_end(place)
         demand = self._demand(token, end) if token else None
@@ -235,9 +241,9 @@ class _Reading:
         return self._on(column, Demand(None, value, absent, token["phrase"] is not None, slop), token.start())
 
     def _on(self, column: str | None, demand: Demand | Near, place: int) -> Demand | Near:
-        """A demand on a text as one on a column, as typed at a place. What is not exact may still be the beginning of a word.
+        """Restrict a demand, typed at a place, to a column. A text that is not exact may still be a truncated word.
 
-        Raises InvalidRequest for what is only understood in title and abstract.
+        Raises InvalidRequest for operators that only work in title and abstract.
         """
         demand = replace(demand, column=column)
         is_far = isinstance(demand, Near) or demand.slop is not None
@@ -257,8 +263,8 @@ class _Reading:
         self.refusal = self.refusal or refusal(self._text, start, end, self._is_in_capitals)
 
     def _column(self, name: str, value: str) -> str | None:
-        """The column that a name before a colon means; None where it is only a word. Raises UnknownName."""
-        if value.startswith("//"):  # of an address
+        """The column for a name before a colon; None if the name is only a word. Raises UnknownName."""
+        if value.startswith("//"):  # an address, such as https://
             return None
         if name not in self._columns_by_name:
             self._columns_by_name[name] = self._column_called(name)
@@ -277,7 +283,7 @@ class _Reading:
         return None
 
     def _chunk_end(self, place: int) -> int:
-        """Where the text that begins here ends: at white space, or a parenthesis that closes a level."""
+        """End of the text that begins here: the next white space, or a parenthesis that closes a level."""
         chunk = CHUNK.match(self._text, place)
         assert chunk is not None
         return place + _unclosed(chunk[0]) if self.groups else chunk.end()
@@ -286,12 +292,12 @@ class _Reading:
         return token.end() if token["word"] is None or not self.groups else token.start("word") + _unclosed(token["word"])
 
     def _is_left_out_group(self, place: int) -> bool:
-        """Whether a minus before a parenthesis means "without", as before a word."""
+        """Whether a minus before a parenthesis excludes the group, as it does before a word."""
         first = self._text[place + 2 : place + 3]
         return (first.isalpha() or first in ('"', "(")) and self._is_group(place + 1)
 
     def _field_group(self, place: int) -> _Open | None:
-        """The level that opens where a field stands before a parenthesis."""
+        """The level that a field before a parenthesis opens; None otherwise."""
         token = FIELD_GROUP.match(self._text, place)
         if token is None or not self._columns or not self._is_group(token.end() - 1):
             return None
@@ -302,7 +308,7 @@ class _Reading:
         return _Open((place, token.end()), bool(token["minus"]), column)
 
     def _is_group(self, place: int) -> bool:
-        """Whether a parenthesis where a word might begin opens a level: not that of (S)-ibuprofen, which ends within the word."""
+        """Whether a parenthesis at the start of a word opens a level. It does not if it closes within the word, as in (S)-ibuprofen."""
         if place >= self._parentheses_known_until:
             chunk = UNTIL_QUOTE.match(self._text, place)
             assert chunk is not None
@@ -334,7 +340,7 @@ class _Reading:
         return nodes
 
     def _demanded(self, node: Node, required: bool, unwanted: bool, column: str | None = None) -> Expression | None:
-        """What a part demands, in a column, and what becomes of its words: those that are unwanted are not searched for."""
+        """The demand of a part, in a column. Its unwanted words are not searched for."""
         if isinstance(node, Plain):
             return self._words_demanded(node, required, unwanted, column)
         if isinstance(node, Operand):
@@ -353,7 +359,8 @@ class _Reading:
         return combined("NOT", [inside]) if isinstance(node, Level) and node.is_left_out and inside is not None else inside
 
     def _words_demanded(self, node: Plain, required: bool, unwanted: bool, column: str | None) -> Expression | None:
-        """What words side by side demand: those in a column each by itself, or as one value; others together, and their beginnings."""
+        """The demand of adjacent words. In a column, each word is a demand, or all are one value; elsewhere they form one demand, and
+        truncated words others."""
         is_value = column not in (None, *TEXT_COLUMNS)
         if is_value:
             value = self._text[node.places[0][0] : node.places[-1][1]]
@@ -377,7 +384,7 @@ class _Reading:
         return combined("AND", demands)
 
     def _check_length(self, text: str, place: int, slop: int | None = None) -> None:
-        """Raises InvalidRequest for a text that is too long to be compared with others."""
+        """Raise InvalidRequest for a text too long to compare."""
         count, most, what = len(text), LONGEST_PHRASE, "characters"
         if slop is not None and count <= most:
             count, most, what = len(text.split()), LONGEST_LOOSE, "words, which may stand apart"
@@ -387,7 +394,7 @@ class _Reading:
 
 
 def _unclosed(chunk: str) -> int:
-    """How much of a text without white space comes before a parenthesis, at its end, that closes a level."""
+    """Length of a chunk without its trailing parentheses that close a level."""
     body = chunk.rstrip(ENDINGS)
     inner = max(body.count("(") - body.count(")"), 0)
     for place in range(len(body), len(chunk)):
@@ -399,7 +406,7 @@ def _unclosed(chunk: str) -> int:
 
 
 def _grouping(chunk: str) -> Iterator[int]:
-    """Where parentheses begin, in a text without white space, that are not closed before its end."""
+    """Positions of parentheses that open in a chunk and do not close in it."""
     body = len(chunk.rstrip(ENDINGS))
     waiting: list[int] = []
     for place, char in enumerate(chunk):

@@ -1,13 +1,13 @@
-"""What is looked for in texts character by character: phrases, beginnings of words, and words near each other.
+"""Literal search in texts: phrases, truncated words, and words near each other.
 
-Both sides are folded as terms are (case, accents, Greek letters, LaTeX), but neither stemmed nor without stop words. In a phrase, blanks
-and hyphens are the same, and in a text punctuation beside them is passed over: "T cell" is in "T-cell," and in "(HIV/T cell)". Everything
-else that is typed must be there: "C++", "N=4". A phrase begins and ends with whole words, and numbers: "p = 0" is not in "p = 0.05".
-A star ends a word of two letters or more that may go on: "neural network*". A name with a Greek letter is there however it is spelled, and
-in scripts without blanks a phrase may begin and end within a longer text.
+Query and texts are folded as terms are (case, accents, Greek letters, LaTeX), but not stemmed, and keep their stop words. In a phrase,
+blanks and hyphens are equal, and punctuation beside them in a text is skipped: "T cell" matches "T-cell," and "(HIV/T cell)". Every other
+typed character must match: "C++", "N=4". A phrase begins and ends with whole words and numbers: "p = 0" does not match "p = 0.05". A star
+truncates a word of at least two letters: "neural network*". A name with a Greek letter matches any spelling of the letter. In scripts
+without blanks, a phrase may begin and end inside a longer text.
 
-A text in plain ASCII without LaTeX is its own folded form but for case, so Arrow's regular expressions tell most texts apart, and
-Python's are asked only about the others.
+A plain ASCII text without LaTeX folds to itself except for case. So Arrow's regular expressions decide most texts, and Python's only the
+others.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from ...papers.folding import BEYOND_ASCII, fold
 from .demands import Demand, Near
 
 FOLDS_OTHERWISE = r"[^\x00-\x7f]|[\\$]"
-"""What there is in every text that folding changes but for case."""
+"""Matches every text that folding changes in more than case."""
 PIECE = re.compile(r"(?P<gap>[\s-]+)|(?P<word>[^\W_]+)(?P<star>(?<=[^\W_]{2})\*(?=\s|$))?|(?P<sign>.)", re.DOTALL)
 WORD = re.compile(r"[^\W_]+")
 SIGNS = str.maketrans(dict.fromkeys(QUOTES, '"') | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys("—―", "-"))
-"""Signs that are written in several ways."""
+"""Signs with several spellings."""
 _PUNCTUATION = r".,;:!?()\[\]'\""
 GAP = rf"[{_PUNCTUATION}]*[\s/-][{_PUNCTUATION}\s/-]*"
-"""What a typed blank stands for."""
+"""Expression for a typed blank."""
 STAR = r"[^\W_]*\*?"
-"""What a typed star stands for: RRT* is itself, too."""
+"""Expression for a typed star. A literal star also matches, as in RRT*."""
 
 AROUND = ".,;:!?([])"
-"""Punctuation that is not of a word beside it."""
+"""Punctuation that does not belong to the word beside it."""
 KERNEL_PIECES = 20
-"""Pieces of a phrase that Arrow looks for; of longer ones the compiled form would take more memory than it allows."""
+"""Most pieces of a phrase in Arrow's expression. A longer phrase would exceed its memory limit."""
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """What stands at the edges of a word and of a number, as expressions."""
+    """Expressions for the edges of a word and of a number."""
 
     before_word: str
     before_number: str
@@ -67,26 +67,26 @@ CONSUMING = _Edges(r"(?:^|[\W_])", r"(?:^|[^\w.]|_|(?:^|\D)\.)", r"(?:$|[\W_])",
 
 
 class Sought(Protocol):
-    """Something that a text has or has not."""
+    """A text to search for."""
 
     def words(self, form: int, /) -> Sequence[str]:
-        """Folded words that are in every text that has it: only those that an index with this form of analysis cuts out of any text."""
+        """Folded words that every matching text contains, limited to words that the analysis of this form always extracts."""
 
     @property
     def kernels(self) -> Sequence[str]:
-        """Expressions of Arrow, ignoring case, that a plain text that has it matches."""
+        """Arrow expressions, ignoring case, that every matching plain text matches."""
 
     @property
     def needs_look(self) -> bool:
-        """Whether a plain text may match these and not have it."""
+        """Whether a plain text may match the kernels without matching."""
 
     def is_in(self, text: str) -> bool:
-        """Whether a folded text has it."""
+        """Whether a folded text matches."""
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """Pieces of a folded text that follow each other, as `PIECE` finds them."""
+    """Consecutive pieces of a folded text, as `PIECE` finds them."""
 
     pieces: tuple[re.Match[str], ...]
 
@@ -95,7 +95,7 @@ class Phrase:
 
     def words(self, form: int, /) -> Sequence[str]:
         """See `Sought`."""
-        # a number may be part of another in the text: 5 of 2.5
+        # a number may be part of another number in the text: 5 in 2.5
         return [
             word
             for place, piece in enumerate(self.pieces)
@@ -119,7 +119,7 @@ class Phrase:
 
     @once
     def _literals(self) -> set[str]:
-        """What is in every text that has it, and found at once."""
+        """Strings that every matching text contains, for a fast first test."""
         return {
             written
             for place, piece in enumerate(self.pieces)
@@ -128,24 +128,24 @@ class Phrase:
 
     @once
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(f"(?=({_expression(self.pieces, LOOKING)}))")  # ahead, since two places may overlap
+        return re.compile(f"(?=({_expression(self.pieces, LOOKING)}))")  # lookahead, since matches may overlap
 
     def is_in(self, text: str) -> bool:
         """See `Sought`."""
         return all(map(text.__contains__, self._literals)) and self._compiled.search(text) is not None
 
     def spans(self, text: str) -> list[Span]:
-        """Where a folded text has it, rising."""
+        """Matches in a folded text, ascending."""
         has_literals = all(map(text.__contains__, self._literals))
         return [match.span(1) for match in self._compiled.finditer(text)] if has_literals else []
 
     @property
     def size(self) -> int:
-        """How many words it has."""
+        """Number of words."""
         return sum(piece["word"] is not None for piece in self.pieces)
 
     def parts(self) -> Iterator[Phrase]:
-        """What stands between its blanks."""
+        """The phrases between its blanks."""
         pieces: list[re.Match[str]] = []
         for piece in self.pieces:
             if piece["gap"]:
@@ -157,7 +157,7 @@ class Phrase:
 
 
 def _expression(pieces: Sequence[re.Match[str]], edges: _Edges) -> str:
-    """What matches pieces in a text."""
+    """Expression that matches pieces in a text."""
     first, last = pieces[0]["word"], pieces[-1]["word"]
     before = (edges.before_number if first[0].isdecimal() else edges.before_word) if first and not UNSPACED.match(first) else ""
     is_open = last and (pieces[-1]["star"] or UNSPACED.match(last[-1]))
@@ -174,7 +174,7 @@ def _as_expression(pieces: Sequence[re.Match[str]], place: int) -> str:
 
 
 def _is_loose(pieces: Sequence[re.Match[str]], place: int) -> bool:
-    """Whether a gap of a phrase need not be in a text: before a Greek letter, and the number that it follows; beside scripts without
+    """Whether a gap in a phrase may be missing from a text: before a Greek letter and a number after it, and beside scripts without
     blanks."""
     if not 0 < place < len(pieces) - 1 or not pieces[place]["gap"]:
         return False
@@ -185,7 +185,7 @@ def _is_loose(pieces: Sequence[re.Match[str]], place: int) -> bool:
 
 
 def _written(pieces: Sequence[re.Match[str]], place: int) -> str:
-    """A word or sign of a phrase; an expression for a Greek letter that may be spelled in several ways."""
+    """Expression for a word or sign of a phrase. A Greek letter matches in all its spellings."""
     word = pieces[place]["word"]
     if not word or not greek.is_letter(word):
         return word or pieces[place]["sign"]
@@ -195,14 +195,14 @@ def _written(pieces: Sequence[re.Match[str]], place: int) -> str:
 
 
 def phrase(text: str) -> Phrase:
-    """A typed phrase; false where nothing of it can be looked for."""
+    """Parse a typed phrase. The result is false if nothing in it can be searched for."""
     plain = greek.respelled(folded(text).strip(" \t\n\r\f\v-"))
     return Phrase(tuple(PIECE.finditer(plain)))
 
 
 @dataclass(frozen=True)
 class Either:
-    """One of some phrases, of which no paper can be told by its terms."""
+    """Any of several phrases, none of which terms can decide."""
 
     phrases: tuple[Phrase, ...]
 
@@ -227,8 +227,9 @@ class Either:
 
 @dataclass(frozen=True)
 class Loose:
-    """A phrase whose words may stand apart and in another order: some occurrence of each, such that moving each to its place in the
-    phrase takes no two of them further apart than `slop`, as in Lucene. One word between two is a slop of 1, two in turn of 2."""
+    """A phrase whose words may stand apart and in another order, as in Lucene. It matches if each word occurs, and moving the words to
+    their places in the phrase shifts no two of them by more than `slop` against each other. One word in between is a slop of 1, two swapped
+    words a slop of 2."""
 
     phrase: Phrase
     slop: int
@@ -267,7 +268,7 @@ class Loose:
 
 @dataclass(frozen=True)
 class Nearby:
-    """One of some phrases and one of others, in either order, with at most `distance` words between them."""
+    """One phrase of each of two groups, in either order, with at most `distance` words between."""
 
     left: tuple[Phrase, ...]
     right: tuple[Phrase, ...]
@@ -291,7 +292,7 @@ class Nearby:
         return self._follows(left, right, starts) or self._follows(right, left, starts)
 
     def _follows(self, spans: Sequence[Span], others: Sequence[Span], starts: Sequence[int]) -> bool:
-        """Whether one of the others comes near enough behind one of the spans."""
+        """Whether one of the other spans starts close enough after one of the spans."""
         for _, end in spans:
             place = bisect_left(others, (end, 0))
             if place < len(others) and bisect_left(starts, others[place][0]) - bisect_left(starts, end) <= self.distance:
@@ -300,7 +301,8 @@ class Nearby:
 
 
 def sought(demand: Demand | Near) -> Sought | None:
-    """What a demand looks for in texts; None for one word of two letters or more, in any form, and where nothing can be looked for."""
+    """The literal search that a demand needs. None for a single word of at least two letters in any form, and if nothing can be searched
+    for."""
     if isinstance(demand, Near):
         sides = [tuple(filter(None, map(phrase, texts))) for texts in (demand.left, demand.right)]
         return Nearby(sides[0], sides[1], demand.distance) if all(sides) else None
@@ -312,20 +314,21 @@ def sought(demand: Demand | Near) -> Sought | None:
 
 
 def exactly(word: str) -> Sought | None:
-    """What a typed word looks for, without the punctuation around it; None for one word of two letters or more, which has terms."""
+    """The literal search for a typed word without surrounding punctuation. None for a single word of at least two letters, which has
+    terms."""
     whole = phrase(word.strip(AROUND))
     is_plain = not whole or (whole.size == len(whole.pieces) == 1 and len(whole.pieces[0][0]) > 1)
     return None if is_plain else whole
 
 
 def folded(text: str) -> str:
-    """A text as phrases are compared with it."""
+    """Fold a text for comparison with phrases."""
     text = fold(text if text.isascii() else greek.separated(text))
     return text if text.isascii() else SEAM.sub("-", BEYOND_ASCII.sub(lambda match: match[0].translate(SIGNS), text))
 
 
 def having(sought: Sought, texts: pa.ChunkedArray) -> Mask:
-    """Which texts have what is sought, (n,)."""
+    """Which texts match, (n,)."""
     matches = (pc.match_substring_regex(texts, f"(?i){kernel}") for kernel in sought.kernels)
     has: Mask = reduce(np.logical_and, (match.to_numpy() for match in matches))
     folds = pc.match_substring_regex(texts, FOLDS_OTHERWISE).to_numpy()
@@ -340,7 +343,7 @@ def _word_starts(text: str) -> list[int]:
 
 
 def _are_distinct(choices: Sequence[Sequence[int]]) -> bool:
-    """Whether one number can be chosen from each list such that all are distinct (Kuhn's algorithm)."""
+    """Whether a different number can be chosen from each list (Kuhn's algorithm)."""
     owners: dict[int, int] = {}
 
     def finds(chooser: int, tried: set[int]) -> bool:

@@ -1,15 +1,15 @@
-"""Which typed texts are prose: sentences, titles, references and abstracts, where no quotation mark, dash, star, AND or NOT is an operator.
+"""Recognition of prose: sentences, titles, references and abstracts. Quotation marks, dashes, stars, AND and NOT are no operators in it.
 
-A text is prose where more stands beside such signs than anybody types there:
+A text is prose if it has more beside such signs than people type in a query:
 
-- more than twelve words side by side; five, with a word that only sentences have (is, we, which) or the end of a sentence or of a heading
-  among them; a question of four; NOT behind a verb ("is NOT"); a dash between words ("Self -dual fields in …"); all in capitals, seven;
-- where quotation marks, and stars behind names, are its only signs: four words, with one that sentences have, an article or punctuation;
-  six, with another small word (of, in, for); or a full stop or a question mark at the end;
-- a single quotation of four words with a small one, or of three with a full stop. It is demanded where any paper has it.
+- more than twelve adjacent words; five, with a word that only sentences have (is, we, which) or the end of a sentence or heading among
+  them; a question of four words; NOT after a verb ("is NOT"); a dash between words ("Self -dual fields in …"); seven words all in capitals;
+- if its only signs are quotation marks, and stars after names: four words, with a word that only sentences have, an article or punctuation;
+  six words, with another small word (of, in, for); or a full stop or a question mark at the end;
+- a single quotation of four words with a small word, or of three words with a full stop. It is required if any paper contains it.
 
-What is all in one pair of parentheses, with AND, OR or NOT in it, is none: `(what is known AND mice)`.
-Fields, and what is left out, are operators at the end of prose, too: `how do transformers read tables? year:2020- -survey`.
+A text in one pair of parentheses that contains AND, OR or NOT is not prose: `(what is known AND mice)`. Fields and exclusions at the end of
+prose are operators: `how do transformers read tables? year:2020- -survey`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 LONGEST_SIDE = 12
-"""Words without AND, OR and NOT between them beyond which a text was pasted, not typed: "DESIGN AND METHODS: we asked …"."""
+"""Most adjacent words without AND, OR and NOT in a typed query. A longer run was pasted, as in "DESIGN AND METHODS: we asked …"."""
 RUN, FEW, MANY, IN_CAPITALS = 5, 4, 6, 6
-"""Words side by side that may be of a sentence; words beside quotation marks, with a sign of a sentence, and with a small word; and words
-all in capitals, with neither quotes nor parentheses, that AND, OR and NOT may join."""
+"""Adjacent words from which a run can be a sentence; words beside quotation marks, with a sign of a sentence and with a small word; and
+most words in an all-capital query with AND, OR or NOT, but without quotes and parentheses."""
 _VERBS = """
 is are was were be been being am do does did has have had can could may might must shall should will would cannot why
 """
@@ -43,17 +43,17 @@ PIECE = re.compile(
 FIELD = re.compile(r"-?\(*(?P<name>[^\W\d][\w.-]*):(?=[^\s:/])")
 LEFT_OUT = re.compile(r"\(*-\(*[^\W\d_].*")
 BEGINNING = re.compile(r"\(*[^\W\d_]*[a-z]\*[),;.:!?]*")
-"""The beginning of a word, and not a name, such as PAC*."""
+"""A truncated word, as opposed to a name such as PAC*."""
 END, PAUSE = re.compile(r"[.?!…][)\"'\]]*$"), re.compile(r"[.:;?!…][)\"'\]]*$")
 PUNCTUATION = ",.:;?!…"
 OF_REFERENCES = ("doi", "id", "url", "pmid", "arxiv", "title", "abstract")
-"""Fields that references and pasted pages have, too: "doi:10.1000/182", "Abstract:We …"."""
+"""Fields that also occur in references and pasted pages: "doi:10.1000/182", "Abstract:We …"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A text that is prose: what of it is read as it stands, the operators at its end, the texts in quotation marks, what else would be an
-    operator elsewhere, and whether it is a single quotation."""
+    """A text read as prose: the text itself, the operators at its end, its quotations, signs that would be operators in a query, and
+    whether it is a single quotation."""
 
     text: str
     operators: str
@@ -63,7 +63,7 @@ class Prose:
 
 
 def prose(text: str, is_field: Callable[[str], bool]) -> Prose | None:
-    """A typed text as prose; None for an expression. `is_field` says which names before a colon are fields."""
+    """Read a typed text as prose; None if it is a query expression. `is_field` tells whether a name before a colon is a field."""
     pieces = [_Piece(match, is_field) for match in PIECE.finditer(text)]
     if any(piece.sign for piece in pieces) and _is_in_parentheses(text.strip()):
         return None
@@ -81,7 +81,7 @@ def prose(text: str, is_field: Callable[[str], bool]) -> Prose | None:
 
 
 class _Piece:
-    """A quotation, AND, OR or NOT, or a word, of a typed text."""
+    """A word, a quotation, or AND, OR or NOT of a typed text."""
 
     def __init__(self, match: re.Match[str], is_field: Callable[[str], bool]) -> None:
         self.start = match.start()
@@ -92,17 +92,17 @@ class _Piece:
         is_apart = not self.start or match.string[self.start - 1].isspace()  # unlike in "g"-theorem
         self.is_left_out = is_apart and (bool(match["minus"]) or (not self.is_field and LEFT_OUT.fullmatch(self.chunk) is not None))
         self.is_sign = bool(self.sign or match["slop"] or (match["minus"] and self.phrase) or BEGINNING.fullmatch(self.chunk))
-        """Whether it is an operator wherever it stands."""
+        """Whether it is an operator in any place."""
         self.is_at_end = (self.is_field and name.lower() not in OF_REFERENCES) or (self.is_left_out and not self.chunk.endswith("-"))
-        """Whether it is one at the end of prose, too."""
+        """Whether it is also an operator at the end of prose."""
         self.is_word = bool(self.chunk) and not (self.is_sign or self.is_field or self.is_left_out)
         word = self.chunk.strip("()[].,:;?!…'")
         self.word = "" if word.isupper() and word not in ("A", "I") else word.lower()
-        """The word, unless it is an abbreviation."""
+        """The word, or "" for an abbreviation."""
 
 
 def _is_in_parentheses(text: str) -> bool:
-    """Whether one pair of parentheses has all of a text."""
+    """Whether one pair of parentheses encloses the whole text."""
     depths = list(accumulate((char == "(") - (char == ")") for char in text))
     return bool(depths) and depths[-1] == 0 and all(depths[:-1])
 
@@ -149,12 +149,12 @@ def _is_prose(pieces: Sequence[_Piece], text: str) -> bool:
 
 
 def _is_of_sentence(run: Sequence[_Piece], small: frozenset[str]) -> bool:
-    """Whether words side by side have one that only sentences have, or the end of a sentence or a heading among them."""
+    """Whether adjacent words contain a word that only sentences have, or the end of a sentence or heading."""
     return any(piece.word in small for piece in run) or any(PAUSE.search(piece.chunk) for piece in run[:-1])
 
 
 def _is_dash(pieces: Sequence[_Piece], place: int) -> bool:
-    """Whether a minus before a word is none: behind a small word, a letter or a heading, before another dash, or in a title."""
+    """Whether a minus before a word is a dash: after a small word, a letter or a heading, before another dash, or in a title."""
     before, after = pieces[:place], [piece for piece in pieces[place + 1 :] if piece.is_word]
     chunk = pieces[place].chunk
     if chunk.endswith("-") or any(len(piece.chunk) > 1 and piece.chunk.endswith("-") for piece in after):

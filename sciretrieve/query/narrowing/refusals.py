@@ -1,4 +1,4 @@
-"""What looks like an operator and cannot be read as one: that is said, with its place, and never taken for words in silence."""
+"""Refusals of words that look like operators but cannot be parsed. The error shows the place; they are never searched for as words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from ...base.errors import InvalidRequest
 
 QUOTE_IT = "to search for these characters, put them in double quotes"
-_STAR = f"a star ends the beginning of a word, as in child*, and has no other place; {QUOTE_IT}"
+_STAR = f"a star ends the beginning of a word, as in child*, and can stand nowhere else; {QUOTE_IT}"
 _NEAR = f"write a NEAR/3 b, with a number up to 999; {QUOTE_IT}"
 LIKE_OPERATORS = [
     (re.compile(r"[^\W\d_]{2}\*[^\W\d_A-Z]|^\*[^\W\d_A-Z]{2}|[^\W_]{2}\*\*(?!\d)"), _STAR),
@@ -20,14 +20,14 @@ LIKE_OPERATORS = [
         "fields come first and end with a colon, as in title:cancer or author:smith",
     ),
 ]
-"""Words that are meant as operators, as other search engines have them, and what to write here; no names, such as K*SQL."""
+"""Operators of other search engines, and what to write instead. Names such as K*SQL are not refused."""
 BARE_NEAR = "NEAR"
 SHOWN = 40
-"""Characters of the query that a message shows."""
+"""Most characters of the query that a message shows."""
 
 
 def refusal(text: str, start: int, end: int, is_in_capitals: bool) -> InvalidRequest | None:
-    """Why a word of a text, which may be all in capitals, is refused, where it looks like an operator; None where it is just a word."""
+    """The error for a word that looks like an operator; None for an ordinary word. `is_in_capitals` says whether the whole text is."""
     word = text[start:end].lstrip("(").rstrip("),;.:!?")
     if "://" in word:
         return None
@@ -40,7 +40,7 @@ def refusal(text: str, start: int, end: int, is_in_capitals: bool) -> InvalidReq
 
 
 def refused(text: str, place: int, what: str, advice: str) -> InvalidRequest:
-    """An error about what stands at a place of a query."""
+    """An error about a place in a query."""
     start = max(0, min(place - SHOWN // 2, len(text) - SHOWN))
     excerpt = "…" * (start > 0) + " ".join(text[start : start + SHOWN].split()) + "…" * (start + SHOWN < len(text))
     return InvalidRequest(f"{what}, at character {place + 1:,} of {excerpt!r}; {advice}")

@@ -1,4 +1,4 @@
-"""Names as people type them: an author's in any order, with initials or in full, and without accents; a venue's by its words."""
+"""Matching of typed names. An author's name may have any order, initials or full names, and no accents. A venue matches by its words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ...matching.lexical.words import JOINT, WORD
 from ...papers.folding import fold_name, without_digraphs
 
 NAMED = ("authors", "venue")
-"""The columns whose values are names."""
+"""Columns whose values are names."""
 SEVERAL = re.compile(r"\band\b|[&;]", re.IGNORECASE)
-"""Stands between the names of several persons."""
+"""Separators between names of several persons."""
 AND_OTHERS = re.compile(r",?\s*\bet\.?\s+al\b\.?\s*$|,?\s*\band others\s*$", re.IGNORECASE)
 
 
 def typed_names(text: str) -> list[list[str]]:
-    """The words of a typed name, in each of the ways to read its compounds: in parts (Jean-Pierre is jean and pierre), and joined."""
+    """Words of a typed name, in each reading of its compounds: split (Jean-Pierre is jean and pierre), and joined."""
     words = [word.replace(",", "") for word in WORD.findall(fold_name(AND_OTHERS.sub("", text)).translate(APOSTROPHES))]
     parts = [part for word in words for part in JOINT.split(word)]
     joined = [JOINT.sub("", word) for word in words]
@@ -30,16 +30,16 @@ def typed_names(text: str) -> list[list[str]]:
 
 
 def is_initial(word: str) -> bool:
-    """Whether a word of a name is a letter that stands for a longer one; in Chinese, a single character is a name."""
+    """Whether a word of a name is an initial. In Chinese, a single character is a name."""
     return len(word) == 1 and word.upper() != word
 
 
 def is_author(words: Sequence[str], typed: Sequence[str], family: Collection[str] = ()) -> bool:
-    """Whether the words of an author's name are what was typed.
+    """Whether the words of an author's name match the typed words.
 
-    Each typed word takes another one of the name: the same, or one of which either is the initial of the other. One at least must be the
-    same, unless only initials were typed: H. Tanaka is no Hiroshi. Where a name has but the initial of a typed word, its `family` name, as
-    far as that is known, must have been typed: Susan Dumais is no Goodall, Susan D.
+    Each typed word must match another word of the name: an equal word, or a word of which either is the initial. At least one word must be
+    equal, unless only initials were typed: H. Tanaka does not match Hiroshi. If the name has only the initial of a typed word, its `family`
+    name must have been typed, if known: Susan Dumais does not match Goodall, Susan D.
     """
     rest, others, is_same = list(words), [], all(map(is_initial, typed))
     for word in typed:
@@ -59,7 +59,8 @@ def is_author(words: Sequence[str], typed: Sequence[str], family: Collection[str
 
 
 def family_of(name: str) -> list[str]:
-    """The words of a person's family name: before the comma, or else the last that is no initial. None of what may be several persons."""
+    """Words of a person's family name: the words before the comma, else the last word that is no initial. None if the name may hold several
+    persons."""
     before, comma, after = name.partition(",")
     if SEVERAL.search(name) or "," in after or (comma and any(map(is_initial, name_words(before)))):
         return []
@@ -68,7 +69,7 @@ def family_of(name: str) -> list[str]:
 
 
 def named(column: str, values: pa.Array | pa.ChunkedArray, typed: Sequence[Sequence[str]]) -> Mask:
-    """Which values of a column, names or lists of them, have a name that was typed, in any of the ways to read it; (values,)."""
+    """Which values of a column, names or lists of names, match a typed name in any reading, (values,)."""
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     is_list = pa.types.is_list(array.type)
     names = (pc.list_flatten(array) if is_list else array).dictionary_encode()
@@ -82,7 +83,7 @@ def named(column: str, values: pa.Array | pa.ChunkedArray, typed: Sequence[Seque
 
 
 def _fits(column: str, name: str, typed: Sequence[Sequence[str]]) -> bool:
-    """Whether a name is what was typed, in any of the ways to read that; a venue has all its words."""
+    """Whether a name matches a typed name in any reading. A venue must contain all typed words."""
     words = name_words(name)
     if column == "venue":
         return any(set(way) <= set(words) for way in typed)

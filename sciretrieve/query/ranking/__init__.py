@@ -1,1 +1,2 @@
-"""Changing a ranking after the search: reranking its first papers, merging near-duplicates, adding variety."""
+"""Changes to a ranking after the search: reranking, merging near-duplicates, diversifying, and moving papers that the query names to the
+front."""

@@ -1,4 +1,4 @@
-"""Answers in which every work stands once: near-duplicates, by DOI or by title and first author, are shown with the best of them."""
+"""Grouping of near-duplicates, by DOI or by title and first author: each work stands once in an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...runs import Ranking
 
 
 def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:
-    """The works with more than one paper in tables with id, title and authors: a title, and the papers' ids."""
+    """Works with more than one paper in the tables: the title and the papers' ids. The tables need id, title and authors."""
     papers = [
         Paper(id, title, authors=tuple(authors or ()))
         for table in tables
@@ -29,7 +29,8 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 
 
 def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
-    """The ranking's first k works, each by its best ranked paper, with the others in `also` and `also_in`. `papers` are the ranking's."""
+    """The first k works of a ranking. Each stands by its best ranked paper; the others go into `also` and `also_in`. `papers` are the
+    ranking's papers."""
     first = works_down(papers)[:k]
     also = [[ranking.ids[place] for place in work[1:]] for work in first]
     also_in = [[ranking.indexes[place] for place in work[1:]] for work in first] if ranking.indexes else ()
@@ -37,7 +38,7 @@ def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
 
 
 def fullest(papers: Sequence[Paper]) -> int:
-    """The place of the paper that says the most: with an abstract more than without, then with more fields; of equals the first."""
+    """Position of the most complete paper: abstract before no abstract, then most fields, ties by position."""
     told = []
     for paper in papers:
         *fields, extra = paper.to_dict().values()

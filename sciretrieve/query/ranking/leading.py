@@ -1,4 +1,4 @@
-"""Papers that a query names, put first in a ranking."""
+"""Moving papers that a query names to the front of a ranking."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ...matching.search import Match
 from ...runs import Ranking
 
 LEAST = 1.0
-"""What a paper scores at least that the query names: as much as fused scores have for a paper that has all of the query."""
+"""Least score of a named paper: the fused score of a paper that matches the whole query."""
 
 
 def led(ranking: Ranking, match: Match, k: int) -> Ranking:
-    """The first k papers of a ranking in which the papers that the query names, by an id, a title and so on, are put first.
+    """The first k papers of a ranking, with papers that the query names, by id, title and so on, moved to the front.
 
-    They stay in the ranking's order, which is by score and id. They all have the best score of the ranking, or 1 if that is less, so that
-    no score rises down the ranking.
+    Named papers keep the ranking's order, by score and id. All get the ranking's best score, or 1 if that is less, so that scores never
+    rise down the ranking.
 
     Args:
-        ranking: a search's ranking, which has all of them, however deep.
-        match: the papers that are named.
-        k: how many papers to keep.
+        ranking: a ranking that contains all named papers, however deep.
+        match: the named papers.
+        k: number of papers to keep.
     """
     is_named = np.isin(ranking.rows, match.rows)
     named, others = np.flatnonzero(is_named), np.flatnonzero(~is_named)

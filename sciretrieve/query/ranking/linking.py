@@ -1,4 +1,4 @@
-"""Papers that citations link with given ones: a ranking of their own, or joined with the ranking by text."""
+"""Papers linked with given papers by citations: as their own ranking, or joined with a ranking by text."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from ..reading.rocchio import NEGATIVE_WEIGHT
 from ..snapshot import Snapshot, as_ids
 
 SHARE = 0.9
-"""What citations count in a joined score, and the text the rest. Their scores are low, 0.1 is close. Measured, see docs/quality.md."""
+"""Weight of citations in a joined score; the rest is the text's. Citation scores are low: 0.1 is close. Measured, see docs/quality.md."""
 DEPTH = 1000
-"""How many papers by text are joined. It does not depend on k, so that the top 5 are the first 5 of the top 10; further ones follow."""
+"""Papers by text that are joined. The number does not depend on k, so that the top 5 are the first 5 of the top 10. Further papers
+follow."""
 
 GRAPHED = 100_000
-"""Papers up to which citations count by themselves among similar papers: reading who cites whom takes some seconds for as many."""
+"""Most papers for which `Index.similar` uses citations by default. Reading the citations of this many takes some seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedPapers:
-    """Papers that citations link with the given ones.
+    """Papers that citations link with the given papers.
 
     Attributes:
-        rows: (n,), rising.
-        scores: how closely, (n,), above 0 and below 1.
-        ids: gives the ids of rows, to break ties by.
-        alone: whether they are the answer, without the ranking by text.
+        rows: (n,), ascending.
+        scores: how closely each is linked, (n,), between 0 and 1.
+        ids: returns the ids of rows, for breaking ties.
+        alone: whether they are the whole answer, without a ranking by text.
     """
 
     rows: Rows
@@ -44,15 +45,15 @@ class LinkedPapers:
     alone: bool
 
     def ranking(self, probe: Probe, k: int) -> Ranking:
-        """The k that are linked most closely, of those that may answer a probe."""
+        """The k most closely linked papers that may answer a probe."""
         facts = Ranking(probe.query, (), self.scores, self.rows, total=probe.total, total_is=probe.total_is)
         return self._best(replace(facts, undecided=probe.scope.undecided), {"citations": self.scores}, k)
 
     def joined(self, ranking: Ranking, k: int) -> Ranking:
-        """The k best by the scores of a ranking's first papers, scaled to between 0 and 1, and by citations; papers that have no part in
-        one get 0 there.
+        """The k best papers by joined scores. A joined score adds the text score, scaled to between 0 and 1, and the citation score; a
+        paper without one of the two gets 0 for it.
 
-        Papers that nothing links follow in the order of the ranking.
+        Papers without links follow in the order of the ranking.
         """
         is_further = ~np.isin(ranking.rows, self.rows)
         is_further[:DEPTH] = False
@@ -72,7 +73,7 @@ class LinkedPapers:
         return best.followed_by(others.take(range(min(k - len(best), len(others))))) if len(best) < k else best
 
     def _best(self, ranking: Ranking, parts: Mapping[str, Scores], k: int) -> Ranking:
-        """The k best of papers in any order, without their ids."""
+        """The k best of unordered papers, without their ids."""
         best = topk.best(ranking.scores, k)
         scores, rows = ranking.scores[best], ranking.rows[best]
         ids = self.ids(rows)
@@ -88,8 +89,8 @@ def linked_papers(
     by: SimilarBy | None,
     scope: Scope,
 ) -> LinkedPapers | None:
-    """The papers of a scope that citations link with the given ones, if these count: the mean over the given ones, less a fifth of
-    the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
+    """Papers in a scope that citations link with the given papers; None if citations are not used. The score is the mean over the given
+    papers minus a fifth of the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
     if by is not None:
         check_choice("ground", by, SIMILAR_BY)
     if by == "text" or (by is None and (not as_ids(ids) or len(snapshot) > GRAPHED or not snapshot.has_references)):
@@ -98,7 +99,7 @@ def linked_papers(
         raise InvalidRequest("a text cites nothing; give ids with `by='citations'`, or leave it out")
     positive_rows, negative_rows = snapshot.named_rows(ids), snapshot.named_rows(negatives)
     if not len(positive_rows):
-        raise InvalidRequest(f"`by={by!r}` goes by what papers of the index cite; give ids of some")
+        raise InvalidRequest(f"`by={by!r}` compares citations of papers in the index; give their ids")
     scores = np.zeros(snapshot.scope.rows)
     for rows, weight in ((positive_rows, 1.0), (negative_rows, -NEGATIVE_WEIGHT)):
         for row in rows.tolist():

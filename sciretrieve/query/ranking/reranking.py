@@ -1,4 +1,4 @@
-"""Reranking the first papers of an answer with a second encoder or a cross-encoder. A run in, a run out."""
+"""Reranking the first papers of an answer by a second encoder or a cross-encoder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...runs import Ranking, Run
 
 
 class EncoderReranker:
-    """A second encoder, scoring by the similarity that it was trained for. Papers are encoded on the fly, and cached."""
+    """Reranks by a second encoder, with the similarity that it was trained for. Papers are encoded on the fly and cached."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder, self.name = encoder, encoder.name
@@ -34,21 +34,21 @@ class EncoderReranker:
 
 
 class SentenceReranker:
-    """A model that compares the sentences of two papers, ASPIRE. A text query is an abstract without a title. Vectors are cached."""
+    """Reranks by comparing the sentences of two papers (ASPIRE). A text query is an abstract without a title. Vectors are cached."""
 
     def __init__(self, encoder: TextEncoder) -> None:
         self._compare = transport if encoder.spec.pairing == "transport" else closest
         self._remembered, self.name = RememberingEncoder(encoder), encoder.name
 
     def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
-        """See `protocols.Reranker`: minus a distance of the sentences, see `matching.sentence_pairs`."""
+        """See `protocols.Reranker`. The score is a negative distance between the sentences, see `matching.sentence_pairs`."""
         title, _, abstract = query.text.rpartition(FIELD_SEPARATOR)
         asked, *found = self._remembered.sentence_vectors([query.paper or Paper("", title, abstract), *papers])
         return np.array([self._compare(asked, vectors) for vectors in found], np.float64)
 
 
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
-    """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id with a cross-encoder, or a model of sentences.
+    """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id of a cross-encoder, or a sentence model.
 
     Raises: as `load_encoder`.
     """
@@ -61,14 +61,14 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
 
 
 def reranked(run: Run, reranker: Reranker, depth: int) -> Run:
-    """The run with the first `depth` papers of each ranking reordered by the reranker, then the others."""
+    """Reorder the first `depth` papers of each ranking by the reranker. The others follow."""
     return replace(run, rankings=tuple(_reranked(ranking, reranker, run, depth) for ranking in run.rankings))
 
 
 def scores_of(reranker: Reranker, query: Query, papers: Sequence[Paper]) -> Scores:
-    """A reranker's scores of papers, (n,), none of it asked for no papers. One of a user's own may give any numbers, as an array or a list.
+    """A reranker's scores of papers, (n,). Without papers, the reranker is not called. A user's reranker may return an array or a list.
 
-    Raises InvalidRequest for others than a finite number for each paper, and whatever the reranker raises.
+    Raises InvalidRequest unless there is one finite number per paper, and whatever the reranker raises.
     """
     if not papers:
         return np.empty(0)
@@ -76,16 +76,16 @@ def scores_of(reranker: Reranker, query: Query, papers: Sequence[Paper]) -> Scor
     try:
         scores: Scores = floats_of(reranker.score(query, papers), np.float64)
     except TypeError as error:
-        raise InvalidRequest(f"what {what} gave is no list of {len(papers)} numbers: {error}") from error
+        raise InvalidRequest(f"{what} returned no list of {len(papers)} numbers: {error}") from error
     if scores.shape != (len(papers),):
-        raise InvalidRequest(f"{what} gave numbers of shape {scores.shape}, not {(len(papers),)}: one for each paper")
+        raise InvalidRequest(f"{what} returned numbers of shape {scores.shape}, not {(len(papers),)}; return one per paper")
     if len(wrong := np.flatnonzero(~np.isfinite(scores))):
-        raise InvalidRequest(f"{what} gave {scores[wrong[0]]} for {papers[wrong[0]].id!r}; a score is a finite number")
+        raise InvalidRequest(f"{what} returned {scores[wrong[0]]} for {papers[wrong[0]].id!r}; a score is a finite number")
     return scores
 
 
 def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
-    """Scores of reranked papers, then of the others, descending: these keep their distances, below all reranked ones."""
+    """Scores of reranked papers, then of the others, descending. The others keep their distances, below all reranked papers."""
     return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
 
 

@@ -1,1 +1,1 @@
-"""Reading a query: what is typed, or papers in its place, becomes a `Probe`. Nothing is searched here."""
+"""Turning queries into probes: typed texts, papers and vectors. Nothing is searched here."""

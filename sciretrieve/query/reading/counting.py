@@ -1,4 +1,4 @@
-"""How many papers each part of a typed query matches, line by line: as the history of a search in PubMed has it."""
+"""Counts of papers for each part of a typed query, line by line, like the search history in PubMed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .reader import Reader
 
 @dataclass(frozen=True, slots=True)
 class CountLine:
-    """A part of a typed query, or a filter, and how many papers meet it by itself.
+    """A part of a typed query, or a filter, and the number of papers that it matches alone.
 
     Attributes:
-        number: the line's, from 1; later lines refer to it as #1.
-        text: an operand, a filter, or what joins earlier lines, as in "#1 AND #4 NOT #5".
-        query: the same written out.
-        papers: how many papers of the index meet it.
+        number: line number, from 1; later lines refer to it as #1.
+        text: an operand, a filter, or a combination of earlier lines, as in "#1 AND #4 NOT #5".
+        query: the same without references to lines.
+        papers: number of papers in the index that match.
     """
 
     number: int
@@ -50,7 +50,7 @@ def count_lines(reader: Reader, text: str, filter: Filter) -> list[CountLine]:
 
 @dataclass
 class _Lines:
-    """The lines of a query as they come about; a part that occurs twice is one line."""
+    """The lines of a query, in order. A part that occurs twice gets one line."""
 
     narrower: Narrower
     papers: Scope
@@ -58,13 +58,12 @@ class _Lines:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str, query: str, met: Scope) -> int:
-        """One more line, for the papers that meet it; its number."""
+        """Append a line for the papers that match it. Returns its number."""
         self.done.append(CountLine(len(self.done) + 1, text, query, len(met)))
         return len(self.done)
 
     def joining(self, expression: Expression, met: Scope | None = None) -> int:
-        """The number of the line of a demand that leaves nothing out, behind the lines of its parts. `met` are the papers that meet it,
-        where that is known."""
+        """Number of a positive demand's line, added after the lines of its parts. `met` are the papers that meet it, if known."""
         query = written(expression)
         if query not in self._numbers:
             text = self._text(expression)
@@ -72,7 +71,7 @@ class _Lines:
         return self._numbers[query]
 
     def _text(self, expression: Expression) -> str:
-        """A demand with references to the lines of its parts, which are made first; an operand as it is."""
+        """A demand with references to the lines of its parts, which are added first. An operand stays as it is."""
         positive = _positive(expression)
         if positive is not None:
             return f"NOT #{self.joining(positive)}"
@@ -88,7 +87,7 @@ class _Lines:
 
 
 def _positive(expression: Expression) -> Expression | None:
-    """What a demand leaves out; None if it asks for something."""
+    """The demand that a negated demand excludes; None for a positive demand."""
     if isinstance(expression, Combination):
         return expression.parts[0] if expression.operator == "NOT" else None
     return replace(expression, absent=False) if isinstance(expression, Demand | Near) and expression.absent else None

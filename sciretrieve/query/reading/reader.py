@@ -1,4 +1,4 @@
-"""How typed texts become probes: operators, names, corrections, vectors."""
+"""Turning queries into probes: operators, named papers, corrections and vectors."""
 
 from __future__ import annotations
 
@@ -34,46 +34,46 @@ from ..snapshot import Snapshot, as_ids
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
-"""What a search in one mode lacks of a hybrid one."""
+"""The half of hybrid search that a search in one mode lacks."""
 TEXTS = ("id", "title", "abstract")
-"""The columns that a paper's words stand in."""
+"""Columns that hold a paper's words."""
 MOST_LIKED, LONGEST_LIKED = 10, 200
-"""Quotations of a text that are looked for in papers, and their characters."""
+"""Most quotations that are looked up as preferred phrases, and their most characters."""
 LIKING = 0.05
-"""What a liked phrase adds to a score, of the inverse document frequency of the papers that have it: enough that of papers with the same
-words those with the phrase come first, and little enough that words quoted at random change no answer, see bench/typed.py."""
+"""Bonus for a preferred phrase, as a share of its inverse document frequency. It ranks papers with the phrase first among papers with the
+same words, yet words quoted at random change no answer, see bench/typed.py."""
 SAMPLED = 64
-"""Papers of an index whose language is looked at."""
+"""Papers sampled to detect an index's language."""
 COMMON, UNKNOWN, SHORT = 20_000, 3, 3
-"""A word is one of a library where more than one paper in so many has it; of a query in another language one word in so many is none;
-and words of so few letters, such as de, are names everywhere."""
+"""Thresholds of language detection. A word is known if more than one paper in COMMON has it; a query is foreign if at least one word in
+UNKNOWN is unknown; words of up to SHORT letters, such as de, are names in any language."""
 MOST_SHOWN = 3
-"""Quotations and other signs that a remark names."""
+"""Most quotations and signs that a remark names."""
 
 
 class Reader:
-    """Reads queries of an open index.
+    """Turns queries of an open index into probes.
 
     Attributes:
-        snapshot: what is open.
+        snapshot: the open papers, vectors and terms.
     """
 
     def __init__(self, snapshot: Snapshot, searcher: Searcher, encoder: Callable[[], QueryEncoder]) -> None:
         """
         Args:
-            snapshot: what is open.
-            searcher: what tells which corrections are worth looking for.
-            encoder: gives what encodes queries, when it is first needed.
-        """
+            snapshot: the open papers, vectors and terms.
+            searcher: judges which corrections are plausible.
+            encoder: returns the query encoder; called on first use."""
         self.snapshot, self._searcher, self._encoder = snapshot, searcher, encoder
 
     @once
     def query_encoder(self) -> QueryEncoder:
-        """What encodes queries."""
+        """The query encoder."""
         return self._encoder()
 
     def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
-        """How papers in place of a query can be searched for where `mode` is wanted: as `mode_of`; so many of them are not in the index."""
+        """The mode in which papers can stand in for a query if `mode` is wanted, as `mode_of`. `papers` is the number of papers outside the
+        index."""
         if mode == "bm25" or not (why := "" if self._are_stored(papers) else self.query_encoder.lack("paper_as_query")):
             return mode
         if mode == "hybrid":
@@ -92,15 +92,15 @@ class Reader:
         unlike: str | Sequence[str] = (),
         among: Rows | None = None,
     ) -> list[Probe]:
-        """Queries made ready: what is typed is taken apart, and all vectors that are not given, (n, dim), are encoded at once. Only papers
-        that pass the filter may answer, and of these only those `among` the given rows, if they are given. A query is moved towards the
-        papers of `like`, and away from those of `unlike`, which no longer may answer it.
+        """Turn queries into probes. Typed texts are parsed, and missing vectors, (n, dim), are encoded in one batch. Only papers that pass
+        the filter, and are `among` the given rows if any, may answer. A query is moved towards papers in `like` and away from papers in
+        `unlike`; none of these may answer.
 
         Raises as `Index.search`.
         """
         self.snapshot.check_files()
         if (like or unlike) and len(queries) > 1:
-            raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
+            raise InvalidRequest("liked and disliked papers belong to one query; search for one query at a time")
         modes = [self.mode_of(mode, query, vectors is not None) for query in queries]
         allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
@@ -119,14 +119,14 @@ class Reader:
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
             remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
-                remarks.append(f"{self._reads}, and the query seems to be in {language}: it finds little but names; ask in English")
+                remarks.append(f"{self._reads}, and the query seems to be in {language}: little but names will match; write it in English")
             probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
         return [self._fed_back(probes[0], like, unlike, mode)] if like or unlike else probes
 
     def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
-        """A typed text, which may be empty, taken apart, unless it names papers; and the papers that meet all that it and a filter demand,
-        as a search's total counts them, but that one who `insists` demands a quotation that no paper has. Papers are read where terms alone
-        cannot tell whether they have its words.
+        """Parse a typed text, and find the papers that satisfy it and a filter. The parse is None if the text names papers; the text may be
+        empty. The papers are counted as in a search's total, except that `insists` requires a quotation even if no paper contains it.
+        Papers are read where terms alone cannot decide.
 
         Raises InvalidRequest as `Index.search`.
         """
@@ -138,7 +138,7 @@ class Reader:
         return typed, counted
 
     def _counted(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[Scope, TotalIs]:
-        """The papers that a search's total counts, and what each of them is; see `runs.Ranking`."""
+        """Papers that a search's total counts, and why they count; see `runs.Ranking`."""
         if typed is None:
             return (scope.among(match.rows), "is named") if len(match) else (scope, "passes filters")
         with_words = self.snapshot.narrower.with_terms(typed.free, scope) if typed.free else None
@@ -147,7 +147,8 @@ class Reader:
         return scope, "meets demands" if typed.demands else "passes filters"
 
     def _liked(self, quotations: Sequence[str], scope: Scope) -> Sequence[Liked]:
-        """The phrases that one would like, each as rare as the papers that have it; of more than one word, which are words already."""
+        """Preferred phrases, with the rows that contain them and their bonus. Single words are left out, since they are searched for
+        anyway."""
         if (bm25 := self.snapshot.bm25) is None:
             return ()
         demands = [Demand(None, text, exact=True) for text in quotations[:MOST_LIKED] if len(text) <= LONGEST_LIKED and " " in text]
@@ -160,13 +161,13 @@ class Reader:
 
     @property
     def _reads(self) -> str:
-        """What the index reads, for people."""
+        """The languages that the index reads, for a message."""
         built = self.snapshot.encoder
         return "the words of this index are read as English" if built is None else f"{built['name']} reads English"
 
     def _other_language(self, text: str) -> str:
-        """The language of a query that the index does not read; "" where it does, where most words are of its papers, and where none can
-        be told. What is known at a glance opens no identifier."""
+        """The language of a query if the index does not read it, else "". Also "" if most words occur in papers, or if the language is
+        unclear. Texts that are clearly English need no language identifier."""
         snapshot, bm25 = self.snapshot, self.snapshot.bm25
         if text.isascii() and seems_english(text):
             return ""
@@ -182,7 +183,7 @@ class Reader:
         return "" if language in reads else language
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
-        """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
+        """Turn one unparsed query into a probe that the papers of a scope may answer. Its vector, (dim,), is encoded unless given."""
         (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else vector[None], None)
         return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens, mode=mode)
 
@@ -195,7 +196,7 @@ class Reader:
         mode: Mode | None = None,
         filter: Filter = None,
     ) -> Probe:
-        """What `Index.similar` searches with. Raises as it does."""
+        """The probe of `Index.similar`. Raises as it does."""
         self.snapshot.check_files()
         mode = self.snapshot.checked_mode(mode)
         snapshot = self.snapshot
@@ -217,16 +218,16 @@ class Reader:
         terms = rocchio_terms(*([self._paper_terms(paper, mode) for paper in group] for group in groups))
         passing = snapshot.narrower.passing(filter)
         scope = passing.without(np.concatenate([positive_rows, negative_rows]))
-        query = Query(" ".join(snapshot.ids(positive_rows)) or "1")  # as queries without an id are numbered
+        query = Query(" ".join(snapshot.ids(positive_rows)) or "1")  # queries without an id are numbered from 1
         lacks = LACKS[mode] if mode != wanted else None
         return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing), mode=mode)
 
     def _fed_back(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
-        """A probe moved towards papers and away from others, which no longer may answer it.
+        """Move a probe towards some papers and away from others. None of these may answer it.
 
         Raises:
             NotFound: a paper is not in the index.
-            InvalidRequest: one is both liked and disliked.
+            InvalidRequest: a paper is both liked and disliked.
         """
         snapshot = self.snapshot
         liked, disliked = (_distinct(snapshot.named_rows(names)) for names in (like, unlike))
@@ -244,7 +245,7 @@ class Reader:
         return replace(probe, vector=vector, terms=terms, scope=scope, listing=False)
 
     def without_copies(self, probe: Probe, *names: str | Sequence[str]) -> Probe:
-        """A probe that no copy of the papers of these names may answer: where each work comes once, they do not come under another id."""
+        """A probe that no copy of the named papers may answer, so that grouped answers do not contain them under another id."""
         rows = np.concatenate([self.snapshot.named_rows(each) for each in names])
         return replace(probe, scope=probe.scope.without(self.snapshot.with_copies(rows))) if len(rows) else probe
 
@@ -253,30 +254,30 @@ class Reader:
 
     @once
     def speller(self) -> Speller:
-        """What reads the words of queries; only for an index that has BM25."""
+        """The spelling corrector of query words. Only for an index with BM25."""
         assert self.snapshot.bm25 is not None
         return Speller(self.snapshot.analyzer, self.snapshot.bm25, self._texts)
 
     def terms(self, words: str, mode: Mode) -> dict[str, float]:
-        """The weighted terms of words that were not typed; none where only vectors are searched."""
+        """Weighted terms of words that were not typed; empty for dense search."""
         return {} if mode == "dense" else weigh_terms(self.snapshot.analyzer.indexed(words))
 
     def stored_vectors(self, rows: Rows) -> Vectors:
-        """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
+        """Vectors of papers in the index, as queries, (n, dim). Stored vectors serve if the encoder treats queries and papers alike."""
         if not self._are_stored(0):
             return self.paper_vectors(self.snapshot.papers_at(rows))
         return vectors_at(self.snapshot.vectors, rows)
 
     def paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
-        """Vectors of papers in place of queries, shape (n, dim)."""
-        if not papers and self.snapshot.vectors:  # without opening the encoder, whose dimension this is
+        """Vectors of papers in place of queries, (n, dim)."""
+        if not papers and self.snapshot.vectors:  # the snapshot knows the dimension, so the encoder need not be opened
             return np.empty((0, self.snapshot.dim), np.float32)
         return self.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
     def demanding(self, text: str, allowed: Scope, *, insists: bool = False) -> tuple[TypedQuery, Scope]:
-        """A typed text taken apart, and the papers that meet its demands. What it demands perhaps, it does where any paper has that, or one
-        `insists`. Raises InvalidRequest for what cannot be read."""
-        # the columns' names are read from every shard, which a cold search can do without
+        """Parse a typed text and find the papers that meet its demands. A `perhaps` demand holds if any paper meets it, or if `insists`.
+        Raises InvalidRequest if the text cannot be parsed."""
+        # column names are read from every shard, so a cold search avoids them
         typed = operators.parse(text, self.snapshot.columns.names if ":" in text else ())
         if not typed.demands and typed.perhaps is None:
             return typed, allowed
@@ -289,8 +290,8 @@ class Reader:
     def _typed(
         self, id: str, query: str | Query, allowed: Scope, *, insists: bool = False
     ) -> tuple[Query, TypedQuery | None, Match, Scope]:
-        """A query taken apart: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no
-        words, so the title of its paper is searched for: papers on the same subject follow it."""
+        """Parse a query: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no words, so
+        its paper's title is searched for, and related papers follow."""
         if isinstance(query, Query):
             checked_text(query.words, "query")
             return query if query.id else replace(query, id=id), None, NO_MATCH, allowed
@@ -302,21 +303,21 @@ class Reader:
         try:
             typed, scope = self.demanding(text, allowed, insists=insists)
         except InvalidRequest:
-            # what was pasted may have anything in it, but names are typed
+            # a pasted text may contain anything that looks like an operator; names are typed, so the error stands
             if len(match := snapshot.lookup.meant(text, allowed)) and match.by != NAMES:
                 return Query(id, text), None, match, allowed
             raise
-        # what AND, OR and NOT join are subjects
+        # operands of AND, OR and NOT are subjects, not titles
         is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
         return Query(id, typed.words), typed, NO_MATCH if is_joined else snapshot.lookup.meant(typed.words, scope), scope
 
     def mode_of(self, mode: Mode, query: str | Query, has_vector: bool = False) -> Mode:
-        """How a query, whose vector may be known, can be searched for where `mode` is wanted: of hybrid, BM25 is left for a text that
-        nothing here encodes, and dense for a vector without a text. Raises InvalidRequest for a query that the mode cannot take."""
+        """The mode in which a query can be searched if `mode` is wanted. Hybrid becomes BM25 for a text that cannot be encoded, and dense
+        for a vector without a text. Raises InvalidRequest if the query does not fit the mode."""
         if isinstance(query, Query) and query.vector is not None:
             has_vector = True
             if not self.snapshot.vectors:
-                raise InvalidRequest(f"{self.snapshot.path} has no vectors that the query's could be compared with; leave out the vector")
+                raise InvalidRequest(f"{self.snapshot.path} has no vectors to compare the query's with; leave out the vector")
             if not query.words.strip():
                 if mode == "bm25":
                     raise InvalidRequest("a query that is a vector alone has no words for `mode='bm25'`; give it a text, too")
@@ -328,18 +329,20 @@ class Reader:
             return mode
         if mode == "hybrid":
             return "bm25"
-        raise InvalidRequest(f"{why}; give the query as a vector, name what made the vectors by `encoder`, or search with `mode='bm25'`")
+        raise InvalidRequest(
+            f"{why}; give the query as a vector, name the encoder of the vectors by `encoder`, or search with `mode='bm25'`"
+        )
 
     def _are_stored(self, others: int) -> bool:
-        """Whether the vectors of papers in place of a query are those of the index; so many of the papers are not in it."""
+        """Whether the vectors of papers in place of a query are stored in the index. `others` is the number of papers outside it."""
         return not others and self.query_encoder.symmetric
 
     def _vectors(
         self, queries: Sequence[Query], modes: Sequence[Mode], vectors: Vectors | None, late: bool | None
     ) -> tuple[Sequence[Vectors | None], Sequence[QueryTokens | None]]:
-        """The vectors of queries, each (dim,), encoded unless they are given, (n, dim); and for late interaction their token vectors.
+        """Vectors of queries, each (dim,), encoded unless given as (n, dim); and their token vectors for late interaction.
 
-        Raises InvalidRequest if `late` asks for these where they can have no part.
+        Raises InvalidRequest if `late` asks for token vectors that cannot be used.
         """
         read: list[Vectors | None] = [None] * len(queries)
         tokens: list[QueryTokens | None] = [None] * len(queries)
@@ -367,7 +370,7 @@ class Reader:
         return [None if mode == "bm25" else vector for mode, vector in zip(modes, read, strict=True)], tokens
 
     def _weighed(self, query: Query, states: Vectors) -> QueryTokens | None:
-        """A query's token vectors, (tokens, dim), each weighed by how rare its word is in the corpus; None if it has only stop words."""
+        """Token vectors of a query, (tokens, dim), each weighted by its word's rarity in the corpus; None if all words are stop words."""
         analyzer, bm25 = self.snapshot.analyzer, self.snapshot.bm25
         assert bm25 is not None
         words = self.query_encoder.with_tokens.words(query.side, query.paper or Paper("", query.text))
@@ -378,7 +381,7 @@ class Reader:
         return QueryTokens(states[kept], weights[kept], [words[place] for place in np.flatnonzero(kept)]) if kept.any() else None
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
-        """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
+        """Check vectors given for this many queries. Raises InvalidRequest for another shape."""
         if np.shape(vectors) != (expected := (queries, self.snapshot.dim)):
             raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
         try:
@@ -390,7 +393,7 @@ class Reader:
         return checked
 
     def _own_vector(self, number: int, query: Query) -> Vectors | None:
-        """The vector of the n-th query, if it has one of its own. Raises InvalidRequest for one that does not compare."""
+        """The n-th query's own vector, if it has one. Raises InvalidRequest if it cannot be compared."""
         if query.vector is None or not self.snapshot.vectors:
             return None
         vector = np.asarray(query.vector, np.float32)
@@ -401,17 +404,17 @@ class Reader:
         return vector
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
-        """A query with its typed form (or None), its terms, and the corrections of its unknown words."""
+        """A probe of a query, with its terms and the corrections of unknown words. `typed` is the parsed query, if it was typed."""
         listing = typed is not None and typed.listing
         if mode == "dense":
             return Probe(query, scope, vector, listing=listing)
-        if query.paper is not None:  # what was published is not misspelt
+        if query.paper is not None:  # a published text is not misspelt
             terms = self.terms(query.words, mode)
             return Probe(query, scope, vector, terms, terms)
         snapshot, demands = self.snapshot, typed.demands if typed else ()
         insisted = {word for demand in demands for leaf in leaves(demand) for word in snapshot.analyzer.words(leaf.text)}
         corrections = self.speller.corrections(query.words, insisted)
-        if vector is not None:  # what the dense half contradicts is not looked for
+        if vector is not None:  # corrections that the dense half contradicts are dropped
             corrections = [correction for correction in corrections if self._searcher.believes(correction, vector)]
         terms = self.speller.terms(query.words, corrections)
         own_terms = self.speller.own(query.words, terms)
@@ -421,7 +424,7 @@ class Reader:
         return Probe(query, scope, vector, terms, own_terms, corrections, listing, fields=fields, without_terms=without_terms)
 
     def _texts(self, rows: Rows, count: int) -> list[str]:
-        """Titles and abstracts of so many of the papers at the given rows."""
+        """Titles and abstracts of `count` of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.snapshot.papers_at(self.snapshot.drawn(rows, count), TEXTS)]
 
 
@@ -430,7 +433,7 @@ def _distinct(rows: Rows) -> Rows:
 
 
 def other_language(reader: Reader) -> str:
-    """The language of most papers of an index, by a sample of them, that it does not read; "" where it does and where none can be told."""
+    """The language of most papers in a sample of an index, if the index does not read it; else "", also if the language is unclear."""
     snapshot = reader.snapshot
     reads = reader.query_encoder.languages if snapshot.has_vectors else (ENGLISH,)
     rows = snapshot.scope.places
@@ -440,7 +443,7 @@ def other_language(reader: Reader) -> str:
 
 
 def remarks_on(typed: TypedQuery | None, liked: Sequence[Liked] = ()) -> list[str]:
-    """What a person should know of a text that was read as prose and has what might have been operators."""
+    """Remarks for a text that was read as prose but contains possible operators."""
     if typed is None or not (typed.liked or typed.ignored):
         return []
     parts = [f'"{text}"' for text in typed.liked] + list(typed.ignored)

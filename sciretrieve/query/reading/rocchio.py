@@ -1,8 +1,8 @@
-"""Rocchio's formula: a query made of papers, or moved towards papers that are liked and away from those that are not.
+"""Rocchio's formula: a query made of papers, or moved towards liked papers and away from disliked papers.
 
-Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. In the dense half it adds up vectors,
-in BM25 weighted terms. Beside a query, papers' terms are first scaled to the length of the query's, in weights times rarities: so the
-same factors serve both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
+Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. The dense half adds vectors, BM25 adds
+    weighted terms. Beside a query, the papers' terms are first scaled to the length of the query's terms, where a term counts by weight
+    times rarity. So the same factors fit both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 from ...base.types import Vectors
 
 NEGATIVE_WEIGHT = 0.15 / 0.75
-"""The weight of negatives relative to that of positives: the usual ones of the formula."""
+"""Weight of negatives relative to positives, from the formula's usual factors."""
 LIKED = 2.0
-"""What the mean of the liked papers weighs beside a query's 1."""
+"""Weight of the liked papers' mean; the query's is 1."""
 DISLIKED = NEGATIVE_WEIGHT * LIKED
-"""What the mean of the disliked papers takes away."""
+"""Weight of the disliked papers' mean, which is subtracted."""
 ADDED_TERMS = 100
-"""Terms, those with the most weight times rarity, that feedback adds to a query at most."""
+"""Most terms that feedback adds to a query, chosen by weight times rarity."""
 
 Terms = Mapping[str, float]
 """Terms with their weights."""
 
 
 def rocchio(positives: Vectors, negatives: Vectors) -> Vectors:
-    """The mean of the positives less a fraction of the mean of the negatives: shapes (p, dim) and (n, dim) to (dim,)."""
+    """Mean of the positives minus a fraction of the negatives' mean: shapes (p, dim) and (n, dim) give (dim,)."""
     target = positives.mean(axis=0)
     if len(negatives):
         target = target - NEGATIVE_WEIGHT * negatives.mean(axis=0)
@@ -36,14 +36,14 @@ def rocchio(positives: Vectors, negatives: Vectors) -> Vectors:
 
 
 def rocchio_terms(positives: Sequence[Terms], negatives: Sequence[Terms]) -> dict[str, float]:
-    """`rocchio` over weighted terms; terms that the negatives outweigh are dropped, as is usual for sparse vectors."""
+    """`rocchio` over weighted terms. Terms whose weight becomes negative are dropped, as is usual for sparse vectors."""
     return _positive(_sum([*_mean(positives, 1.0), *_mean(negatives, -NEGATIVE_WEIGHT)]))
 
 
 def moved(query: Vectors, liked: Vectors, disliked: Vectors) -> Vectors:
-    """A query's vector, (dim,), moved towards the mean of the liked papers, (p, dim), and away from that of the disliked, (n, dim).
+    """Move a query's vector, (dim,), towards the mean of the liked papers, (p, dim), and away from the mean of the disliked, (n, dim).
 
-    The weights are divided by their sum, which changes no order by inner product or cosine, and keeps distances in scale.
+    Weights are divided by their sum. This changes no order by inner product or cosine, and keeps distances in scale.
     """
     target, total = query.astype(np.float64), 1.0
     for vectors, weight in ((liked, LIKED), (disliked, -DISLIKED)):
@@ -53,9 +53,9 @@ def moved(query: Vectors, liked: Vectors, disliked: Vectors) -> Vectors:
 
 
 def moved_terms(query: Terms, liked: Sequence[Terms], disliked: Sequence[Terms], rarity: Callable[[str], float]) -> dict[str, float]:
-    """`moved` over weighted terms: those of the query keep their weights, and the best terms of the liked papers are added.
+    """`moved` over weighted terms. The query's terms keep their weights, and the best terms of the liked papers are added.
 
-    The disliked papers take away from what is added, and never from what the query says.
+    Disliked papers reduce added terms, never the query's own.
     """
     units = [[_unit(terms, rarity) for terms in group] for group in (liked, disliked)]
     added = _positive(_sum([*_mean(units[0], LIKED), *_mean(units[1], -DISLIKED)]))
@@ -65,7 +65,7 @@ def moved_terms(query: Terms, liked: Sequence[Terms], disliked: Sequence[Terms],
 
 
 def _mean(group: Sequence[Terms], weight: float) -> list[tuple[float, Terms]]:
-    """The summands of the mean of a group, times a weight."""
+    """Summands of a group's mean, times a weight."""
     return [(weight / len(group), terms) for terms in group]
 
 
@@ -86,6 +86,6 @@ def _length(terms: Terms, rarity: Callable[[str], float]) -> float:
 
 
 def _unit(terms: Terms, rarity: Callable[[str], float]) -> dict[str, float]:
-    """The terms scaled so that their weights times their rarities have the length 1."""
+    """Scale terms so that their weights times rarities have length 1."""
     length = _length(terms, rarity) or 1.0
     return {term: weight / length for term, weight in terms.items()}

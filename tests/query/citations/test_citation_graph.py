@@ -166,7 +166,7 @@ def test_two_columns_are_read_and_papers_need_not_have_them(tmp_path: Path) -> N
 def test_an_index_without_references_says_so(tmp_path: Path) -> None:
     index = built(tmp_path / "index", [{"id": "a", "title": "A", "references": 12}])
     assert not index.snapshot.has_references
-    with pytest.raises(InvalidRequest, match="has no column with what its papers cite; with one such as references, referenced_works"):
+    with pytest.raises(InvalidRequest, match="has no column of references; add one such as references, referenced_works"):
         _ = index.snapshot.citations
 
 

@@ -91,7 +91,7 @@ def test_an_index_without_references_goes_by_text(index: sr.Index, tmp_path: Pat
     found, by_text = (of.similar("p0009", 9, **by).rankings[0].ids for of, by in ((plain, {}), (index, {"by": "text"})))  # type: ignore[arg-type]
     assert list(found) == list(by_text)
     for by in ("citations", "both"):
-        with pytest.raises(InvalidRequest, match="has no column with what its papers cite"):
+        with pytest.raises(InvalidRequest, match="has no column of references"):
             plain.similar("p0009", by=by)
 
 
@@ -101,7 +101,7 @@ def test_an_index_without_references_goes_by_text(index: sr.Index, tmp_path: Pat
         ({"by": "colour"}, UnknownName, "unknown ground 'colour'"),
         ({"by": "citations", "mode": "bm25"}, InvalidRequest, "leave them out with `by='citations'`"),
         ({"by": "citations", "text": "Graphs. Networks."}, InvalidRequest, "a text cites nothing"),
-        ({"ids": [], "by": "both", "text": "Graphs."}, InvalidRequest, "goes by what papers of the index cite; give ids"),
+        ({"ids": [], "by": "both", "text": "Graphs."}, InvalidRequest, "compares citations of papers in the index; give their ids"),
         ({"ids": "nobody", "by": "citations"}, NotFound, "there is no paper 'nobody'"),
         ({"by": "citations", "k": 0}, InvalidRequest, "at least 1, not 0"),
     ],

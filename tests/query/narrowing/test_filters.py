@@ -220,7 +220,7 @@ def test_reading_stops_when_nobody_waits() -> None:
         ('venue == "ACL', "cannot be read"),
         ("year == 'recent'", "year holds int64, which does not compare with 'recent'"),
         ("open > 3", "does not compare"),
-        ("year == null", "cannot be read at 'null'; ask for missing values with: COLUMN is null"),
+        ("year == null", "cannot be read at 'null'; find missing values with: COLUMN is null"),
         ("year between 2018", "cannot be read at its end"),
         ("year between 2018 or 2019", "cannot be read at 'or 2019'"),
         ("year is 2018", "cannot be read at '2018'"),

@@ -221,7 +221,7 @@ def test_demands_on_columns_alone_are_a_listing(text: str, words: str) -> None:
     [
         (
             "a AND (b OR c",
-            r'has "\(" without "\)", at character 7 of .a AND \(b OR c.; add the other parenthesis, or write and, or, not in small letters',
+            r'has "\(" without "\)", at character 7 of .a AND \(b OR c.; add the other parenthesis, or write and, or, not in lower case',
         ),
         ("a AND b) OR c", r'has "\)" without "\(", at character 8'),
         ("(" * 200 + "a OR b" + ")" * 200, "nests parentheses more than 100 levels deep"),

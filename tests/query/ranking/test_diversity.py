@@ -113,5 +113,5 @@ def test_papers_like_given_ones_can_be_diverse(index: sr.Index) -> None:
 def test_an_index_without_vectors_cannot_tell_likeness(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(json.dumps({"id": "a", "title": "graph"}) + "\n")
     index = sr.build(tmp_path / "p.jsonl", tmp_path / "index", encoder=None)
-    with pytest.raises(InvalidRequest, match="has no vectors to tell papers' likeness by"):
+    with pytest.raises(InvalidRequest, match="has no vectors to compare papers by"):
         index.search("graph", diversify=True)

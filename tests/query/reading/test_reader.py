@@ -185,7 +185,7 @@ def test_a_vector_that_cannot_be_searched_for_is_an_error_of_one_line(
 def test_an_index_of_words_has_nothing_to_compare_a_vector_with(built: Callable[..., Any]) -> None:
     index = built(encoder=None)
     for query in (Query(vector=[1.0]), Query("q", "star", vector=[1.0])):
-        with pytest.raises(InvalidRequest, match="has no vectors that the query's could be compared with; leave out the vector"):
+        with pytest.raises(InvalidRequest, match="has no vectors to compare the query's with; leave out the vector"):
             index.search(query)
 
 

@@ -203,7 +203,7 @@ def test_of_several_indexes_papers_are_named_with_theirs(both: Server) -> None:
     assert found(both, "why_not", paper="sky:clouds", query="rain", index="sky")["id"] == "sky:clouds"
     assert [paper["id"] for paper in found(both, "similar", papers="sky:one", index="sky")["papers"]] == ["sky:clouds"]
     notes = found(both, "search", query="sea", filter="depth > 1")["notes"]
-    assert notes == ["sky has no column depth: to a filter, all of these papers are without a value"]
+    assert notes == ["sky has no column depth: a filter treats these papers as without a value"]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_a_named_paper_says_so_and_the_newest_come_first(sea: Server) -> None:
 
 def test_an_index_without_references_or_that_is_gone(folder: Path, tmp_path: Path) -> None:
     with server(folder / "sky") as one:
-        assert error(one, "citations", paper="clouds").startswith("sky has no column with what its papers cite; ")
+        assert error(one, "citations", paper="clouds").startswith("sky has no column of references; ")
     with server(path := build(tmp_path / "sea", SEA)) as one:
         assert len(found(one, "search", query="title:sea")["papers"]) == 3
         path.rename(tmp_path / "moved")
