@@ -1,1 +1,1 @@
-"""What every part stands on: errors, types of papers and queries, choices, and words and characters as people read them."""
+"""The base of all other packages: errors, papers and queries, option values, and text for people."""

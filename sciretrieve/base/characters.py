@@ -1,6 +1,6 @@
-"""The one form in which texts come in, whoever typed, sent or published them.
+"""Normalisation of characters in all incoming texts, typed, sent or published.
 
-`clean` is what is stored and shown, `typed` what is asked, `in_filter` a filter. ASCII is all of these already.
+`clean` is for stored and shown text, `typed` for queries, `in_filter` for filters. ASCII is unchanged by all of them.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import re
 import unicodedata
 
 JOINERS = "\u200c\u200d"
-"""They have a part in Persian, Indic scripts and emoji, and none in Latin letters."""
+"""Joiners, which matter in Persian, Indic scripts and emoji, and not in Latin letters."""
 INVISIBLE = r"\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-"""Hyphens where a line might end, marks of direction and byte order, fillers, and other characters that nobody sees."""
+"""Invisible characters: soft hyphens, direction marks, byte order marks, fillers and others."""
 _UNSEEN = re.compile(rf"\u00ad[ \t]*\n[ \t]*|[{INVISIBLE}\U000e0000-\U000e001f]+")
 _JOINING = r"\u0590-\u1fff\u2600-\u275a\u2761-\u27bf\u2c00-\u2dff\u3040-\ufaff\ufb1d-\ufe0f\ufe70-\ufefc\U00010000-\U0010ffff"
-"""Letters and pictures that a joiner may stand between; no punctuation."""
+"""Letters and emoji that may follow a joiner; no punctuation."""
 _STRAY_JOINERS = re.compile(rf"(?<![{_JOINING}])[{JOINERS}]+|[{JOINERS}]+(?![{_JOINING}{JOINERS}])")
 _BLANKS = str.maketrans(dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | dict.fromkeys(map(chr, range(0x2000, 0x200B)), " "))
 _BLANKS |= str.maketrans(dict.fromkeys("\u0085\u2028\u2029", "\n"))
 _HEAPS = re.compile(r"([^\w\x00-\x7f]{100,})")
-"""Marks in such numbers are no text, and to normalise them takes time that grows with the square of their number."""
+"""Long runs of combining marks. They are no text, and normalising them takes quadratic time."""
 
 DASHES = "\u2010\u2011\u2012\u2013\u2212"
-"""Hyphens, the en dash and the minus sign. The long dash parts words."""
+"""Hyphens, the en dash and the minus sign. The em dash separates words."""
 QUOTES = "“”„‟«»‹›「」『』〝〞〟❝❞"
 APOSTROPHES = "‘’‚‛ʼ´❛❜"
 _WIDE = {
@@ -30,11 +30,11 @@ _WIDE = {
     for code in (*range(0xFF01, 0xFF5F), *range(0xFE50, 0xFE6C))
     if (plain := unicodedata.normalize("NFKC", chr(code))).isascii() and plain not in "!,;?$\\"
 }
-"""Full-width forms, but for punctuation that demands nothing and parts words in Chinese and Japanese."""
+"""Full-width forms, except punctuation that is no operator and separates words in Chinese and Japanese."""
 _SIGNS = _WIDE | str.maketrans(dict.fromkeys(QUOTES, '"') | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys(DASHES, "-"))
 _SIGNS |= str.maketrans({"∗": "*", "∼": "~"})
 _QUOTED = re.compile(rf"(?<!\w)[‘‚‛❛]((?:[^{APOSTROPHES}{QUOTES}＂\"\n]|(?<=\w)[’ʼ´](?=\w))+)[’‘❜](?!\w)")
-"""Text in single quotation marks, which are no apostrophes: they stand around words."""
+"""Text in single quotation marks around words, which are no apostrophes."""
 
 _COMPARISONS = str.maketrans({"≥": ">=", "≤": "<=", "≠": "!="})
 _FILTER_TEXT = re.compile(
@@ -44,7 +44,7 @@ _FILTER_TEXT = re.compile(
 
 
 def clean(text: str) -> str:
-    """A text in Unicode's composed form (NFC), without characters that nobody sees, its blanks plain; quotation marks and dashes stay.
+    """Compose a text (Unicode NFC), remove invisible characters, and make its blanks plain. Quotation marks and dashes are kept.
 
     >>> clean("mu\\u0308ller\\u00a0inter\\u00adaction")
     'müller interaction'
@@ -54,18 +54,18 @@ def clean(text: str) -> str:
     form = composed(_STRAY_JOINERS.sub("", _UNSEEN.sub("", text)).translate(_BLANKS))
     if form == text or not any(joiner in form for joiner in JOINERS):
         return form
-    return clean(form)  # marks may have changed places before a joiner
+    return clean(form)  # composition may have moved marks before a joiner
 
 
 def composed(text: str) -> str:
-    """A text in Unicode's composed form (NFC), but for heaps of marks."""
+    """Compose a text (Unicode NFC), except long runs of marks."""
     if len(text) < 100:
         return unicodedata.normalize("NFC", text)
     return "".join(part if place % 2 else unicodedata.normalize("NFC", part) for place, part in enumerate(_HEAPS.split(text)))
 
 
 def typed(text: str) -> str:
-    """What was typed as a query, with plain quotation marks, hyphens and full-width signs: as a keyboard has what operators are made of.
+    """Clean a typed query, with quotation marks, hyphens and full-width signs as on a keyboard, so that operators are recognised.
 
     >>> typed("„stem cell“ −survey title：ａｔｌａｓ")
     '"stem cell" -survey title:atlas'
@@ -75,7 +75,7 @@ def typed(text: str) -> str:
 
 
 def in_filter(text: str) -> str:
-    """A filter, the same; what stands in its quotation marks is clean and otherwise as it is, and names in backquotes are left alone.
+    """Clean a filter in the same way. Quoted text is only cleaned, and names in backquotes are unchanged.
 
     >>> in_filter("year ≥ 2018 and venue == “A–B”")
     'year >= 2018 and venue == "A–B"'

@@ -1,5 +1,5 @@
-"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values; how an option
-says what it is for; and a check of options against their declared types and bounds."""
+"""Values of options: the names of modes, metrics, fusions and others, as types and tuples; help on options; and checks of options against
+their declared types and bounds."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
 Metric: TypeAlias = Literal["l2", "ip", "cosine"]
 SelfMatches: TypeAlias = Literal["dropped", "kept"]
 DEFAULT_ENCODER = "granite"
-"""The embedded encoder that is taken where none is named."""
+"""Default encoder, which is embedded."""
 FusionMethod: TypeAlias = Literal["convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"]
-"""How hits are printed."""
+"""Output formats of hits."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 PoolingName: TypeAlias = Literal["mean", "cls"]
-"""How token states become one vector, as far as it can be chosen: their mean, or the state of the first token."""
+"""Choices for pooling token states into a vector: their mean, or the first token's state."""
 SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
-"""What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
+"""Input of an encoder: a paper of the corpus, a text query, or a paper in place of a query."""
 Method: TypeAlias = Literal["adapter", "whole", "codes", "fusion", "pals", "mha-experts", "ffn-experts", "prefix", "instruction", "facets"]
-"""What of an encoder is trained, see `sciretrieve.training.train.METHODS`."""
+"""Training methods, by the part of an encoder that is trained, see `sciretrieve.training.train.METHODS`."""
 Loss: TypeAlias = Literal["triplet", "contrastive", "facets", "facets-apart", "rank", "distil"]
-"""What a training makes small: "distil" on all texts, the others on triplets and pairs; see `sciretrieve.training.learning.losses`."""
+"""Training losses: "distil" uses all texts, the others triplets and pairs; see `sciretrieve.training.learning.losses`."""
 Schedule: TypeAlias = Literal["linear", "inverse-root", "constant"]
-"""How the learning rate goes on after its warm-up."""
+"""Schedule of the learning rate after warm-up."""
 Order: TypeAlias = Literal["year"]
-"""By what the papers of an answer may be sorted, in place of how well they match."""
+"""Order of an answer's papers in place of relevance."""
 SimilarBy: TypeAlias = Literal["citations", "text", "both"]
-"""By what papers are similar."""
+"""Basis for comparing papers."""
 Filter: TypeAlias = str | Sequence[str] | None
-"""A filter, or several that must all hold; see `sciretrieve.query.narrowing.filters`."""
+"""A filter, or several that must all hold, see `sciretrieve.query.narrowing.filters`."""
 
 
 def conditions(filter: Filter) -> tuple[str, ...]:
-    """One filter, several or none, as several. Raises InvalidRequest for what is neither a text nor a list of texts."""
+    """A filter as a tuple of conditions. Raises InvalidRequest unless it is a text, a list of texts or None."""
     listed = () if filter is None else (filter,) if isinstance(filter, str) else filter
     if not isinstance(listed, list | tuple) or not all(isinstance(condition, str) for condition in listed):
         raise InvalidRequest(f"a filter is a text such as 'year >= 2018', or a list of such texts, not {shortened(filter)}")
@@ -67,18 +67,18 @@ SIDES: tuple[SideName, ...] = get_args(SideName)
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """What an option is for, as the type of a field or an argument says it: `limit: Annotated[int | None, Help("…", "N", least=1)]`.
+    """Help on an option, in the type of a field or argument: `limit: Annotated[int | None, Help("…", "N", least=1)]`.
 
     Attributes:
-        text: what `--help` prints.
-        unit: what stands there for the value, such as N or YEAR.
-        least: the least number that it may be.
-        most: the greatest.
-        short: its single letter on the command line, such as -i.
-        completes: what a shell completes its values with: a function of `sciretrieve.commands.completing`.
-        advanced: whether few people need it, so that only `--help-all` shows it.
-        setting: whether hardly anyone needs it, so that it has no option of its own: the command line has `--set NAME=VALUE` for it.
-        name: what the command line calls it, where that cannot be its name in Python.
+        text: the text in `--help`.
+        unit: the placeholder for the value, such as N or YEAR.
+        least: least allowed number.
+        most: greatest allowed number.
+        short: single letter on the command line, such as -i.
+        completes: function of `sciretrieve.commands.completing` that completes values in a shell.
+        advanced: whether only `--help-all` shows it.
+        setting: whether it is rarely needed, and so only available as `--set NAME=VALUE`.
+        name: name on the command line, if not its name in Python.
     """
 
     text: str
@@ -92,7 +92,7 @@ class Help:
     name: str | None = None
 
     def check(self, name: str, value: Any) -> None:
-        """Raise InvalidRequest for a number that the option cannot be."""
+        """Raise InvalidRequest for a number out of bounds."""
         if (self.least is None or value >= self.least) and (self.most is None or value <= self.most):
             return
         bounds = f"be at least {self.least}" if self.most is None else f"lie between {self.least} and {self.most:,}"
@@ -100,17 +100,17 @@ class Help:
 
 
 def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
-    """Raise UnknownName for a value that is none of the choices."""
+    """Raise UnknownName for a value that is not among the choices."""
     if value not in choices:
         raise UnknownName(kind, str(value), choices)
 
 
 def check_types(options: Any) -> None:
-    """Check the fields of a dataclass of options against the types that they are declared with.
+    """Check a dataclass of options against the declared types of its fields.
 
     Raises:
-        UnknownName: a value is none of its choices.
-        InvalidRequest: a value has another type.
+        UnknownName: a value is not among its choices.
+        InvalidRequest: a value has a wrong type.
     """
     options_class: Any = type(options)
     for name, (types, help) in _declared(options_class).items():
@@ -118,7 +118,7 @@ def check_types(options: Any) -> None:
 
 
 def check_value(name: str, value: Any, types: Sequence[Any], help: Help | None) -> None:
-    """Check the value of one option. Raises as `check_types`."""
+    """Check the value of an option. Raises as `check_types`."""
     if any(_is(value, kind) for kind in types):
         if help is not None and isinstance(value, Real) and not isinstance(value, bool):
             help.check(name, value)
@@ -137,19 +137,19 @@ _WORDS: dict[Any, str] = {
     str: "a string",
     Sequence[str]: "a list of strings",
 }
-"""Types in words, for people."""
+"""Names of types in messages."""
 
 
 @cache
 def options_of(options_class: type) -> Mapping[str, Any]:
-    """The types of a class's fields, with the help of those that have it. A reranker, and an encoder that is no name, are known to type
-    checkers only: to import their protocols would load NumPy."""
+    """Types of a class's fields, with their help. Rerankers and encoders that are no names are only checked by type checkers, since
+    importing their protocols would load NumPy."""
     return get_type_hints(options_class, localns={"Reranker": object, "AnyEncoder": str | object}, include_extras=True)
 
 
 @cache
 def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | None]]:
-    """The types that each field may have, and its help."""
+    """Allowed types of each field, and its help."""
     declared = {}
     for name, hint in options_of(options_class).items():
         plain, help = parted(hint)
@@ -158,7 +158,7 @@ def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | No
 
 
 def command_line(options_class: type, values: Mapping[str, Any]) -> str:
-    """Fields of a class of options with these values, as one types them: `--dense flat --set metric=ip`; of paths the names alone."""
+    """Fields of a class of options as typed on the command line: `--dense flat --set metric=ip`. Paths are shortened to names."""
     words: list[str] = []
     for name, value in values.items():
         help = _declared(options_class)[name][1] or Help("")
@@ -168,12 +168,12 @@ def command_line(options_class: type, values: Mapping[str, Any]) -> str:
 
 
 def kinds_of(hint: Any) -> tuple[Any, ...]:
-    """The types that a value may have by its declared type."""
+    """Types that a declared type allows."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def documented(options_class: Options) -> Options:
-    """A class of options whose docstring has the help of each, for those who read it in Python."""
+    """Add the help of each option to the class's docstring, for Python users."""
     helps = {name: parted(hint)[1] for name, hint in options_of(options_class).items()}
     lines = [f"    {name}: {help.text}" for name, help in helps.items() if help is not None]
     options_class.__doc__ = "\n".join([f"{cleandoc(options_class.__doc__ or '')}\n", "Attributes:", *lines])
@@ -181,7 +181,7 @@ def documented(options_class: Options) -> Options:
 
 
 def parted(hint: Any) -> tuple[Any, Help | None]:
-    """A declared type apart from its help, if it has one."""
+    """Split a declared type from its help, if any."""
     if get_origin(hint) is not Annotated:
         return hint, None
     plain, *extras = get_args(hint)
@@ -189,7 +189,7 @@ def parted(hint: Any) -> tuple[Any, Help | None]:
 
 
 def _is(value: object, kind: Any) -> bool:
-    """Whether a value is of a type. A string is no list of strings, True is no number; NumPy's numbers are numbers."""
+    """Whether a value has a type. A string is no list of strings, True is no number, and NumPy's numbers are numbers."""
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if kind == Sequence[str]:

@@ -30,43 +30,43 @@ from collections.abc import Iterable
 
 
 class SciretrieveError(Exception):
-    """The root: catch this to catch everything that sciretrieve raises on purpose."""
+    """Base class of all errors that sciretrieve raises on purpose."""
 
     exit_code = 1
 
 
 class InvalidRequest(SciretrieveError):
-    """The request cannot be carried out as it stands; the message says what to change."""
+    """The request cannot be carried out as it stands. The message says what to change."""
 
     exit_code = 2
 
 
 class NotFound(SciretrieveError):
-    """There is no such index, file or paper."""
+    """An index, file or paper does not exist."""
 
     exit_code = 2
 
 
 class NoSuchPaper(NotFound, KeyError):
-    """No paper of an index has the id; `index["id"]` raises it, and Python's mappings raise KeyError."""
+    """No paper of an index has the id. `index["id"]` raises it, as Python's mappings raise KeyError."""
 
-    __str__ = Exception.__str__  # a KeyError's is its argument's repr
+    __str__ = Exception.__str__  # KeyError would show its argument's repr
 
 
 class CorruptData(SciretrieveError):
-    """Something on disk is damaged, incomplete or of another format version."""
+    """A file is damaged, incomplete or of another format version."""
 
     exit_code = 3
 
 
 class Unavailable(SciretrieveError):
-    """Something needed is unavailable now: a dependency, a download, a lock."""
+    """A dependency, a download or a lock is unavailable now."""
 
     exit_code = 4
 
 
 class UnknownName(InvalidRequest):
-    """A name that is not known; the message lists the most similar ones."""
+    """An unknown name. The message lists the most similar ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(kind, name, tuple(known))
@@ -82,7 +82,7 @@ class UnknownName(InvalidRequest):
 
 
 class Ambiguous(InvalidRequest):
-    """What is to name one paper names several; the message lists the first of them."""
+    """A name for one paper matches several. The message lists the first of them."""
 
     def __init__(self, name: str, by: str, count: int, papers: Iterable[tuple[str, str, int | None]]) -> None:
         super().__init__(name, by, count, tuple(papers))
@@ -95,7 +95,7 @@ class Ambiguous(InvalidRequest):
 
 
 class IndexExists(InvalidRequest):
-    """A build would write over an index, or over a partial build made with other settings."""
+    """A build would overwrite an index, or a partial build with other settings."""
 
     def __init__(self, path: str, what: str, offer: str = "") -> None:
         super().__init__(path, what, offer)
@@ -113,7 +113,7 @@ class IndexClosed(InvalidRequest):
 
 
 class BadPaper(InvalidRequest):
-    """A row that cannot be indexed, in a strict build."""
+    """A row that cannot be indexed in a strict build."""
 
     def __init__(self, source: str, row: int, reason: str) -> None:
         super().__init__(source, row, reason)
@@ -146,15 +146,15 @@ class IndexBusy(Unavailable):
 
 
 class ResultAwaited(Unavailable):
-    """A result that another program computes is not there yet; the message says how to run it."""
+    """A result that another program computes is missing. The message says how to run the program."""
 
 
 class TimedOut(Unavailable):
-    """Work took longer than whoever asked for it waits."""
+    """The work took longer than its caller waits."""
 
 
 class EncoderMismatch(InvalidRequest):
-    """An index would be searched with another encoder than the one that built it."""
+    """An index would be searched with an encoder other than the one that built it."""
 
     def __init__(self, built_with: str, requested: str, what: str) -> None:
         super().__init__(built_with, requested, what)
@@ -167,4 +167,4 @@ class EncoderMismatch(InvalidRequest):
 
 
 class WordsAlone(UserWarning):
-    """An index that has vectors answers by BM25, since nothing here encodes the query; the message says why. No error, and of no family."""
+    """Warning: an index with vectors is searched by BM25 alone, since the query cannot be encoded. The message says why."""

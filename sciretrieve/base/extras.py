@@ -1,4 +1,4 @@
-"""Packages that extras bring: what searching does without. `need` is asked before one is imported."""
+"""Packages from extras, which searching does not need. Call `need` before importing one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXTRAS = {
     "service": ("fastapi", "jinja2", "prometheus_client", "uvicorn"),
     "mcp": ("mcp",),
 }
-"""Of each extra the modules that the package imports."""
+"""Modules of each extra that the package imports."""
 _EXTRA_OF = {module: extra for extra, modules in EXTRAS.items() for module in modules}
 _PACKAGE_OF = {
     "pytrec_eval": "pytrec_eval-terrier",
@@ -30,6 +30,6 @@ def has(module: str) -> bool:
 
 
 def need(module: str, what: str) -> None:
-    """Raise MissingExtra, with the command that installs it, if a module that `what` needs is missing: `need("scipy", "clusters")`."""
+    """Raise MissingExtra, with the command to install it, if a module is missing that `what` needs: `need("scipy", "clusters")`."""
     if not has(module):
         raise MissingExtra(_PACKAGE_OF.get(module, module), what, f'pip install "sciretrieve[{_EXTRA_OF[module]}]"')

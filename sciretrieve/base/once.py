@@ -1,4 +1,4 @@
-"""A property that is computed once for each instance, also where several threads ask for it at the same time."""
+"""Lazy properties, computed once per instance, also across threads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Owner = TypeVar("Owner")
 Value = TypeVar("Value")
 
 
-class once(Generic[Owner, Value]):  # noqa: N801 - it is written as a decorator, like `property`
-    """Turns a method into such a property: the first access computes the value, every later one reads it.
+class once(Generic[Owner, Value]):  # noqa: N801 - used as a decorator, like `property`
+    """A lazy property: the first access computes the value, later ones read it.
 
-    `functools.cached_property` has no lock from Python 3.12 on, and before that one lock for all instances of a class.
-    Here each value has its own: threads that ask for the same value wait for each other, all others do not. An exception
-    is passed on and the next access tries again. Instances need a `__dict__`.
+    `functools.cached_property` has no lock from Python 3.12 on, and before that one lock for all instances of a class. Here each value has
+    its own lock, so threads only wait for each other when they ask for the same value. An exception is passed on, and the next access tries
+    again. Instances need a `__dict__`.
     """
 
     def __init__(self, compute: Callable[[Owner], Value]) -> None:
@@ -35,11 +35,11 @@ class once(Generic[Owner, Value]):  # noqa: N801 - it is written as a decorator,
         if instance is None:
             return self
         values: dict[str, Any] = vars(instance)
-        # `setdefault` is one step to other threads
+        # `setdefault` is atomic
         lock = values.setdefault(f"_lock_of_{self._name}", RLock())
         with lock:
             if self._name not in values:
-                # from here on the instance's attribute hides this descriptor, so reading it takes no lock
+                # the instance's attribute then hides this descriptor, so reading takes no lock
                 with for_all():
                     values[self._name] = self._compute(instance)
         value: Value = values[self._name]

@@ -1,4 +1,4 @@
-"""The values that every part of sciretrieve passes around: papers, queries and hits. All immutable."""
+"""Immutable values that all parts share: papers, queries and hits."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 """Encoded texts, shape (n, dim)."""
 
 Rows: TypeAlias = npt.NDArray[np.int64]
-"""Positions of papers in an index, counted over all its shards in order."""
+"""Positions of papers in an index, counted over all its shards."""
 
 Scores: TypeAlias = npt.NDArray[np.float64]
-"""One score per paper, greater is better, shape (n,)."""
+"""One score per paper, greater is better, (n,)."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""One truth value per paper, by row: whether it passes a filter."""
+"""One boolean per paper, by row, for example whether it passes a filter."""
 
 Half: TypeAlias = Literal["meaning", "words"]
-"""A half of hybrid search: by vectors, or by BM25."""
+"""A half of hybrid search: vectors ("meaning") or BM25 ("words")."""
 
 TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "passes filters"]
-"""What each of the papers is that a search's total counts, see `runs.Ranking`."""
+"""In what way the papers in a search's total satisfy the query, see `runs.Ranking`."""
 
 
 def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
-    """What a user's code gave as numbers, arrays and nested lists alike, as an array of its own; infinite where they are too large for it.
+    """Copy numbers from user code, as arrays or nested lists, into an array. Numbers too large for the type become infinite.
 
-    A masked value becomes NaN, and so does None. Raises TypeError for all else, texts of digits and complex numbers among it.
+    Masked values and None become NaN. Raises TypeError for anything else, such as texts of digits and complex numbers.
     """
     try:
         with np.errstate(over="ignore"):
@@ -52,7 +52,7 @@ def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A scholarly paper. `extra` holds every column of the corpus that has no field of its own."""
+    """A scholarly paper. `extra` holds the corpus's columns without a field here."""
 
     id: str
     title: str = ""
@@ -68,12 +68,13 @@ class Paper:
         return f"<Paper {self.id}: {self.headline()}>"
 
     def headline(self, width: int = 80) -> str:
-        """The title (or the first words, where there is none) on one line of at most `width` characters, and the year."""
+        """The title, or without one the first words, on one line of at most `width` characters, and the year."""
         year = f" ({self.year})" if self.year is not None else ""
         return shorten(self.title or self.abstract or "(no title)", max(width - len(year), 10), placeholder="…") + year
 
     def to_dict(self) -> dict[str, Any]:
-        """The paper as JSON has it, see `sciretrieve.schema("paper")`: dates in `extra` are texts, and numbers that are not finite None."""
+        """The paper as for JSON, see `sciretrieve.schema("paper")`. In `extra`, dates become texts, and numbers that are not finite
+        None."""
         return {
             "id": self.id,
             "title": self.title,
@@ -93,13 +94,12 @@ class Paper:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A query: a text, a paper in its place (`paper`), or a vector, alone or beside a text.
+    """A query: a text, a paper (`paper`), or a vector, alone or beside a text.
 
-    With a vector, (dim,) numbers, that is what dense search compares, and nothing is encoded; the text is for BM25. The vector is copied,
-    and is then float32 that cannot be written to. Queries without an id are numbered as they are searched for, from "1".
+    With a vector, (dim,) numbers, dense search uses it and encodes nothing; the text is for BM25. The vector is copied to read-only
+    float32. Queries without an id are numbered from "1" when searched.
 
-    Raises:
-        InvalidRequest: the vector is no list of numbers.
+    InvalidRequest: the vector is no list of numbers.
     """
 
     id: str = ""
@@ -108,7 +108,7 @@ class Query:
     vector: npt.NDArray[Any] | Sequence[float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.text, str):  # what else it may be is refused when it is read
+        if isinstance(self.text, str):  # reading reports other types
             object.__setattr__(self, "text", clean(self.text))
         if self.vector is None:
             return
@@ -133,20 +133,19 @@ class Query:
 
     @property
     def side(self) -> SideName:
-        """The encoder's side that reads it."""
+        """The encoder's side for this query."""
         return "query" if self.paper is None else "paper_as_query"
 
     @property
     def words(self) -> str:
-        """The text that keyword search sees: the query's own, or the paper's title and abstract."""
+        """The text for keyword search: the query's text, or the paper's title and abstract."""
         return self.text if self.paper is None else f"{self.paper.title} {self.paper.abstract}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One paper of an answer. `scores` has the paper's score in each part of the search that scored it, `also` the ids
-    of its near-duplicates, if they are grouped. Where several indexes were searched, `index` is the name of the one that the paper stands
-    in, and `also_in` has those of `also`."""
+    """A paper in an answer. `scores` has its score in each part of the search, `also` the ids of its grouped near-duplicates. If several
+    indexes were searched, `index` names the paper's index, and `also_in` those of `also`."""
 
     rank: int
     score: float
@@ -166,16 +165,16 @@ class Hit:
 
     @property
     def name(self) -> str:
-        """What names the paper where it was searched for: its id, or INDEX:ID where that was in several indexes."""
+        """The paper's name in the search: its id, or INDEX:ID if several indexes were searched."""
         return name_in(self.index, self.id)
 
     @property
     def also_names(self) -> list[str]:
-        """What names its near-duplicates, likewise."""
+        """Names of its near-duplicates, likewise."""
         return [name_in(*pair) for pair in zip(self.also_in or [None] * len(self.also), self.also, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as JSON has it, a line of `--format jsonl`, see `sciretrieve.schema("hit")`."""
+        """The hit as for JSON, a line of `--format jsonl`, see `sciretrieve.schema("hit")`."""
         paper = self.paper.to_dict()
         extra = paper.pop("extra")
         where = {} if self.index is None else {"index": self.index, "also_in": list(self.also_in)}
@@ -188,5 +187,5 @@ class Hit:
 
 
 def name_in(index: str | None, id: str) -> str:
-    """What names a paper among those of several indexes: INDEX:ID; without an index its id."""
+    """A paper's name among several indexes, INDEX:ID; without an index its id."""
     return id if index is None else f"{index}:{id}"

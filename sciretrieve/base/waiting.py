@@ -1,7 +1,7 @@
-"""Whether anybody still waits for what is being computed: long work looks at each of its steps, and stops where nobody does.
+"""Cancellation of long work: it stops at its next step once nobody waits for the result.
 
-Python cannot stop a thread from outside, so what takes long calls `raise_if_abandoned` between its steps. It costs next to nothing,
-and where nobody said who waits, as on the command line, it does nothing.
+Python cannot stop a thread from outside, so long work calls `raise_if_abandoned` between its steps. This costs little, and does nothing
+where no caller set a limit, as on the command line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _is_over: ContextVar[Callable[[], bool] | None] = ContextVar("is_over", default=
 
 @contextmanager
 def unless(is_over: Callable[[], bool]) -> Iterator[None]:
-    """Work of this thread, which stops at its next step once `is_over()` is true."""
+    """Make this thread's work stop at its next step once `is_over()` is true."""
     token = _is_over.set(is_over)
     try:
         yield
@@ -27,7 +27,7 @@ def unless(is_over: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def for_all() -> Iterator[None]:
-    """Work of this thread that others will need, too, and that is therefore ended, whoever has stopped waiting."""
+    """Let this thread's work finish even if its caller stops waiting, since others need the result."""
     token = _is_over.set(None)
     try:
         yield

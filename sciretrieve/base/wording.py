@@ -1,4 +1,4 @@
-"""Numbers in words, and texts of others that do nothing where they are shown."""
+"""Numbers in words, and safe display of foreign texts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""Control characters, which a terminal obeys instead of showing them: all but the tab and the ends of lines."""
+"""Control characters, which terminals obey: all but tabs and line ends."""
 OBEYED = re.compile(rf"{CONTROLS.pattern}|\r|[\u202a-\u202e\u2066-\u2069]")
-"""The same with all carriage returns, and with what turns the direction of writing round."""
+"""The same with all carriage returns, and with characters that change the writing direction."""
 BREAKS = re.compile(r"[^\S\xa0]+")
-"""Blanks that a line may be broken at."""
+"""Blanks at which a line may be broken."""
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -23,7 +23,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def listed(names: Sequence[str], count: int) -> str:
-    """The first of so many names: a, b, c, …"""
+    """The names, followed by an ellipsis if `count` is greater: a, b, c, …"""
     return ", ".join(names) + (", …" if count > len(names) else "")
 
 
@@ -33,7 +33,7 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """A duration for people: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    """A duration: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, remaining_seconds = divmod(round(seconds), 60)
@@ -43,7 +43,7 @@ def in_words(seconds: float) -> str:
 
 
 def in_bytes(size: int) -> str:
-    """A size for people: 812 B, 3.2 MB, 1.4 GB."""
+    """A size: 812 B, 3.2 MB, 1.4 GB."""
     value = float(size)
     for unit in ("B", "kB", "MB"):
         if value < 1000:
@@ -53,12 +53,12 @@ def in_bytes(size: int) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns a text takes, in letters of one width: wide characters count twice, combining ones not."""
+    """Width of a text in columns: wide characters count twice, combining ones not at all."""
     return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines of at most `width` columns, broken between words, or within one that is longer, such as a title without blanks."""
+    """Wrap a text to lines of at most `width` columns, between words, or within a longer word such as a title without blanks."""
     lines = [""]
     for word in filter(None, BREAKS.split(text)):
         if lines[-1] and columns(lines[-1]) + 1 + columns(word) <= width:
@@ -74,17 +74,17 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def without_controls(text: str) -> str:
-    """A text in which every control character is a blank, if it parts words, or a replacement character."""
+    """Replace control characters: by a blank if they are white space, else by a replacement character."""
     return CONTROLS.sub(lambda found: " " if found[0].isspace() else "\ufffd", text)
 
 
 def printable(text: str) -> str:
-    """A text in which every character that a terminal would obey is a replacement character, in the same place."""
+    """Replace every character that a terminal would obey by a replacement character."""
     return OBEYED.sub("\ufffd", text)
 
 
 def plain(value: Any) -> Any:
-    """`value` for output as JSON: dates and bytes become text, NaN and infinity null."""
+    """`value` for JSON output: dates and bytes become text, NaN and infinity null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -95,14 +95,14 @@ def plain(value: Any) -> Any:
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
-    """A value as JSON that has every text as it is, with control characters as their numbers."""
+    """A value as JSON with unescaped text, except control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    # most texts have none of them, which this sees in a third of the time
+    # most texts have none, and this test takes a third of the time
     return text if text.isprintable() else CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def cell(value: Any) -> Any:
-    """A plain value as one of a table: texts of a list with semicolons between, other lists and objects as JSON."""
+    """A plain value as a table cell: lists of texts joined by semicolons, other lists and objects as JSON."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "; ".join(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,1 +1,1 @@
-"""Files on disk: written so that a crash never leaves half of one, read only as they were written; and tables of papers."""
+"""Files on disk: atomic writing, verified reading, streams, and tables of papers."""

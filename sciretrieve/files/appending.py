@@ -1,4 +1,4 @@
-"""A file to which lines are only added, each a JSON object that is on disk before its writer goes on; one process at a time has it open."""
+"""Append-only files of JSON lines. Each line is on disk before its writer continues, and one process at a time has the file open."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .writing import make_folder, sync_file
 
 
 class AppendedFile:
-    """Such a file, open for this process.
+    """An append-only file, opened by this process.
 
-    A line that a crash, or a full disk, cut short was never acknowledged: it is dropped, and the next one takes its place.
+    A line truncated by a crash or a full disk was never acknowledged. It is dropped, and the next line replaces it.
 
     Attributes:
-        path: where it is.
-        rows: the objects of its lines, in order; empty for a file that is not there yet, which appears with its first line.
-        numbers: of each, which line it is, from 1; empty lines count.
+        path: the file's path.
+        rows: the lines' objects, in order; empty for a missing file, which is created with its first line.
+        numbers: the line number of each object, from 1; empty lines count.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or a new one.
+        """Open the file, which may be missing.
 
         Raises:
-            InvalidRequest: a line is no JSON object; or the file has nothing but empty lines.
+            InvalidRequest: a line is no JSON object, or the file has only empty lines.
             IndexBusy: another process has it open.
         """
         self.path = path
@@ -57,15 +57,15 @@ class AppendedFile:
         self.close()
 
     def close(self) -> None:
-        """Let another process have the file. Closing twice does nothing."""
+        """Release the file for other processes. Closing twice does nothing."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-        """Append objects, each with the time, all by one write; they are on disk when this returns. Returns them.
+        """Append objects with the time, by a single write, and return them. They are on disk when this returns.
 
-        Raises InvalidRequest if another process has just made the file.
+        Raises InvalidRequest if another process has just created the file.
         """
         time = now()
         timed = [{"time": time, **row} for row in rows]
@@ -104,7 +104,7 @@ class AppendedFile:
             system.lock(self._handle)
         except BlockingIOError as error:
             raise IndexBusy(str(self.path), "") from error
-        except OSError:  # a file system without locks
+        except OSError:  # the file system has no locks
             return
 
     def _read(self) -> None:
@@ -117,7 +117,7 @@ class AppendedFile:
             is_whole = _object(last) is not None
         except RepeatedKey:
             is_whole = True
-        if is_whole:  # somebody's editor left out the last line's end
+        if is_whole:  # an editor may drop the last line's end
             lines.append(last)
             self._missing, last = b"\n", b""
         self._length, self._lines = len(data) - len(last), len(lines)
@@ -141,7 +141,7 @@ def as_line(row: Mapping[str, Any]) -> bytes:
 
 
 def now() -> str:
-    """The time, to the second, as files have it."""
+    """The current time in a file's format, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

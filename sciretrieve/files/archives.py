@@ -1,4 +1,4 @@
-"""Files within a .zip, by paths that go on in it: `export.zip/papers/old.bib`. Nothing is unpacked under a name of its own."""
+"""Files within a .zip, by paths that continue into it: `export.zip/papers/old.bib`. Nothing is unpacked to disk under its own name."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 SUFFIX = ".zip"
 MOST_MEMBERS = 10_000
 LARGEST, MOST_TIMES = 1 << 30, 250
-"""Bytes that an archive may unpack to, and above that, how many times its own size. Texts make some ten, and the format allows a
+"""Unpacked bytes above which an archive may only be this many times larger than packed. Texts reach some ten times; the format allows a
 thousand."""
 
 
 def names(path: Path) -> Mapping[str, zipfile.ZipInfo]:
-    """The files within a .zip: names without what could lead out of a folder or would not print, and where they are.
+    """Files within a .zip: their entries by name. Parts of a name that could lead out of a folder, or cannot be printed, are removed.
 
     Raises:
-        OSError: it is no .zip, or a damaged one.
-        InvalidRequest: it has too many files, two of one name, or unpacks to far more than such a file can hold.
+        OSError: it is no .zip, or damaged.
+        InvalidRequest: it has too many files, two files of one name, or unpacks to an implausible size.
     """
     return _opened(path).files
 
 
 class _Archive:
-    """An open .zip, whose directory was read and found sound. Several threads may open its files.
+    """An open .zip with a valid directory. Threads may share it.
 
     Attributes:
-        files: where they are, by name.
+        files: its entries, by name.
 
-    Raises: as `names`.
+    Raises as `names`.
     """
 
     def __init__(self, path: Path, stream: BinaryIO | None = None) -> None:
@@ -61,24 +61,24 @@ class _Archive:
         self.files = {_shown(info.filename): info for info in infos}
         if len(self.files) < len(infos):
             raise InvalidRequest(f"{path} holds several files of one name; unpack it, and rename them")
-        self._lock = threading.RLock()  # an archive counts its open files without one
+        self._lock = threading.RLock()  # zipfile counts its open files without a lock
 
     def open(self, name: str) -> IO[bytes]:
-        """One of the files, decompressed."""
+        """Open one of the files, decompressed."""
         with self._lock:
             return self._archive.open(self.files[name])
 
     def close(self, file: IO[bytes]) -> None:
-        """Close what `open` gave."""
+        """Close a file from `open`."""
         with self._lock:
             file.close()
 
 
 def _opened(path: Path) -> _Archive:
-    """A .zip, which stays open as long as it is unchanged and few others are read: each of its thousands of files is opened several
-    times, and reading their directory takes longer than reading most of them."""
+    """Open a .zip and cache it while it is unchanged. Each of its thousands of files is opened several times, and reading the directory
+    takes longer than reading most files."""
     status = path.stat()
-    # processes that share an open file also share their place in it
+    # processes that share an open file also share its position
     return _opened_as_it_is(path, os.getpid(), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
@@ -88,7 +88,7 @@ def _opened_as_it_is(path: Path, *_: int) -> _Archive:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    """What is wrong with an archive, or with a file in it."""
+    """Errors for a damaged archive, or a damaged file in it."""
     import zipfile
 
     return zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError
@@ -100,7 +100,7 @@ def _shown(name: str) -> str:
 
 
 def place(path: Path) -> tuple[Path, str] | None:
-    """The archive of a path that goes on within one, and the rest of the path; None if it does not."""
+    """Split a path that continues into an archive into the archive and the rest; None for other paths."""
     for folder in path.parents:
         if folder.suffix.lower() == SUFFIX and folder.is_file():
             return folder, path.relative_to(folder).as_posix()
@@ -108,13 +108,13 @@ def place(path: Path) -> tuple[Path, str] | None:
 
 
 class Stream(io.RawIOBase):
-    """What a function reads, which gives at most so many bytes as it is asked for, and none at the end."""
+    """A stream over a function that returns at most as many bytes as asked for, and none at the end."""
 
     def __init__(self, read: Callable[[int], bytes], close: Callable[[], object] = lambda: None) -> None:
         self._read, self._close = read, close
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -124,18 +124,18 @@ class Stream(io.RawIOBase):
         return len(block)
 
     def close(self) -> None:
-        """Close what it comes from."""
+        """Close the source."""
         if not self.closed:
             self._close()
         super().close()
 
 
 def member(path: Path, name: str | None = None, stream: BinaryIO | None = None) -> Stream:
-    """A file within a .zip. What is wrong with it is an OSError.
+    """Open a file within a .zip. A damaged file raises OSError.
 
     Raises:
-        InvalidRequest: no name was given and there are several files, or none.
-        FileNotFoundError: there is no file of that name.
+        InvalidRequest: no name was given, and the archive does not have exactly one file.
+        FileNotFoundError: there is no file of this name.
     """
     archive = _opened(path) if stream is None else _Archive(path, stream)
     if name is None and len(archive.files) != 1:

@@ -1,4 +1,4 @@
-"""Tables written as CSV, of which a spreadsheet computes nothing, and as lines with tabs, as programs read them."""
+"""Writing tables as CSV without formulas for spreadsheets, and as tab-separated lines for programs."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from types import SimpleNamespace
 from typing import Any
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-"""How a cell begins that spreadsheets compute, or that was kept from it."""
+"""Beginnings of cells that spreadsheets compute, or that are already guarded."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def csv_lines(rows: Iterable[Sequence[Any]], separator: str = ",") -> Iterator[str]:
-    """Rows as lines of CSV without their ends, whose texts are `guarded`."""
-    writer = csv.writer(SimpleNamespace(write=str), delimiter=separator, lineterminator="\r\n")  # whose characters it puts in quotes
+    """Rows as lines of CSV without line ends, with `guarded` texts."""
+    writer = csv.writer(SimpleNamespace(write=str), delimiter=separator, lineterminator="\r\n")  # for the choice of characters to quote
     for row in rows:
         line: str = writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
         yield line.removesuffix("\r\n")
 
 
 def csv_rows(rows: Iterable[Sequence[Any]]) -> str:
-    """The same as a text, whose lines end as those that are printed do."""
+    """Rows as CSV text with the line ends of printed text."""
     return "".join(f"{line}\n" for line in csv_lines(rows))
 
 
 def tsv_rows(rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as lines with tabs, for programs: quoted as BEIR's reader, and ours, take for quoted."""
+    """Rows as tab-separated lines for programs, quoted as BEIR's reader and ours expect."""
     text = io.StringIO()
     csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def guarded(text: str) -> str:
-    """A text as a cell of a table that spreadsheets open: an apostrophe is before what they would take for a formula. Numbers stay.
+    """A text as a spreadsheet cell: an apostrophe precedes a possible formula. Numbers are unchanged.
 
     Source: OWASP, "CSV Injection", https://owasp.org/www-community/attacks/CSV_Injection.
     """
@@ -43,5 +43,5 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """The text of which `guarded` made a cell."""
+    """The text in a cell from `guarded`."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -1,4 +1,4 @@
-"""Plots as .svg or .png files: the same bytes for the same figures and version of matplotlib, which no display is needed for."""
+"""Plots as .svg or .png files. Equal figures give equal bytes for one version of matplotlib. No display is needed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
 SETTINGS = {"svg.hashsalt": "sciretrieve", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10.0, "text.parse_math": False}
-"""Names in an SVG do not change from run to run, its text is text, and a dollar in a name is no formula."""
+"""Makes SVG deterministic and its text real text, and keeps a dollar in a name from starting a formula."""
 
 
 def check_plot(target: Path) -> None:
-    """Find what would keep a plot from being drawn, before there is one.
+    """Check that a plot can be drawn and written, before it is made.
 
     Raises:
-        InvalidRequest: another suffix than .svg and .png, or a place that cannot be written to.
+        InvalidRequest: the suffix is not .svg or .png, or the place is not writable.
         MissingExtra: matplotlib is not installed.
     """
     if target.suffix not in FORMATS:
@@ -38,17 +38,16 @@ def check_plot(target: Path) -> None:
 
 
 def draw(figure: Callable[[], Any], target: Path) -> None:
-    """Draw the matplotlib figure that `figure()` makes, under settings of our own, into an .svg or .png file.
+    """Draw the matplotlib figure that `figure()` returns, with our settings, into an .svg or .png file.
 
-    Raises:
-        as `check_plot`.
+    Raises as `check_plot`.
     """
     check_plot(target)
     write_whole(target, drawn(figure, target.suffix.removeprefix(".")))
 
 
 def drawn(figure: Callable[[], Any], kind: str = "svg") -> bytes:
-    """The same as bytes. Raises MissingExtra: matplotlib is not installed."""
+    """The same as bytes. Raises MissingExtra if matplotlib is not installed."""
     matplotlib = _load_matplotlib()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()

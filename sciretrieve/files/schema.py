@@ -1,4 +1,4 @@
-"""Papers as Arrow tables: the columns that every corpus has, and joining tables with different further columns."""
+"""Papers as Arrow tables: common columns, and joining tables with different further columns."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ PAPER_FIELDS = (
     pa.field("doi", pa.string()),
     pa.field("url", pa.string()),
 )
-"""The columns of papers.parquet, in order; a corpus's further columns follow with their own types."""
+"""Columns of papers.parquet, in order. A corpus's further columns follow with their own types."""
 
 UNITS = ("s", "ms", "us", "ns")
 MANTISSAS = {16: 11, 32: 24, 64: 53}
-"""The bits of the integers that floats of so many bits all hold."""
+"""Bits of the integers that a float of this many bits represents exactly."""
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
-"""The decimal digits of integers of so many bits."""
+"""Decimal digits of integers of this many bits."""
 INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 
 MOST_FIELDS, DEEPEST = 1000, 50
-"""Fields that the objects of a column may have in all, and levels of nesting; else the column is JSON text."""
+"""Most fields of a column's objects, and deepest nesting. Beyond these the column becomes JSON text."""
 NESTED = {dict, list}
 NOTHING = {(False, None)}
 
 DOUBTFUL = 0xCC
-"""The least byte of UTF-8 with which a character begins that is not in NFC wherever it stands: Latin letters are."""
+"""Least first byte in UTF-8 of a character that may be outside NFC. Latin letters are below."""
 
 FIELD_NAMES = tuple(field.name for field in PAPER_FIELDS)
 
 
 def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
-    """The rows of a table with the columns of `PAPER_FIELDS` (and others, which become `extra`) as papers."""
+    """Rows of a table as papers. Columns outside `PAPER_FIELDS` become `extra`."""
     papers = []
     for row in table.to_pylist():
         values = {name: row.pop(name, None) for name in FIELD_NAMES}
@@ -64,23 +64,23 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
 
 
 def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
-    """The rows of a table as papers with only id, title and abstract, for encoding."""
+    """Rows of a table as papers with only id, title and abstract, for encoding."""
     return [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
 
 
 Values: TypeAlias = Callable[[str], Iterable[pa.ChunkedArray]]
-"""The values of a column, by its name, in each table that has it."""
+"""Values of a column, by its name, in each table that has it."""
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join tables of papers, in a schema as `common_schema` finds it; a column that one lacks is null there."""
+    """Join tables of papers, with a schema from `common_schema`. Missing columns become null."""
     weighed = ((field, len(table) - table[field.name].null_count) for table in tables for field in table.schema)
     schema = _common_schema(weighed, lambda name: (table[name] for table in tables if name in table.column_names))
     return pa.concat_tables([conform(table, schema) for table in tables])
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """`table` with exactly the columns of `schema`, a common one of this and other tables."""
+    """`table` with exactly the columns of `schema`, which is common to this and other tables."""
     if table.schema == schema:
         return table
     present_columns = set(table.column_names)
@@ -92,11 +92,11 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def common_schema(schemas: Iterable[tuple[pa.Schema, int]], values: Values | None = None) -> pa.Schema:
-    """All columns of tables with these schemas and so many papers, in order of appearance, each with a type that holds all its values.
+    """All columns of tables with these schemas and numbers of papers, in order of appearance, each with a type that holds all values.
 
-    Where a column has lists in some tables and single values in others, what most papers have decides: the single values become lists of
-    one, or the lists JSON text. If there is no other such type (numbers in one table, texts in another) the column becomes text, so that
-    nothing is lost. Whether floats hold the integers of 64 bits in other tables depends on these: without `values`, they are taken to.
+    If a column has lists in some tables and single values in others, the majority of papers decides: single values become lists of one, or
+    lists become JSON text. If no other type fits (numbers in one table, texts in another), the column becomes text, so that nothing is
+    lost. Whether floats can hold other tables' 64-bit integers depends on the values; without `values`, it is assumed.
     """
     return _common_schema(((field, papers) for schema, papers in schemas for field in schema), values)
 
@@ -130,7 +130,7 @@ def _common_of_all(weights: Mapping[pa.Field, int], hopeful: bool) -> pa.DataTyp
 
 
 def _common_type(first: pa.DataType, second: pa.DataType, hopeful: bool) -> pa.DataType:
-    """A type that holds the values of both, text if there is no other; with `hopeful`, one that holds those that are not too great."""
+    """A type that holds values of both types, text if there is no other. With `hopeful`, numbers are assumed to be small enough."""
     types = pa.types
     pair = first, second
     if first == second or types.is_null(second):
@@ -218,7 +218,7 @@ def is_bytes(kind: pa.DataType) -> bool:
 
 
 def in_one_form(texts: Any) -> Any:
-    """A column of texts in Unicode's form NFC; only those are looked at that may have another."""
+    """A column of texts in Unicode NFC. Only texts that may differ are converted."""
     chunks = _chunks(texts)
     formed = [_formed(chunk) for chunk in chunks]
     if all(one is other for one, other in zip(chunks, formed, strict=True)):
@@ -227,7 +227,7 @@ def in_one_form(texts: Any) -> Any:
 
 
 def beginning_with(texts: Any, characters: bytes) -> Rows:
-    """The rows of a column's texts that begin with one of some characters of ASCII, ascending."""
+    """Rows of a column's texts that begin with one of some ASCII characters, ascending."""
     rows, first = [np.empty(0, np.int64)], 0
     for chunk in _chunks(texts):
         offsets, data = _bytes(chunk)
@@ -238,7 +238,7 @@ def beginning_with(texts: Any, characters: bytes) -> Rows:
 
 
 def _bytes(texts: pa.Array) -> tuple[Any, Any]:
-    """Where each text begins, and where the last ends, in the bytes of all."""
+    """Offsets of the texts in their concatenated bytes, and these bytes."""
     if not len(texts) or texts.buffers()[2] is None:
         return np.zeros(len(texts) + 1, np.int64), np.empty(0, np.uint8)
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
@@ -251,7 +251,7 @@ def _formed(texts: pa.Array) -> pa.Array:
     if not len(bytes) or bytes.max() < DOUBTFUL:
         return texts
     places = np.flatnonzero(bytes >= DOUBTFUL)
-    # punctuation, of which only two blanks have another form
+    # in punctuation, only two blanks have another form
     lead, second, third = (bytes[np.minimum(places + further, len(bytes) - 1)] for further in range(3))
     places = places[~((lead == 0xE2) & (second == 0x80) & (third >= 0x82))]
     rows = np.unique(np.searchsorted(offsets, places, side="right") - 1)
@@ -270,8 +270,8 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:
-    """Python values as an Arrow column of the narrowest type that Parquet can store. If there is none, and most values are lists, all
-    become lists, else all become JSON text.
+    """Python values as an Arrow column of the narrowest type that Parquet can store. If there is none, all become lists if most are lists,
+    else JSON text.
 
     Raises UnicodeEncodeError for a lone surrogate.
     """
@@ -286,13 +286,13 @@ def column_from(values: Sequence[Any]) -> pa.Array:
 
 
 def _typed(values: Sequence[Any]) -> pa.Array | None:
-    """Python values as a column, if they have one type that Parquet can store. Raises UnicodeEncodeError for a lone surrogate."""
+    """Python values as a column if they share a type that Parquet can store, else None. Raises UnicodeEncodeError for a lone surrogate."""
     try:
-        if np.uint64 in map(type, values):  # which Arrow takes for an int64 beside floats
+        if np.uint64 in map(type, values):  # beside floats, Arrow would make an int64 of it
             values = [int(value) if type(value) is np.uint64 else value for value in values]
         column = None if _has_many_fields(values) else _array(values)
         if column is not None:
-            column.validate(full=True)  # in a list, Arrow takes bytes for text
+            column.validate(full=True)  # within lists, Arrow accepts bytes as text
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
@@ -310,7 +310,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
 
 
 def _is_mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
-    """Whether values of different kinds lie at one place, of which Arrow has made one: a date of a time, a number of a truth value."""
+    """Whether Arrow has converted values of different kinds at one place: a time to a date, or a boolean to a number."""
     if is_list(kind):
         return _is_mixed((item for value in values if value is not None for item in value), kind.value_type)
     if pa.types.is_struct(kind):
@@ -327,13 +327,13 @@ def _is_mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
 
 
 def _family(found: type) -> type:
-    """What Python's and NumPy's numbers have in common; other types stay."""
+    """Common type of Python's and NumPy's numbers; other types are unchanged."""
     return bool if issubclass(found, np.bool_) else found if found is bool or not issubclass(found, Real) else float
 
 
 def _has_many_fields(values: Iterable[Any]) -> bool:
-    """Whether objects among the values have so many different keys that one type for all of them would be wide, or nested deeply."""
-    fields: dict[str, Any] = {}  # of each field, the fields of its objects
+    """Whether the objects among the values have too many different keys, or nest too deeply, for a common type."""
+    fields: dict[str, Any] = {}  # for each field, the fields of its objects
     new_fields = iter(range(MOST_FIELDS))
 
     def is_over(value: Any, known_fields: dict[str, Any], depth: int) -> bool:
@@ -357,7 +357,7 @@ def _has_empty_struct(kind: pa.DataType) -> bool:
 
 
 def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """`column` as `kind`, a type that `common_schema` found for it; nothing is rounded."""
+    """Convert `column` to `kind`, a type from `common_schema`. Nothing is rounded."""
     if column.type == kind:
         return column
     if pa.types.is_dictionary(column.type):
@@ -366,23 +366,23 @@ def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Arr
         return pa.nulls(len(column), kind)
     if pa.types.is_string(kind):
         return _as_texts(column)
-    if pa.types.is_nested(column.type) or is_list(kind):  # Arrow's own cast of structs does not fill in missing fields in every case
+    if pa.types.is_nested(column.type) or is_list(kind):  # Arrow's cast of structs does not always fill in missing fields
         return pa.array([_as(value, kind) for value in column.to_pylist()], kind)
     return column.cast(kind)
 
 
 def _as_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A column's values as texts that say the same: numbers with all digits, times as Python writes them, objects as JSON."""
+    """Lossless text of a column's values: numbers with all digits, times as in Python, objects as JSON."""
     kind = column.type
     if pa.types.is_nested(kind) or pa.types.is_duration(kind) or is_bytes(kind):
         return pa.array([_text(value) for value in column.to_pylist()], pa.string())
     if pa.types.is_floating(kind):
-        column = column.cast(pa.float64())  # 0.1 in 32 bits is another number than in 64
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)  # a number that is missing is no text
+        column = column.cast(pa.float64())  # 0.1 in 32 bits differs from 0.1 in 64
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)  # a missing number is no text
     if pa.types.is_timestamp(kind):
         try:
             texts = column.cast(pa.string())
-        except pa.ArrowInvalid:  # a zone that is not known here: in UTC, in which times are stored
+        except pa.ArrowInvalid:  # Arrow does not know the zone, so use UTC, as stored
             texts = column.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.string())
         texts = pc.replace_substring_regex(texts, r"\.0+(Z|[+-]\d{4})?$", r"\1")
         texts = pc.replace_substring_regex(texts, r"Z$", "+00:00")
@@ -392,7 +392,7 @@ def _as_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _as(value: Any, kind: pa.DataType) -> Any:
-    """A value as `kind`, with a single value in place of a list as a list of it."""
+    """Convert a value to `kind`. A single value for a list type becomes a list of it."""
     if is_list(kind):
         items = _listed(value)
         return None if items is None else [_as(item, kind.value_type) for item in items]
@@ -405,7 +405,8 @@ def _as(value: Any, kind: pa.DataType) -> Any:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """A value in a column of lists: itself, the list that it is as JSON text, or a list of it alone; None for none and an empty text."""
+    """A value for a column of lists: the list itself, the list in a JSON text, or a list of the value; None for a missing value and an
+    empty text."""
     if value is None or value == "":
         return None
     if isinstance(value, str) and value.startswith("["):
@@ -430,15 +431,14 @@ def _text(value: Any) -> str | None:
         return json.dumps(value, ensure_ascii=False, default=str)
     except RecursionError:
         return "nested too deeply"
-    except (TypeError, ValueError):  # keys that JSON does not have, or an object in itself
+    except (TypeError, ValueError):  # keys that JSON does not allow, or a recursive object
         return str(value)
 
 
 def mapped_columns(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, pa.Array]:
-    """The columns of an Arrow file, mapped into memory: each one array without missing values.
+    """Columns of an Arrow file, memory-mapped: each a single array without missing values.
 
-    Arrow trusts what a file says of its columns, so all of that is checked first.
-    Raises CorruptData: the file does not have them, or is no such file.
+    Arrow trusts a file's offsets, so these are checked first. Raises CorruptData if the file is no Arrow file or lacks the columns.
     """
     try:
         source = pa.memory_map(str(path))
@@ -456,7 +456,7 @@ def mapped_columns(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, pa
 
 
 def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
-    # without chunks `combine_chunks` is `pa.array`, which imports pandas, as in `booleans`
+    # without chunks, `combine_chunks` calls `pa.array`, which imports pandas, see `booleans`
     array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
     values = array.values if pa.types.is_list(kind) and len(array) else array
     if array.type != kind or array.null_count or values.null_count:
@@ -465,17 +465,17 @@ def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
 
 
 def booleans(mask: Mask) -> pa.BooleanArray:
-    """A mask as an Arrow array, without `pa.array`, which imports pandas if installed and so takes a fifth of a second."""
+    """A mask as an Arrow array. `pa.array` would import pandas if installed, which takes a fifth of a second."""
     return pa.BooleanArray.from_buffers(pa.bool_(), len(mask), [None, pa.py_buffer(np.packbits(mask, bitorder="little"))])
 
 
 def integers(rows: Rows) -> pa.Int64Array:
-    """Rows as an Arrow array for `take`; without `pa.array`, as in `booleans`."""
+    """Rows as an Arrow array for `take`, without `pa.array`, see `booleans`."""
     return pa.Int64Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows, np.int64))])
 
 
 def owners_of(lists: Any) -> Rows:
-    """The place of the list that each element of a column's lists is in; Arrow's own places count those of lists that are null, too."""
+    """Position of the list that contains each element of a column. Arrow's own positions also count null lists."""
     lengths = pc.fill_null(pc.list_value_length(lists), 0)
     return np.repeat(np.arange(len(lists)), np.concatenate([np.empty(0, np.int64), *map(np.from_dlpack, _chunks(lengths))]))
 
@@ -485,17 +485,17 @@ def _chunks(column: Any) -> list[pa.Array]:
 
 
 def letters(name: str) -> str:
-    """A column's or a field's name by its letters and digits: "paperId", "paper_id" and "Paper ID" are one."""
+    """Letters and digits of a column's or field's name: "paperId", "paper_id" and "Paper ID" are equal."""
     return re.sub(r"[\W_]", "", name.lower())
 
 
 def text(value: str) -> pa.StringScalar:
-    """A text as an Arrow scalar to compare with; without `pa.scalar`, as in `booleans`."""
+    """A text as an Arrow scalar for comparisons, without `pa.scalar`, see `booleans`."""
     return texts([value])[0]
 
 
 def texts(values: Sequence[str]) -> pa.StringArray:
-    """Texts as an Arrow array; without `pa.array`, as in `booleans`."""
+    """Texts as an Arrow array, without `pa.array`, see `booleans`."""
     data = [value.encode() for value in values]
     ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), len(data), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(data))])

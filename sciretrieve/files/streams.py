@@ -1,4 +1,4 @@
-"""Reading text sources by name: plain, compressed, or standard input; as a whole, by lines, by JSON objects."""
+"""Reading sources by name: plain or compressed files, or standard input; whole, by lines, or by JSON objects."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from . import archives
 STDIN = Path("-")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".zip": "zip"}
 SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip"}
-"""How compressed files begin, whatever they are called."""
+"""Signatures of compressed files, which count more than suffixes."""
 OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|xl/)", re.DOTALL)
-"""How spreadsheets begin, which are .zip files, too, but of parts."""
+"""Beginnings of spreadsheets, which are .zip files of parts and are not unpacked."""
 XZ_MEMORY = 256 << 20
-"""Bytes that decompressing .xz may take: such a file says itself how many it needs, and `xz -9` needs a quarter of this."""
+"""Most memory for decompressing .xz. The file itself states its need; `xz -9` needs a quarter of this."""
 LONGEST_LINE = 64 << 20
-"""Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
+"""Most bytes in a line. A few compressed kilobytes can expand to a line of gigabytes."""
 LARGEST_COPY = 16 << 30
-"""Bytes that a source may unpack to where it cannot be read in order."""
+"""Most unpacked bytes of a source that must be copied for random access."""
 LARGEST_TEXT = 256 << 20
-"""Bytes that a source may have that is read as a whole."""
+"""Most bytes of a source that is read as a whole."""
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open `path` for reading, decompressed if it is compressed; `-` is standard input, which can be opened again and again."""
+    """Open `path` for reading, decompressing it if necessary. `-` is standard input, which can be opened repeatedly."""
     stream = _as_it_is(path)
     try:
         compression = _compression(path, stream)
@@ -59,9 +59,8 @@ def open_binary(path: Path) -> BinaryIO:
 
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
-    """A source as a file that can be read at any place: itself, or a copy for as long as it is used.
-    Raises InvalidRequest: it cannot be decompressed, or is too large.
-    """
+    """A source as a seekable file: the source itself, or a temporary copy. Raises InvalidRequest if it cannot be decompressed or is too
+    large."""
     if path != STDIN and not is_compressed(path):
         yield path
         return
@@ -76,7 +75,7 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def size_of(path: Path) -> int:
-    """How many bytes a source takes where it is, compressed if it is; 0 for standard input."""
+    """Size of a source in bytes, before decompression; 0 for standard input."""
     if path == STDIN:
         return 0
     within = archives.place(path)
@@ -84,7 +83,7 @@ def size_of(path: Path) -> int:
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether a source is compressed, by its first bytes or its suffix, or is within a .zip."""
+    """Whether a source is compressed, by its first bytes or its suffix, or lies within a .zip."""
     if path != STDIN and archives.place(path):
         return True
     with _as_it_is(path) as stream:
@@ -92,7 +91,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def bare_name(path: Path) -> str:
-    """The name of what a source holds: papers.csv of papers.csv.gz, and of a .zip that holds it."""
+    """Name of a source's content: papers.csv for papers.csv.gz, and for a .zip with this file."""
     if path == STDIN or path.suffix.lower() not in COMPRESSIONS:
         return path.name
     if path.suffix.lower() == archives.SUFFIX and path.is_file():
@@ -117,7 +116,7 @@ def _compression(path: Path, stream: io.BufferedReader) -> str | None:
 
 
 def _only_member(path: Path, stream: io.BufferedReader) -> archives.Stream:
-    """The only file within a .zip."""
+    """Open the only file within a .zip."""
     with stream:
         if path == STDIN:
             return archives.member(path, stream=io.BytesIO(stream.read()))
@@ -127,41 +126,39 @@ def _only_member(path: Path, stream: io.BufferedReader) -> archives.Stream:
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """All of a source in blocks. Raises InvalidRequest if it cannot be decompressed."""
+    """A source in blocks. Raises InvalidRequest if it cannot be decompressed."""
     with _readable(path), open_binary(path) as stream:
         while block := stream.read(1 << 20):
             yield block
 
 
 def beginning(path: Path) -> bytes:
-    """The first 64 KB of a source, b"" if it cannot be decompressed."""
+    """First 64 KB of a source; b"" if it cannot be decompressed."""
     try:
         with open_binary(path) as stream:
             return stream.read(1 << 16)
-    except OSError:  # reading it says why
+    except OSError:  # a later read reports the reason
         return b""
 
 
 def read_text(path: Path) -> str:
-    """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used. Raises as `read_bytes`."""
+    """A source as text. Invalid UTF-8 becomes lone surrogates, so that the rest can be used. Raises as `read_bytes`."""
     return read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a source. Raises InvalidRequest: the source cannot be decompressed, or is too large."""
+    """A source's bytes. Raises InvalidRequest if it cannot be decompressed or is too large."""
     parts, size = [], 0
     for block in blocks(path):
         parts.append(block)
         size += len(block)
         if size > LARGEST_TEXT:
-            raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
+            raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, too much to be read as a whole; divide it")
     return b"".join(parts)
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The lines of a source, without their ends.
-    Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
-    """
+    """Lines of a source, without their ends. Raises InvalidRequest if it cannot be decompressed or has a line that is too long."""
     partial_line = b""
     number = 1
     for block in blocks(path):
@@ -178,9 +175,8 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The lines of a JSON Lines source that are not blank, by number: an object, or what is wrong with the line.
-    Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
-    """
+    """Non-blank lines of a JSON Lines source, by number: an object, or what is wrong with the line. Raises InvalidRequest if it cannot be
+    decompressed or has a line that is too long."""
     for number, line in enumerate(lines(path), start=1):
         if not line.strip():
             continue
@@ -198,7 +194,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 
 def checked_text(text: str, what: str) -> str:
-    """`text` unchanged. Raises InvalidRequest if it is no text, or has bytes that are not UTF-8, which arrive as lone surrogates."""
+    """`text` unchanged. Raises InvalidRequest if it is no string, or has lone surrogates, which stand for invalid UTF-8."""
     if not isinstance(text, str):
         raise InvalidRequest(f"the {what} must be a string, not {text!r}")
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
@@ -208,7 +204,7 @@ def checked_text(text: str, what: str) -> str:
 
 @cache
 def _spooled(stream: BinaryIO) -> BinaryIO:
-    """All of a stream in an unnamed file, which disappears when the process ends in any way."""
+    """Copy a stream to an unnamed file, which disappears with the process."""
     spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (stays open for later readers)
     shutil.copyfileobj(stream, spool)
     atexit.register(spool.close)
@@ -217,7 +213,7 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
 
 
 def _from_start(file: BinaryIO) -> Callable[[int], bytes]:
-    """What reads an open file from its start, independently of its other readers."""
+    """A function that reads an open file from its start, independently of other readers."""
     place = 0
 
     def read(size: int) -> bytes:
@@ -230,7 +226,8 @@ def _from_start(file: BinaryIO) -> Callable[[int], bytes]:
 
 
 def _unxz(stream: io.BufferedReader) -> Callable[[int], bytes]:
-    """What reads a .xz file decompressed, within `XZ_MEMORY`; one may follow another. What is wrong with it is an OSError."""
+    """A function that reads a .xz file decompressed, within `XZ_MEMORY`. The file may have several streams. A damaged file raises
+    OSError."""
     import lzma
 
     decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
@@ -240,7 +237,7 @@ def _unxz(stream: io.BufferedReader) -> Callable[[int], bytes]:
         block = rest = b""
         while not block:
             if decompressor.eof:
-                rest = (decompressor.unused_data or stream.read(1 << 16)).lstrip(b"\0")  # what fills up blocks of four bytes
+                rest = (decompressor.unused_data or stream.read(1 << 16)).lstrip(b"\0")  # padding to blocks of four bytes
                 if not rest:
                     return b""
                 decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY)

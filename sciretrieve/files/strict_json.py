@@ -1,4 +1,4 @@
-"""JSON whose objects have every key once. Of two values of one key Python's own reader keeps the last, and says nothing of the other."""
+"""JSON without repeated keys. Python's own reader silently keeps the last value of a repeated key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class RepeatedKey(ValueError):
-    """A key is in an object twice; the message says which, and where that object is."""
+    """An object contains a key twice; the message names the key and the object's place."""
 
 
 def parsed(text: str | bytes) -> Any:
@@ -24,13 +24,13 @@ def parsed(text: str | bytes) -> Any:
 
     whole = json.loads(text, object_pairs_hook=made)
     if repeated:
-        value, key = repeated[-1]  # what it stands in ended later, and has every key once
+        value, key = repeated[-1]  # the enclosing objects end later and repeat no key
         raise RepeatedKey(f"{' → '.join(map(repr, (*next(_ways(whole, value), ()), key)))} is there twice; keep one of them")
     return whole
 
 
 def _ways(tree: Any, value: Any) -> Iterator[tuple[str | int, ...]]:
-    """The keys and places that lead from a value to one within it."""
+    """Paths of keys and positions from a value to a value within it."""
     if tree is value:
         yield ()
     for key, item in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():

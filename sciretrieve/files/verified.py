@@ -1,7 +1,7 @@
-"""Files are read only if they are as their manifest says, byte by byte.
+"""Verified reading: files are read only if they match their manifest, byte by byte.
 
-Hashing a large index takes seconds. So this machine remembers which large files it has hashed, by inode, size and the times of
-their last change, as Git does; a file that has not changed since is not hashed again.
+Hashing a large index takes seconds. So this machine remembers large files that it has hashed, by inode, size and times of last change, as
+Git does. An unchanged file is not hashed again.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..config import cache_directory
 from .writing import describe, write_json
 
 LARGE = 1 << 20
-"""Bytes from which on a file's hash is remembered; smaller ones are hashed in less than a millisecond."""
+"""Least size of a file whose hash is remembered. Smaller files are hashed in less than a millisecond."""
 
 Stamp: TypeAlias = list[Any]
 Seen: TypeAlias = tuple[int, int, int]
-"""A file's inode, its size, and when it was last written."""
+"""A file's inode, size and modification time."""
 
 
 class Verified:
-    """Checks the files of one index before they are read; several threads may use it."""
+    """Checks the files of an index before they are read. Thread-safe."""
 
     def __init__(self, directory: Path, is_there: Callable[[], bool] = lambda: True) -> None:
-        """`is_there` says whether the index is still the one whose files these are."""
+        """`is_there` says whether the index still is the one that these files belong to."""
         self.directory, self._is_there = directory, is_there
         digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:32]
         self._memory = cache_directory() / "verified" / f"{digest}.json"
@@ -40,8 +40,8 @@ class Verified:
         self._lock = Lock()
 
     def check(self, name: str, facts: Mapping[str, Any]) -> Path:
-        """The path of a file, by its name within the index, that is as its facts say. Raises CorruptData; Unavailable where the index was
-        removed, or another one built in its place."""
+        """Path of a file, by its name within the index, after a check. Raises CorruptData, and Unavailable if the index was removed or
+        replaced by another."""
         path = self.directory / name
         with self._lock:
             try:
@@ -67,23 +67,22 @@ class Verified:
         return Unavailable(f"{self.directory} was removed or built anew since it was opened; open it again")
 
     def check_again(self, names: Iterable[str] | None = None) -> None:
-        """Raise CorruptData if a file that was checked, of all or of those with some names, was cut or written over since: what is mapped
-        of it may be gone, and then reading it ends the process. One that was removed, or replaced by another file, stays as it was to
-        whoever has it open. It takes a few microseconds a file.
-        """
+        """Raise CorruptData if a checked file, of all or of those named, was truncated or overwritten since. Mapped parts of it may be
+        gone, and reading them would kill the process. A file that was removed or replaced is unchanged for whoever has it open. A check
+        takes a few microseconds per file."""
         for name in tuple(self._read) if names is None else names:
             if name not in self._read:
                 continue
             path, seen, facts = self._read[name]
             try:
-                status = os.stat(path)  # noqa: PTH116 - in a third of the time
+                status = os.stat(path)  # noqa: PTH116 - three times as fast
             except OSError:
                 continue
             if status.st_ino == seen[0] and (status.st_size, status.st_mtime_ns) != seen[1:]:
                 self.check(name, facts)
 
     def remember(self, written: Mapping[str, Mapping[str, Any]], named: Container[str]) -> None:
-        """Remember files that were just written and hashed, by name, and forget those that are no longer `named`."""
+        """Remember files that were just written and hashed, by name. Forget files that are no longer `named`."""
         large_files = {name: facts for name, facts in written.items() if facts["bytes"] >= LARGE}
         with self._lock, suppress(OSError):
             known = {name: stamp for name, stamp in self._known().items() if name in named}

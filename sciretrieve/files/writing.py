@@ -1,7 +1,7 @@
-"""Writing files so that a crash never leaves half of one: temporary file, fsync, rename; checksums; the write lock.
+"""Crash-safe writing of files: temporary file, fsync, rename; checksums; locks.
 
-Every file of an index is written here, by Python's own files, so that a full disk or a lost connection is an OSError, never a
-crash inside a library or a signal; and every name is given, changed and removed by `os`.
+Every file of an index is written here through Python's own files, so that a full disk or a lost connection raises OSError and never crashes
+a library. File names are created, changed and removed by `os`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from ..base.errors import CorruptData, IndexBusy, InvalidRequest
 from ..base.system import patiently
 
 LOCK = ".lock"
-"""The file that a directory's one writer holds locked."""
+"""Lock file of a directory's only writer."""
 TEMPORARY = re.compile(r"\.sciretrieve-[0-9a-f]{16}\.tmp")
-"""The name of a file that has not got its own yet, see `replaced`."""
+"""Name of a file before it gets its final name, see `replaced`."""
 PATIENCE = 60.0
-"""Seconds to wait for a process that lost its work to another one: a cluster takes as long to stop what a lost node was doing."""
+"""Seconds to wait for a process that lost its work to another. A cluster takes this long to stop the processes of a lost node."""
 
 sync_file = system.sync_file
 retire = system.retire
 _locks: dict[Path, ExitStack] = {}
-"""The files that this process has locked, each with what unlocks and closes it."""
+"""The files that this process has locked, each with the callbacks that unlock and close it."""
 
 
 def check_parent(path: Path) -> None:
-    """Raise InvalidRequest where there is no folder to write a file into."""
+    """Raise InvalidRequest if the folder of a file to be written is missing."""
     if not path.parent.is_dir():
         raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, with their names on disk."""
+    """Create a folder and its missing parents, and sync their names to disk."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -59,8 +59,8 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def created(path: Path, *, is_new: bool = False) -> Iterator[IO[bytes]]:
-    """A file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`. Where it is to be new,
-    anything that has its name, a link too, is an error."""
+    """A file, open for writing, whose contents are on disk when the block ends. Its name is not, see `sync_file`. With `is_new`, an
+    existing entry of this name, even a link, is an error."""
     with path.open("xb" if is_new else "wb") as file:
         yield file
         file.flush()
@@ -69,10 +69,10 @@ def created(path: Path, *, is_new: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that becomes `path` when the block ends: a reader, or a crash, sees the old file or the new one, never a mix.
+    """A file to write that becomes `path` when the block ends. Readers, and crashes, see the old file or the new one, never a mix.
 
-    If the block fails, the old file stays. Until then it has a name that nobody can guess and put a link to another file under. The new
-    file may be read and written by those who might the old one. What is no file, such as /dev/null or a pipe, is written to.
+    If the block fails, the old file stays. Until then the new file has an unguessable name, so that nobody can put a link there. It gets
+    the old file's permissions. A path that is no regular file, such as /dev/null or a pipe, is written directly.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("wb") as file:
@@ -96,26 +96,26 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, completely or not at all."""
+    """Write `data` to `path` atomically."""
     with replaced(path) as file:
         file.write(data)
 
 
 def write_array(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array as a .npy file, completely or not at all."""
+    """Write an array as a .npy file, atomically."""
     with replaced(path) as file:
         put_array(file, array)
 
 
 def put_array(file: IO[bytes], array: npt.NDArray[Any]) -> None:
-    """Write an array in the .npy format to an open file. To a file, NumPy writes past Python, and does not see that a disk is full."""
+    """Write an array in .npy format to an open file. NumPy itself would bypass Python's file and miss a full disk."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     file.write(buffer.getbuffer())
 
 
 def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
-    """Write blocks of rows, together of `shape`, as a float32 .npy file, completely or not at all."""
+    """Write blocks of rows, with `shape` in total, as a float32 .npy file, atomically."""
     with replaced(target) as file:
         file.write(array_header(shape))
         for block in blocks:
@@ -124,14 +124,14 @@ def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape
 
 
 ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8|\|u1)', 'fortran_order': False, 'shape': \((\d{1,15}), ?(\d{0,15})\), \} *\n")
-"""The headers of the .npy files that an index has."""
+"""Headers of the .npy files in an index."""
 
 
 def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") -> npt.NDArray[Any]:
-    """The array of a .npy file that was written here, mapped into memory.
+    """Memory-map the array of a .npy file that was written here.
 
-    NumPy reads more than that, and headers that mean harm: sizes that no memory has, or Python's objects.
-    Raises CorruptData: it is no such file, and says what to do then, `remedy`.
+    NumPy would also accept malicious headers, with impossible sizes or Python objects. Raises CorruptData for any other file, with advice
+    in `remedy`.
     """
     with path.open("rb") as file:
         start = file.read(10)
@@ -143,22 +143,22 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
         bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
         if bytes_written != math.prod(shape) * kind.itemsize:
             raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
-        # as a plain array: `memmap` runs Python at every slice
+        # a plain array, since `memmap` runs Python code at every slice
         return np.asarray(np.memmap(file, kind, "r", len(start) + len(header), shape)) if bytes_written else np.empty(shape, kind)
 
 
 HEADER = 128
-"""Bytes before the rows in a .npy file that is written here and may grow."""
+"""Bytes before the rows of a growing .npy file."""
 
 
 def array_header(shape: tuple[int, ...], kind: npt.DTypeLike = np.float32) -> bytes:
-    """The header of a .npy file of that shape: 128 bytes, whatever the number of rows, so that it can be changed."""
+    """Header of a .npy file of this shape. It has 128 bytes for any number of rows, so that it can be overwritten."""
     description = f"{{'descr': '{np.dtype(kind).str}', 'fortran_order': False, 'shape': {shape}, }}"
     return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + description.ljust(HEADER - 11).encode() + b"\n"
 
 
 def write_lines(target: Path, texts: Iterable[str]) -> Path:
-    """Write texts, one per line, completely or not at all."""
+    """Write texts, one per line, atomically."""
     with replaced(target) as file:
         for text in texts:
             file.write(f"{text}\n".encode())
@@ -166,7 +166,7 @@ def write_lines(target: Path, texts: Iterable[str]) -> Path:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically; names of files that are no UTF-8 come back as they are too."""
+    """Write `value` as indented JSON, atomically. File names that are not UTF-8 survive."""
     write_whole(path, _json(value))
 
 
@@ -175,7 +175,7 @@ def _json(value: Any) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
+    """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is missing."""
     with _as_json(path):
         value = json.loads(patiently(path.read_bytes))
     if not isinstance(value, dict):
@@ -192,27 +192,27 @@ def _as_json(path: Path) -> Iterator[None]:
 
 
 def write_sealed(path: Path, value: dict[str, Any]) -> str:
-    """Write `value` as JSON with its checksum, so that `read_sealed` sees any change. Returns the checksum."""
+    """Write `value` as JSON with its checksum, so that `read_sealed` detects any change. Returns the checksum."""
     data, checksum = sealed(value)
     write_whole(path, data)
     return checksum
 
 
 def sealed(value: dict[str, Any]) -> tuple[bytes, str]:
-    """What `write_sealed` writes, and its checksum, which tells it from all others."""
+    """The bytes that `write_sealed` writes, and their checksum, which identifies the value."""
     checksum = _checksum(value)
     return _json({"checksum": checksum, **value}), checksum
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
+    """Read a file from `write_sealed`. Raises CorruptData for any other content, FileNotFoundError if it is missing."""
     value: dict[str, Any] = json.loads(sealed_bytes(path))
     del value["checksum"]
     return value
 
 
 def sealed_bytes(path: Path) -> bytes:
-    """The bytes that `write_sealed` wrote. Raises as `read_sealed`."""
+    """Bytes of a file from `write_sealed`. Raises as `read_sealed`."""
     with _as_json(path):
         data = patiently(path.read_bytes)
         is_sealed = _is_sealed(data)
@@ -227,7 +227,7 @@ SEAL = re.compile(rb'\{\s*"checksum": "([0-9a-f]{64})"')
 
 
 def seal_of(file: Path | int) -> str | None:
-    """The checksum that a sealed file says of itself, by its path or an open descriptor; None if it says none. The rest is not read."""
+    """Checksum stored in a sealed file, given by path or open descriptor; None if there is none. The rest is not read."""
     try:
         handle = file if isinstance(file, int) else os.open(file, os.O_RDONLY | system.BINARY)
         try:
@@ -242,10 +242,10 @@ def seal_of(file: Path | int) -> str | None:
 
 @lru_cache(maxsize=32)
 def _is_sealed(data: bytes) -> bool:
-    """Whether `write_sealed` writes these bytes. A change of an index reads the same few files again and again, each of which takes a
-    millisecond a shard or so."""
+    """Whether `write_sealed` writes these bytes. Cached, since a change of an index reads the same few files repeatedly, and a check takes
+    about a millisecond per shard."""
     value = json.loads(data)
-    # a byte that is another may leave what is said as it was; `_json` itself would take four times as long
+    # a changed byte may leave the value equal, so compare the layout, too; `_json` itself would take four times as long
     lines = [line.lstrip(b" ") for line in data.split(b"\n")]
     plain = json.dumps(value, ensure_ascii=False, separators=(",", ": ")).encode("utf-8", "surrogatepass")
     is_as_written = all(lines[:-1]) and not lines[-1] and b"".join(lines) == plain
@@ -257,14 +257,14 @@ def _checksum(value: Any) -> str:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """A manifest's facts on a file: its size in bytes and its SHA-256."""
+    """A manifest's entry on a file: its size in bytes and its SHA-256."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 def listed(folder: Path, pattern: str = "*") -> list[Path]:
-    """What is in a folder, in order of name; nothing if there is no folder. One that may not be listed is an error, not an empty one."""
+    """Contents of a folder, by name; none if it does not exist. An unreadable folder is an error."""
     try:
         return sorted(path for path in folder.iterdir() if fnmatchcase(path.name, pattern))
     except (FileNotFoundError, NotADirectoryError):
@@ -272,8 +272,8 @@ def listed(folder: Path, pattern: str = "*") -> list[Path]:
 
 
 def remove(path: Path, *, later: bool = False) -> None:
-    """Remove a file, or a folder with all that is in it; nothing if there is none. If `later` is possible, too, files stay that the system
-    does not remove because they are open."""
+    """Remove a file, or a folder with its contents, if it exists. With `later`, files that the system cannot remove while they are open may
+    stay."""
     _let_go(path)
     try:
         if path.is_dir() and not path.is_symlink():
@@ -299,8 +299,8 @@ def rename(source: Path, target: Path) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Have a file that will not change under another name too: as a link where the file system has links, else as a copy."""
-    remove(target)  # were it a link to the source already, writing it would empty the source
+    """Give a file that never changes a second name: as a hard link if the file system has them, else as a copy."""
+    remove(target)  # if it were a link to the source, writing it would empty the source
     try:
         os.link(source, target)
     except OSError:
@@ -312,17 +312,16 @@ def copy(source: Path, target: Path) -> None:
 
 @contextmanager
 def write_lock(directory: Path) -> Iterator[None]:
-    """Hold `directory`'s one write lock. The system drops it when the process ends, however it ends.
-    Raises IndexBusy: another process holds it.
-    """
+    """Hold the only write lock of `directory`. The system releases it when the process ends, however it ends. Raises IndexBusy if another
+    process holds it."""
     file = _locked(directory)
     with _until_let_go(directory / LOCK, file.fileno(), file.close):
         file.seek(0)
         file.truncate()
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")  # for whoever is refused; the lock itself is the system's
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")  # shown to refused processes; the system holds the lock itself
         file.flush()
-        # what a writer that was killed had done to names, this one may build on, and so it must not be undone by a power failure
-        with suppress(OSError):  # the folder above may be another's
+        # a power failure must not undo renames of a killed writer that this writer builds on
+        with suppress(OSError):  # the folder above may belong to another user
             sync_file(directory.parent)
         sync_file(directory)
         yield
@@ -333,7 +332,7 @@ def _until_let_go(path: Path, handle: int, close: Callable[[], object]) -> Itera
     """Unlock and close a file when the block ends, or earlier, see `_let_go`."""
     with ExitStack() as lock:
         lock.callback(close)
-        # closing the file is not enough: a child that a library has just forked may still hold it open
+        # closing the file does not suffice: a child just forked by a library may hold it open
         lock.callback(partial(_unlock, handle))
         _locks[path.absolute()] = lock
         try:
@@ -348,8 +347,8 @@ def _unlock(handle: int) -> None:
 
 
 def _let_go(path: Path) -> None:
-    """Close what this process has locked of a file, or in a folder, that is about to go, where the system does not let it go otherwise.
-    Another process may take the lock then, and the file stays."""
+    """Close files that this process has locked at or below a path to be removed, if the system cannot remove open files. If another process
+    takes the lock meanwhile, the file stays."""
     if system.OPEN_FILES_STAY:
         for locked in [locked for locked in _locks if locked.is_relative_to(path.absolute())]:
             _locks.pop(locked).close()
@@ -357,15 +356,15 @@ def _let_go(path: Path) -> None:
 
 @contextmanager
 def work_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder of unfinished work, which may go on with what is in it, or remove it.
+    """Hold the lock of a folder of unfinished work, in order to resume or remove the work.
 
     Raises:
-        InvalidRequest: there is something else of that name, such as a folder of the user's, or a link to one.
+        InvalidRequest: the name belongs to something else, such as a user's folder or a link to one.
         IndexBusy: another process holds it.
     """
     is_other = folder.is_symlink() or (folder.exists() and (not folder.is_dir() or bool(listed(folder))) and not (folder / LOCK).is_file())
     if is_other:
-        raise InvalidRequest(f"{folder} is there, and is not what unfinished work has left; move it, or name another output")
+        raise InvalidRequest(f"{folder} exists, and is not unfinished work; move it, or name another output")
     with write_lock(folder):
         yield
 
@@ -375,22 +374,22 @@ def _locked(directory: Path) -> IO[str]:
     path = directory / LOCK
     while True:
         make_folder(directory)
-        with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
+        with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed meanwhile
             file = open_files.enter_context(path.open("a+", encoding="utf-8", newline="\n"))
             try:
                 system.lock(file.fileno())
             except BlockingIOError as error:
                 file.seek(0)
                 raise IndexBusy(str(directory), file.read(200).strip()) from error
-            # the previous holder may have removed the file since it was opened here: then the lock is another file
+            # the previous holder may have removed the file, and then the lock is another file
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 open_files.pop_all()
                 return file
 
 
 def remove_lock(directory: Path) -> None:
-    """Remove the lock that this process holds, and the directory if nothing is in it but what was not written to its end. Then others may
-    write there."""
+    """Remove the lock that this process holds, and the directory if it is empty apart from unfinished files. Then others may write
+    there."""
     for path in listed(directory, ".*.tmp"):
         if TEMPORARY.fullmatch(path.name):
             remove(path)
@@ -404,13 +403,13 @@ def remove_lock(directory: Path) -> None:
 
 @contextmanager
 def claimed(path: Path) -> Iterator[None]:
-    """Be the only process that works on what a file stands for; waits for another that is about to be stopped.
+    """Be the only process that works on what a file stands for. Waits for another process that is being stopped.
 
     Raises:
-        FileNotFoundError: it is gone.
-        IndexBusy: the other process goes on.
+        FileNotFoundError: the file is gone.
+        IndexBusy: the other process continues.
     """
-    handle = os.open(path, os.O_RDWR | system.BINARY)  # for writing, or a network file system has no lock to give
+    handle = os.open(path, os.O_RDWR | system.BINARY)  # for writing, since network file systems lock no other files
     with _until_let_go(path, handle, partial(os.close, handle)):
         _wait_for(handle, path)
         if not os.path.samestat(os.fstat(handle), path.stat()):
@@ -428,17 +427,16 @@ def _wait_for(handle: int, path: Path) -> None:
             if time.monotonic() > end:
                 raise IndexBusy(str(path.parent), "") from error
             time.sleep(0.1)
-        except OSError:  # a file system without locks: there nothing can be claimed
+        except OSError:  # the file system has no locks
             return
 
 
 def hold(path: Path) -> int:
-    """Open a file for as long as what it stands for is in use: until the descriptor is closed, `retire` leaves it, in any process.
-    Raises FileNotFoundError: it is gone.
-    """
+    """Open a file to mark that what it stands for is in use. Until the descriptor is closed, `retire` keeps the file, in any process.
+    Raises FileNotFoundError if it is gone."""
     handle = patiently(os.open, path, os.O_RDONLY | system.BINARY)
     try:
-        with suppress(OSError):  # a file system without locks: there nothing can be held
+        with suppress(OSError):  # the file system may have no locks
             system.share(handle)
         if not os.path.samestat(os.fstat(handle), path.stat()):
             raise FileNotFoundError(path)

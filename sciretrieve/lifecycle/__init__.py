@@ -1,4 +1,4 @@
-"""The life of an index: built from a corpus, added to, made equal to a corpus, thinned, merged, rebuilt with other settings."""
+"""Changes of an index: building, adding, syncing, deleting, merging, reindexing, and exporting."""
 
 from .building import build
 from .estimating import Estimate, estimate

@@ -1,9 +1,9 @@
-"""Building an index: one pipeline from a corpus to a committed manifest, which can be interrupted anywhere and resumed.
+"""Building an index: a pipeline from a corpus to a committed manifest, which can be interrupted anywhere and resumed.
 
     corpus ─ cut ─▶ shards of papers and ids ─ fill ─▶ with vectors and postings ─ commit ─▶ manifest
 
-`pending.json` marks a build in progress and describes it, see `storage.pending`. Within an unfinished shard, vectors are on disk after
-every window. So a killed build loses at most two windows of encoding.
+`pending.json` marks and describes a build in progress, see `storage.pending`. Within an unfinished shard, vectors are on disk after every
+window. So a killed build loses at most two windows of encoding.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from ..storage.sweeping import sweep
 from .ingest import Ingest, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
 
 SPANNING = ("metric", "dense", "lexical", "recall")
-"""The settings of what spans shards."""
+"""Settings of the files that span shards."""
 LATE_PAPERS = 250_000
-"""Papers up to which token vectors are part of the default: some 1.3 GB."""
+"""Most papers for which token vectors are built by default, in some 1.3 GB."""
 PLAN = ("command", "format", "settings", "encoder", "analyzer")
-"""What a manifest keeps of a build's plan."""
+"""Fields of a build's plan that a manifest keeps."""
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
 
 
@@ -68,23 +68,23 @@ def build(
         corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, record batches, a list of dicts or of
             `Paper`), or an open `Corpus`.
         into: the index's directory.
-        settings: the encoder, the kind of index, BM25's parameters and so on.
-        columns: which columns of the corpus are which; by default recognised by name.
+        settings: the encoder, the type of index, BM25's parameters and so on.
+        columns: the roles of the corpus's columns; by default recognised by name.
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
         resume: continue a partial build; False starts over.
-        overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
-        progress: what is told how far the build is; by default a bar where a person looks, False for none.
-        workers: other processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory; the
-            index is the same.
-        changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
+        overwrite: replace an index, or another partial build. The old index stays in use until the new one is complete.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
+        workers: processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory. The index
+            is the same.
+        changes: fields of `BuildSettings` that override `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
-        The finished index, opened. An existing index of the same corpus and settings is just opened. Rows that were not indexed are in its
+        The finished index, opened. If an index of the same corpus and settings exists, it is only opened. Rejected rows are in its
         `rejected` and `rejections`.
 
     Raises:
         IndexExists: the directory has another index or partial build.
-        InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
+        InvalidRequest, NotFound: the corpus or a setting is invalid, or the corpus has no paper.
         IndexBusy: another process is writing this index.
     """
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
@@ -100,7 +100,7 @@ def build(
 
 
 def check_place(directory: Path) -> None:
-    """Refuse to build into a file, or into a directory with other files."""
+    """Raise an error for a file, and for a directory with other files."""
     checked_text(str(directory), "name of the index's directory")
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
@@ -114,7 +114,7 @@ def check_place(directory: Path) -> None:
 
 @dataclass(frozen=True)
 class BuildComponents:
-    """What the settings of a build ask for: what encodes papers, how vectors are compared, what makes terms; None for what is left out."""
+    """Components that a build's settings ask for: encoder, metric and analyzer; None for those left out."""
 
     encoder: Encoder | None
     metric: Metric | None
@@ -122,7 +122,7 @@ class BuildComponents:
 
     @classmethod
     def of(cls, settings: BuildSettings) -> BuildComponents:
-        """Open it. Raises as `load_encoder`; InvalidRequest if FAISS has no index of that type."""
+        """Open the components. Raises as `load_encoder`, and InvalidRequest if FAISS has no such index type."""
         analyzer = Analyzer() if settings.lexical else None
         given = settings.encoder
         if given is None or given == "":
@@ -146,14 +146,14 @@ class BuildComponents:
             encoder = late(encoder)
         metric = settings.metric or encoder.metric
         if settings.dense not in ("auto", "flat"):
-            load_faiss()  # before hours of encoding
+            load_faiss()  # an error now saves hours of encoding
             if settings.dense not in NAMED:
                 check_factory(settings.dense, encoder.dim, metric)
         return cls(encoder, metric, analyzer)
 
 
 def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, progress: Progress) -> bool:
-    """Whether an index of so many papers keeps token vectors of its encoder, which `BuildComponents` opened."""
+    """Whether an index of this many papers gets token vectors from its encoder, opened by `BuildComponents`."""
     if not has_tokens(encoder):
         return False
     if settings.late or papers <= LATE_PAPERS:
@@ -166,10 +166,10 @@ def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, 
 
 
 class Build:
-    """One build: what its steps share.
+    """A build, with the state that its steps share.
 
     Attributes:
-        own: the encoder, if it has no name by which the index could open it.
+        own: the encoder, if the index could not open it by name.
     """
 
     own: Encoder | None = None
@@ -186,7 +186,7 @@ class Build:
             raise InvalidRequest(f"other processes cannot fill shards: {what}; leave out `workers`")
         if self.encoder is not None and not isinstance(settings.encoder, str):
             self.own = None if isinstance(settings.encoder, Mapping) else self.encoder
-            settings = replace(settings, encoder=self.encoder.name)  # which stands for it where settings are written
+            settings = replace(settings, encoder=self.encoder.name)  # written settings contain the name
         self.plan = plain_json(
             {
                 "command": "index",
@@ -199,11 +199,11 @@ class Build:
 
     @once
     def fingerprint(self) -> str:
-        """The corpus's."""
+        """Fingerprint of the corpus."""
         return self.corpus.fingerprint()
 
     def run(self, resume: bool, overwrite: bool) -> None:
-        """Build what is missing, and commit."""
+        """Build the missing parts, and commit."""
         if listed(self.directory / PARTS) and not overwrite:
             raise InvalidRequest(
                 f"{self.directory} holds parts of a build; `sciretrieve index parts {shlex.quote(str(self.directory))}` makes the index"
@@ -218,14 +218,14 @@ class Build:
         remove(self.directory / PARTS)
 
     def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
-        """Cut the corpus, and fill those of its shards that are to be filled here."""
+        """Cut the corpus, and fill its shards that are built here."""
         facts = {"corpus": list(self.corpus.sources), "fingerprint": self.fingerprint}
         plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
         pending = self._pending(plan, resume, overwrite)
         if pending.state.get("is_full"):
             if share == ALL or not overwrite:
                 return pending
-            pending = self._pending(plan, resume=False, overwrite=True)  # a finished part is asked for anew
+            pending = self._pending(plan, resume=False, overwrite=True)  # a finished part is requested again
         try:
             pending = probed(pending, self.encoder)
             ingest = Ingest(
@@ -243,7 +243,7 @@ class Build:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(ingest.pending)}")
             ingest = self._with_tokens(ingest)
             pending = ingest.pending
-            # what cannot be chosen is an error before papers are encoded
+            # raise errors of the choice before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
             return full(ingest.fill(0), ingest.encoder, self.metric)
         except SciretrieveError:
@@ -251,14 +251,14 @@ class Build:
             raise
 
     def _differences(self, build: Mapping[str, Any], same_corpus: bool, is_late: bool | None) -> str:
-        """Why shards of another build, which have token vectors or not, are not those of this one; empty if they are."""
+        """Why another build, with token vectors or without, has other shards than this one; empty if the shards are equal."""
         differences = shard_differences(build, self.plan, same_corpus)
         if self.settings.late is None or is_late in (None, self.settings.late):
             return differences
         return ", ".join(filter(None, (differences, "`late`")))
 
     def _with_tokens(self, ingest: Ingest) -> Ingest:
-        """Decide whether these papers have token vectors, and how they are packed, unless this work did."""
+        """Decide whether papers get token vectors, and how they are packed, unless it is decided."""
         pending = ingest.pending
         if "late" not in pending.state and has_tokens(self.encoder):
             is_late = keeps_tokens(self.settings, self.encoder, sum((pending.cut or {})["shards"]), self.progress)
@@ -271,7 +271,7 @@ class Build:
         return replace(ingest, pending=pending, packing=packing)
 
     def _current(self, overwrite: bool) -> Manifest | None:
-        """The index that is there. One that cannot be read can still be overwritten."""
+        """The existing index; None if there is none. An unreadable index can still be overwritten."""
         try:
             return read_manifest(self.directory) if (self.directory / MANIFEST).exists() else None
         except CorruptData:
@@ -280,7 +280,7 @@ class Build:
             raise
 
     def _pending(self, plan: Mapping[str, Any], resume: bool, overwrite: bool) -> Pending:
-        """The build in progress, if it is to go on; else a new one."""
+        """The build in progress, if it can be resumed; else a new one."""
         pending = Pending.found(self.directory, self.progress) if resume else None
         if pending is not None:
             same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
@@ -293,7 +293,7 @@ class Build:
         return Pending.begin(self.directory, plan, self.progress)
 
     def _offer(self, differences: str) -> str:
-        """What the user can do who has an index of another corpus."""
+        """The user's choices if there is an index of another corpus."""
         if differences == "`limit`" and self.settings.limit is None:
             return f"`sciretrieve add` takes in the rest of the corpus (with -i {shlex.quote(str(self.directory))}); else "
         if differences == "`late`" and self.settings.late:
@@ -309,8 +309,8 @@ class Build:
         )
 
     def _respan(self, old: Manifest) -> None:
-        """Rebuild what spans the shards of an index of the same papers where its settings differ."""
-        # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
+        """If an index of the same papers exists, rebuild what spans its shards where settings differ."""
+        # unchanged settings keep their current values: `auto` as resolved, BM25 as tuned
         old_settings, new_settings = {**asdict(BuildSettings()), **old.build["settings"]}, self.plan["settings"]
         changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
         if "memory" in changed_names:
@@ -320,12 +320,12 @@ class Build:
         if settings == IndexSettings.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:
-            self.progress.note(f"{self.directory} has these papers already; none is encoded again")
+            self.progress.note(f"{self.directory} already has these papers; none is encoded again")
             commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress, workers=self.workers)
         sweep(self.directory, self.progress)
 
     def _forget(self, pending: Pending) -> None:
-        """Remove a build that failed before it encoded anything; one that did can be resumed."""
+        """Remove a build that failed before it encoded anything. Others can be resumed."""
         pending = Pending.read(self.directory) or pending
         if pending.is_worth_keeping:
             return
@@ -343,8 +343,8 @@ def publish(
     progress: Progress,
     workers: Workers | None = None,
 ) -> None:
-    """Commit a build whose shards are all full, in place of the generation `old`; the plan may differ from the one at the start, as long
-    as it gives the same shards."""
+    """Commit a build with full shards, in place of the generation `old`. The plan may differ from the original one if it gives the same
+    shards."""
     directory = pending.directory
     generation = next_generation(directory)
     shards = shards_of(pending)
@@ -376,7 +376,7 @@ def publish(
 
 
 def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> IndexSettings:
-    """The settings of what spans the shards of so many papers."""
+    """Settings of what spans the shards of this many papers."""
     settings, encoder = plan["settings"], plan["encoder"]
     hybrid = settings["lexical"] is not None
     dense = chosen_dense(settings["dense"], encoder and encoder["dim"], papers, settings["memory"], hybrid, progress)
@@ -384,16 +384,16 @@ def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progr
 
 
 def chosen_dense(dense: str, dim: int | None, papers: int, memory: int | None, hybrid: bool, progress: Progress) -> str:
-    """The type of dense index for so many papers with vectors of `dim` dimensions, or none, where `--dense` says `dense`."""
+    """The dense index type that `dense` gives for this many papers with vectors of `dim` dimensions; "none" without vectors."""
     if dim is None:
         return "none"
     return auto_dense(papers, dim, memory, hybrid, progress.note) if dense == "auto" else dense
 
 
 def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:
-    """Why a plan needs other shards than those of an unfinished or committed build; empty if they are the same.
+    """Why a plan needs other shards than an unfinished or committed build; empty if the shards are equal.
 
-    The vectors are comparable in every precision, so "auto" continues with any; a requested one must be the build's.
+    Vectors are comparable in every precision, so "auto" continues with any. A requested precision must be the build's.
     """
     old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
     differences = [] if same_corpus else ["corpus"]
@@ -404,11 +404,11 @@ def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_co
 
 
 def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of pending.json or of a manifest's build that determine the shards, by names that users know."""
+    """Facts of pending.json, or of a manifest's build, that determine the shards, by names that users know."""
     encoder, settings = build["encoder"], build["settings"]
     return {
         "format": build["format"],
-        # the name or path by which an encoder was requested does not change it
+        # the name or path of a requested encoder does not matter
         "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
         "BM25 text analysis": build["analyzer"],
         "`shard_size`": settings["shard_size"],

@@ -1,4 +1,4 @@
-"""Comparing a corpus with an index: which of its papers are new or say something else, and which papers of the index it does not have."""
+"""Comparing a corpus with an index: new papers, changed papers, and papers that the corpus lacks."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..query.snapshot import Snapshot
 from ..storage.shards.cutting import contents
 
 FEW = 4
-"""Batches for which all ids are looked through: making a table of a million takes as long as looking through them ten times."""
+"""Batches for which all ids are scanned. Making a table of a million ids takes as long as ten scans."""
 NAMES = pa.list_(pa.string())
 SHOWN = 5
 """Papers of each kind that are named."""
 
 
 class IdTable:
-    """The rows of an index's papers by their ids, asked in batches.
+    """Maps ids to rows of an index's papers, in batches.
 
-    For the first few batches all ids of the index are looked through. For more, a table is made once, in 16 bytes a paper: of hashes of
-    the ids, sorted; whether the ids are equal, too, is read in the index.
+    The first few batches scan all ids of the index. After that, a table is built once, in 16 bytes per paper, of sorted hashes of the ids.
+    Matches are confirmed by the ids in the index.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -38,14 +38,14 @@ class IdTable:
 
     @once
     def _table(self) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """The rows, by the hashes of their ids, and these."""
+        """Rows sorted by the hashes of their ids, and these hashes."""
         hashes = np.concatenate([_hashes(shard.ids.to_pylist()) for shard in self._snapshot.shards])
         rows = self._snapshot.scope.places
         by_hash = rows[np.argsort(hashes[rows])]
         return by_hash, hashes[by_hash]
 
     def rows(self, ids: Sequence[str]) -> Rows:
-        """Where the papers with the given ids stand, (n,); -1 for an id that no paper has."""
+        """Rows of the papers with the given ids, (n,); -1 for an unknown id."""
         if not len(ids):
             return np.empty(0, np.int64)
         self._asked += 1
@@ -65,7 +65,7 @@ class IdTable:
         hashes = _hashes(ids)
         places = np.searchsorted(known_hashes, hashes)
         open_positions = np.arange(len(ids))
-        while True:  # until each is found, or there is no further paper with the hash of its id
+        while True:  # until each is found, or no paper has the hash of its id
             open_positions = open_positions[places[open_positions] < len(known_hashes)]
             open_positions = open_positions[known_hashes[places[open_positions]] == hashes[open_positions]]
             if not len(open_positions):
@@ -83,13 +83,13 @@ def _hashes(ids: Iterable[str]) -> npt.NDArray[np.int64]:
 
 
 class CorpusComparison:
-    """Is given a corpus batch by batch, and says what an index would have to do to have its papers.
+    """Compares a corpus with an index, batch by batch.
 
     With `keeps_others`, a paper replaces no other work that has its id in the index: it gets an id of its own.
 
     Attributes:
-        added, unchanged: how many papers are new, and how many are there with the same contents.
-        lost: how many rows could not be read that may be of any paper of the index.
+        added, unchanged: numbers of new papers, and of papers with the same contents.
+        lost: number of unreadable rows that may belong to any paper of the index.
     """
 
     def __init__(self, snapshot: Snapshot, *, keeps_others: bool = False) -> None:
@@ -101,7 +101,7 @@ class CorpusComparison:
         self.added = self.unchanged = self.lost = 0
 
     def chosen(self, batch: Batch) -> pa.Table:
-        """The papers of a batch that the index does not have, or has otherwise."""
+        """Papers of a batch that the index lacks or has with other contents."""
         self._note(batch.rejected)
         papers, ids = batch.papers, batch.papers["id"].to_pylist()
         rows = self._table.rows(ids)
@@ -149,7 +149,7 @@ class CorpusComparison:
         return dict(zip(positions[is_other].tolist(), own_ids, strict=True))
 
     def _note(self, rejected: Sequence[Rejected]) -> None:
-        """Note which papers rows are of that were rejected. A paper that its source has withdrawn is gone like one without a row."""
+        """Note the papers of rejected rows. A paper that its source has withdrawn counts as missing."""
         unread = [row for row in rejected if not isinstance(row, Withdrawn)]
         self.lost += sum(row.id is None or isinstance(row, CutOff) for row in unread)
         rows = self._table.rows([row.id for row in unread if row.id is not None])
@@ -157,17 +157,17 @@ class CorpusComparison:
 
     @property
     def replaced_rows(self) -> Rows:
-        """The rows of papers that say something else in the corpus."""
+        """Rows of papers with other contents in the corpus."""
         return np.concatenate([np.empty(0, np.int64), *self._replaced_rows])
 
     def missing_rows(self, despite_lost: bool) -> tuple[Rows, Rows]:
-        """The rows of papers that the corpus does not have: first those that are gone, then those that may be in unreadable rows. With
-        `despite_lost`, that holds for papers alone whose id such a row has, and not for all."""
+        """Rows of papers that the corpus lacks: first missing papers, then papers whose rows may be unreadable. With `despite_lost`, only
+        papers whose id is in an unreadable row count as the latter."""
         rows = self._snapshot.scope.passing(~self._is_seen).places
         is_kept = self._is_rejected[rows] | (self.lost > 0 and not despite_lost)
         return rows[~is_kept], rows[is_kept]
 
     def examples(self, **rows: Rows) -> dict[str, list[str]]:
-        """The ids of the first few papers that are new, that are replaced, and that stand at the given rows."""
+        """Ids of the first few papers that are new, replaced, and at the given rows."""
         named_rows: dict[str, Any] = {"replaced": self.replaced_rows, **rows}
         return {"added": self._added_ids, **{name: self._snapshot.ids(places[:SHOWN]) for name, places in named_rows.items()}}

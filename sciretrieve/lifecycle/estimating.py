@@ -1,7 +1,7 @@
-"""What an index will cost, going by a sample of its papers, of which a shard is made as a build does it, in a temporary folder.
+"""Estimating the cost of an index from a sample of its papers: a shard of the sample is built in a temporary folder.
 
-A corpus of up to 64 MB is read to its end, and so is one with a limit, or one whose rows cannot be counted without reading them. Of
-another one the first rows of up to 16 files are read, and all rows counted.
+A corpus is read completely if it has up to 64 MB, a limit, or rows that can only be counted by reading. Otherwise the first rows of up to
+16 files are read, and all rows are counted.
 """
 
 from __future__ import annotations
@@ -43,41 +43,41 @@ from .building import BuildComponents, chosen_dense, keeps_tokens
 from .local_workers import processes_for
 
 SAMPLE = 4096
-"""Papers of a sample, at most, unless the encoder encodes more at once."""
+"""Most papers in a sample, unless the encoder's window is larger."""
 WHOLE = 64 << 20
-"""Bytes of files up to which all of a corpus is read."""
+"""Most bytes of files for which the whole corpus is read."""
 PLACES = 16
-"""Batches of rows that are read of a larger one, from as many files if there are so many."""
+"""Batches of rows read from a larger corpus, each from another file if possible."""
 COLD, WARM = 16, 64
-"""Papers of the first trials."""
+"""Papers in the first two trials."""
 LONG_ENOUGH = 5.0
-"""Seconds after which no larger trial is made."""
+"""Seconds of a trial after which no larger one is made."""
 MEMORY_OF_POSTINGS = 8
-"""While a shard is filled, its postings take so many times the bytes that they have on disk."""
+"""Memory for postings while a shard is filled, in multiples of their size on disk."""
 MEMORY_OF_ANN = 1.65
-"""While a FAISS index is made, it takes so many times the bytes that it has on disk."""
+"""Memory for a FAISS index while it is built, in multiples of its size on disk."""
 WORDS = ("postings.arrow", "lengths.arrow", "fields.arrow")
 ID_MEMORY = 32
-"""Bytes in memory for each id of a corpus that is read."""
+"""Bytes of memory for each id of a corpus being read."""
 PROCESS_MEMORY = 120_000_000
-"""Bytes of a process of `LocalWorkers` before it fills a shard."""
+"""Bytes of memory of a `LocalWorkers` process before it fills a shard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What building an index will take.
+    """Cost of building an index.
 
     Attributes:
-        rows: how many rows of the corpus would be read.
-        papers: how many of them are papers.
-        sampled: how many papers it was estimated from.
-        shards: how many shards there would be.
+        rows: number of corpus rows that would be read.
+        papers: number of papers among them.
+        sampled: number of papers in the sample.
+        shards: number of shards.
         encoder: the encoder's `name`, `dim` and `precision`; None without one.
         metric: how vectors would be compared; None without an encoder.
-        dense: how they would be searched: flat, hnsw, ivf, a FAISS factory string, or none.
-        seconds: of reading and of filling the shards, without making FAISS indexes.
+        dense: the dense index type: flat, hnsw, ivf, a FAISS factory string, or none.
+        seconds: for reading and filling the shards, without building FAISS indexes.
         bytes: on disk.
-        memory: the most bytes that the process, with those that it starts, would have in memory at a time, without a GPU's.
+        memory: peak memory in bytes of the process and its children, without a GPU's.
     """
 
     rows: int
@@ -100,13 +100,13 @@ def estimate(
     progress: Progress | bool = True,
     **changes: Unpack[BuildKeywords],
 ) -> Estimate:
-    """Estimate what `build` would take with the same arguments, on this machine as busy as it is now; nothing is built.
+    """Estimate the cost of `build` with the same arguments, on this machine under its present load. Nothing is built.
 
-    The encoder is converted for this machine if it was not before, which is not part of the estimate, since the build finds it done.
+    If the encoder has to be converted for this machine first, that is done now and not part of the estimate.
 
     Args:
         corpus, settings, columns, changes: as in `build`.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        progress: receives progress; by default a progress bar on a terminal.
 
     Raises:
         InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
@@ -121,7 +121,7 @@ def estimate(
 
 
 class _Sample(NamedTuple):
-    """Some papers of a corpus, in its order and spread over it; how many rows it has, how many are papers, and what reading them takes."""
+    """Sampled papers, in order and spread over the corpus; its numbers of rows and papers; and the cost of reading it."""
 
     papers: pa.Table
     rows: int
@@ -130,7 +130,7 @@ class _Sample(NamedTuple):
 
 
 def _sampled(corpus: Corpus, most: int, limit: int | None, progress: Progress) -> _Sample:
-    """A sample of at most `most` papers of a corpus, of its first `limit` papers if there is a limit. Raises as `estimate`."""
+    """A sample of at most `most` papers of a corpus, or of its first `limit` papers. Raises as `estimate`."""
     start, reading = time.perf_counter(), Reading(progress.note if corpus.has_columns else lambda _: None)
     progress.start(None, unit="papers read")
     count = None if limit is not None or sum(map(size_of, corpus.files)) <= WHOLE else corpus.count()
@@ -156,14 +156,14 @@ def _sampled(corpus: Corpus, most: int, limit: int | None, progress: Progress) -
 
 
 def _beginnings(corpus: Corpus) -> Iterator[RawBatch]:
-    """The first rows of files from all over the corpus."""
+    """First rows of files spread over the corpus."""
     files = [corpus.files[place] for place in np.unique(np.linspace(0, len(corpus.files) - 1, PLACES).astype(int))]
     for file in files:
         yield from islice(format_of(file).read(file), PLACES // len(files))
 
 
 class _Trial(NamedTuple):
-    """A shard that was made of some papers: the seconds that it took, and the bytes of its files."""
+    """A shard built from some papers: the seconds it took, and the sizes of its files."""
 
     papers: int
     seconds: float
@@ -186,7 +186,7 @@ def _estimated(sample: _Sample, settings: BuildSettings, components: BuildCompon
         encoder.expect(papers)
         progress.note(f"trying {encoder.name} in {encoder.precision}")
     small, large = _trials(sample, encoder, components.analyzer, packing)
-    more, beyond = papers - large.papers, large.papers - small.papers  # nothing, of a sample as small as the first trial
+    more, beyond = papers - large.papers, large.papers - small.papers  # no difference if the sample is as small as the first trial
     per_paper = (large.seconds - small.seconds) / beyond if beyond and large.seconds > small.seconds else large.seconds / large.papers
     size = large.bytes + more * ((large.bytes - small.bytes) / beyond if beyond else large.bytes / large.papers)
     paper_bytes = sample.papers.nbytes / len(sample.papers)
@@ -197,7 +197,7 @@ def _estimated(sample: _Sample, settings: BuildSettings, components: BuildCompon
     memory = peak_memory() + ID_MEMORY * papers + growth * (shard - large.papers) + MEMORY_OF_ANN * ann
     if components.analyzer is not None and not reads_texts(encoder) and (processes := processes_for([shard] * shards)) > 1:
         memory += processes * (PROCESS_MEMORY + growth * shard)
-        per_paper *= 2 / (1 + processes)  # what is read, and written at the end, is not divided
+        per_paper *= 2 / (1 + processes)  # reading, and writing at the end, are not divided
     return Estimate(
         rows=sample.rows,
         papers=papers,
@@ -213,7 +213,7 @@ def _estimated(sample: _Sample, settings: BuildSettings, components: BuildCompon
 
 
 def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None, packing: Packing | None) -> tuple[_Trial, _Trial]:
-    """The two largest shards that were made of papers of the sample, of rising size until it takes long enough to tell the speed."""
+    """The two largest shards built from the sample. Their size grows until the time suffices to tell the speed."""
     with tempfile.TemporaryDirectory(prefix="sciretrieve-", ignore_cleanup_errors=True) as folder:
 
         def made(name: str, papers: int) -> _Trial:
@@ -224,7 +224,7 @@ def _trials(sample: _Sample, encoder: Encoder | None, analyzer: Analyzer | None,
             facts = fill(Path(folder) / f"{name}.partial", 0, encoder, analyzer, ignore_advance, packing)
             return _Trial(len(rows), time.perf_counter() - start, {name: int(file["bytes"]) for name, file in facts.files.items()})
 
-        made("first", COLD)  # which also loads the encoder
+        made("first", COLD)  # also loads the encoder
         small, large = made("small", COLD), made("large", WARM)
         while large.seconds < LONG_ENOUGH and large.papers < len(sample.papers):
             small, large = large, made(str(large.papers), 4 * large.papers)

@@ -1,5 +1,4 @@
-"""Exporting papers and vectors from an index, all or some: Parquet with both, CSV, a bibliography, a .npy file with the vectors, or a
-FAISS index of them."""
+"""Exporting papers and vectors from an index: as Parquet, CSV, a bibliography, a .npy file or a FAISS index."""
 
 from __future__ import annotations
 
@@ -26,34 +25,34 @@ from ..query.index import Index
 
 BLOCK = 65_536
 NAME = pa.field("index", pa.string())
-"""The column with the name of a paper's index, where several are exported."""
+"""Column with the name of a paper's index, if several are exported."""
 SUFFIXES = (".parquet", ".csv", ".npy", ".faiss")
 BIBLIOGRAPHIES: Mapping[str, Callable[[Sequence[Paper]], str]] = {
     ".bib": bibtex_entries.text,
     ".ris": ris_records.text,
     ".json": csl_items.text,
 }
-"""The text of a bibliography, by suffix."""
+"""Writers of bibliographies, by suffix."""
 ORIGINALS = {bibtex_entries.ENTRY, bibtex_entries.PARENTS, ris_records.RECORD, csl_items.ITEM}
-"""Columns with papers' original records, which say again in another form what their other columns say."""
+"""Columns with papers' original records, which repeat other columns in another form."""
 
 
 def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = None) -> list[Path]:
-    """Write an index's contents to `target` and return the files written.
+    """Write an index's papers and vectors to `target`. Returns the files written.
 
-    The papers are all that are not deleted, or those at `rows`, as `Index.matching` gives them; always in the index's order. Of several
-    indexes, tables have the column `index`, and lists of ids have INDEX:ID.
+    All undeleted papers are written, or those at `rows`, for example from `Index.matching`; always in the index's order. For several
+    indexes, tables have the column `index`, and lists of ids contain INDEX:ID.
 
-    `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
-    any. `.csv`: all columns but original records, in UTF-8, lists with semicolons between; no cell is a formula to spreadsheets.
-    `.bib`, `.ris` and `.json` (CSL-JSON): papers as a bibliography, those read from one of that format unchanged.
-    `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
-    `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf", "rabitq" or a factory string), and the ids as with
-    `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
+    `.parquet`: all columns of the papers, and their vectors, if any, as `vector` (a fixed-size list of float32). `.csv`: all columns except
+    original records, in UTF-8, with lists joined by semicolons; spreadsheets read no cell as a formula. `.bib`, `.ris` and `.json`
+    (CSL-JSON): a bibliography; records read from a file of that format are unchanged. `.npy`: the vectors, shape (papers, dim) float32, and
+    beside them a `.ids.txt` with the ids in the same order. `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw",
+    "ivf", "rabitq" or a factory string), with a `.ids.txt`, in which FAISS's number n is line n + 1. For the metric `cosine` its vectors
+    have length 1, as queries must. It is built in memory.
 
     Raises:
-        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, or that are by several
-            encoders, too few of them for such a FAISS index, or a `dense` for another suffix.
+        InvalidRequest: the suffix is unknown, the directory does not exist, the index lacks vectors or has vectors by several encoders,
+            there are too few for the FAISS index, or `dense` is given for another suffix.
     """
     check_parent(target)
     if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
@@ -98,7 +97,7 @@ def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
 
 
 def _tables(index: Index, scope: Scope, schema: pa.Schema) -> Iterator[tuple[Rows, pa.Table]]:
-    """The papers of a scope, a few thousand at a time, with the columns of a schema: their rows, and the table."""
+    """Papers of a scope, a few thousand at a time, with a schema's columns: rows and table."""
     columns = schema.remove(1) if _has_names(index) else schema
     for shard, _, shard_rows in by_shard(scope.places, index.snapshot.shards):
         for rows, table in shard.read_at(shard_rows):
@@ -109,7 +108,7 @@ def _tables(index: Index, scope: Scope, schema: pa.Schema) -> Iterator[tuple[Row
 
 
 def _schema(index: Index) -> pa.Schema:
-    """The columns of tables, in types that hold the values of all papers; of several indexes with that of each paper."""
+    """Columns of exported tables, in types that hold the values of all papers. For several indexes, with each paper's index."""
     shards = [shard for shard in index.snapshot.shards if len(shard.scope)]
 
     def values(name: str) -> Iterator[pa.ChunkedArray]:
@@ -122,7 +121,7 @@ def _schema(index: Index) -> pa.Schema:
 
 
 def _has_names(index: Index) -> bool:
-    """Whether tables have the name of each paper's index: of several, unless a corpus has a column of this name."""
+    """Whether tables get the column `index`: for several indexes, unless a corpus has a column of this name."""
     return len(index.names) > 1 and NAME.name not in index.snapshot.columns.names
 
 

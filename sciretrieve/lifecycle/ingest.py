@@ -1,4 +1,4 @@
-"""Taking in a corpus: it is cut into new shards, and these are filled. Both can be interrupted anywhere and go on.
+"""Ingesting a corpus: it is cut into new shards, which are then filled. Both can be interrupted anywhere and resumed.
 
 Once a corpus is cut, its papers are on disk, and it is not read again.
 """
@@ -33,15 +33,15 @@ from .local_workers import LocalWorkers, processes_for
 
 @dataclass(frozen=True)
 class Ingest:
-    """What taking in a corpus needs.
+    """The inputs for ingesting a corpus.
 
     Attributes:
         pending: the work's mark.
-        encoder, analyzer: what fills the shards; None for shards without vectors or without terms.
-        shard_size: papers a shard.
-        progress: is told how far it is.
-        workers: other processes that fill shards; None to fill them here.
-        precision, device: in what arithmetic and where their encoders run.
+        encoder, analyzer: fill the shards; None for shards without vectors or without terms.
+        shard_size: papers per shard.
+        progress: receives progress.
+        workers: processes that fill shards; None to fill them here.
+        precision, device: for the workers' encoders.
         packing: how token vectors are packed; None for shards without them.
     """
 
@@ -63,14 +63,14 @@ class Ingest:
         chosen: Callable[[Batch], pa.Table],
         finished: Callable[[], Mapping[str, Any]] = dict,
     ) -> Ingest:
-        """Read the corpus and cut its papers into shards, unless that is done.
+        """Read the corpus and cut its papers into shards, unless done.
 
         Args:
             corpus: the corpus.
-            limit: stop after so many papers.
+            limit: most papers to read.
             strict: stop at the first bad row.
-            chosen: is called with each batch, and gives those of its papers to take in.
-            finished: is called after the last batch, and gives more to note of what was read.
+            chosen: selects the papers to ingest from each batch.
+            finished: called after the last batch; returns further facts for the mark.
 
         Raises:
             BadPaper: a bad row, if strict.
@@ -81,7 +81,7 @@ class Ingest:
         reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
         rejections = Rejections(self.pending.rejected, strict)
         share = self.pending.share
-        # how the corpus is divided is known once its papers are counted
+        # shares are known once the corpus's papers are counted
         cutter = Cutter(self.pending.partial, self.shard_size, places=ANY if share == ALL else ())
         papers_read = 0
         count = corpus.count()
@@ -103,7 +103,7 @@ class Ingest:
             self.progress.note(str(reading))
         if rejections.count:
             sync_file(self.pending.rejected)
-            sync_file(self.pending.rejected.parent)  # or the mark below may be on disk, which counts them, and their list not
+            sync_file(self.pending.rejected.parent)  # otherwise the mark below, which counts them, may survive without their list
         cut = {
             "shards": shards,
             **ends,
@@ -115,7 +115,7 @@ class Ingest:
         return replace(self, pending=self.pending.noting(cut=cut))
 
     def _cut_part(self, corpus: Corpus, papers: int, chosen: Callable[[Batch], pa.Table], cutter: Cutter) -> None:
-        """Read the corpus again as far as its first papers, and cut those of its shards that are of this part.
+        """Read the corpus again up to its first `papers` papers, and cut the shards of this part.
 
         Raises InvalidRequest if the corpus has changed since it was counted.
         """
@@ -130,7 +130,7 @@ class Ingest:
         cutter.finish()
 
     def fill(self, source: int) -> Pending:
-        """Encode the papers of all shards and count their terms, unless that is done. Returns the work's mark, see `shards_of`."""
+        """Encode the papers of all shards and count their terms, unless done. Returns the work's mark, see `shards_of`."""
         cut = self.pending.cut
         assert cut is not None
         unfilled = [place for place in self.pending.places if not self.pending.folder(place).is_dir()]
@@ -152,7 +152,7 @@ class Ingest:
         return self.pending
 
     def _looked_up(self, places: Sequence[int], source: int) -> Iterator[Filling]:
-        """Tasks for processes of this machine, which count the words of these shards, while their vectors are looked up here."""
+        """Tasks for local processes, which count the words of these shards while their vectors are looked up here."""
         without_encoder = replace(self, encoder=None, packing=None)
         for place in places:
             if self.encoder is not None:
@@ -169,7 +169,7 @@ class Ingest:
         return pending
 
     def _filling(self, place: int, source: int) -> Filling:
-        """A shard's filling as a task for another process."""
+        """A task for another process that fills a shard."""
         cut = self.pending.cut
         assert cut is not None
         return Filling(
@@ -186,14 +186,14 @@ class Ingest:
 
 
 def shards_of(pending: Pending) -> list[ShardFacts]:
-    """The facts on all shards of work, once these are full."""
+    """Entries of all shards of the work, once they are full."""
     return [finished_facts(pending.folder(place)) for place in pending.places]
 
 
 def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pending:
-    """Encode the probe texts, for the manifest; interrupted work must go on with the same vectors. Raises InvalidRequest.
+    """Encode the probe texts for the manifest. Raises InvalidRequest if resumed work gives other vectors.
 
-    `known` are the golden vectors of the index that is added to, (3, dim).
+    `known` are the golden vectors of an existing index to be extended, (3, dim).
     """
     if encoder is None or not reads_texts(encoder):
         return pending
@@ -206,12 +206,12 @@ def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pend
 
 
 def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()) -> list[str]:
-    """The runtimes that encoded papers: before, in earlier processes of this work, and in this one."""
+    """Runtimes that encoded papers: `before`, those of earlier processes of this work, and this one's."""
     return list(dict.fromkeys([*before, *pending.state.get("ran_in", ()), *(encoder.ran_in if encoder else ())]))
 
 
 def full(pending: Pending, encoder: Encoder | None, metric: Metric | None) -> Pending:
-    """Note that all shards of a build are full, and what its manifest is to say of the encoder."""
+    """Record that all shards of a build are full, and the manifest's entry on the encoder."""
     if encoder is None:
         return pending.noting(is_full=True)
     precision = pending.state.get("precision", encoder.precision)
@@ -219,7 +219,7 @@ def full(pending: Pending, encoder: Encoder | None, metric: Metric | None) -> Pe
 
 
 def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
-    """A new index's facts on its encoder, as `full` noted them; writes its golden vectors if it reads texts."""
+    """A new index's entry on its encoder, as recorded by `full`. Writes its golden vectors if it reads texts."""
     if pending.plan["encoder"] is None:
         return None
     facts: dict[str, Any] = {
@@ -236,7 +236,7 @@ def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
 
 
 def publish_rejections(pending: Pending) -> int:
-    """Put the list of rejected rows in its place; returns how many there were."""
+    """Move the list of rejected rows to its place. Returns their number."""
     report = pending.directory / REJECTED
     count = int((pending.cut or {}).get("rejected", 0))
     if count and pending.rejected.exists():
@@ -247,7 +247,7 @@ def publish_rejections(pending: Pending) -> int:
 
 
 def first_rejected(pending: Pending) -> tuple[Rejected, ...]:
-    """The first of the rows that were rejected when the corpus was cut."""
+    """The first rows rejected while the corpus was cut."""
     return tuple(Rejected(**row) for row in (pending.cut or {}).get("first_rejected", ()))
 
 
@@ -260,5 +260,5 @@ def why_none(pending: Pending) -> str:
 
 
 def plain_json(value: Any) -> Any:
-    """A value as it comes back from JSON: tuples are lists."""
+    """A value as JSON returns it, with lists in place of tuples."""
     return json.loads(json.dumps(value))

@@ -1,4 +1,4 @@
-"""Tasks in other processes of this machine, which end when their tasks do, or the program that started them."""
+"""Running tasks in other processes of this machine. They end with their tasks, or with the program that started them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..encoders.runtimes import threads
 from ..protocols import Advance, Result, Task
 
 PROGRAM = "from sciretrieve.lifecycle.local_workers import work; work()"
-"""What a process runs. Nothing of the program that starts it: a script without `if __name__ == "__main__"` would start itself again."""
+"""Code of a process. It does not import the parent's main script, which without `if __name__ == "__main__"` would start itself again."""
 PAPERS_AT_ONCE = 500_000
-"""Papers of all shards that are filled at a time: a process takes some 6 kB for each of its shard's."""
+"""Papers in the shards being filled at a time. A process takes some 6 kB for each paper of its shard."""
 LEAST_PAPERS = 10_000
-"""Papers that each process has at least: starting it takes as long as counting the words of some thousands."""
+"""Fewest papers per process. Starting a process takes as long as counting the words of some thousands."""
 
 
 def processes_for(shards: Iterable[int]) -> int:
-    """How many processes fill shards of so many papers best; 1 where others would gain nothing, or cannot be given a connection."""
+    """Best number of processes for filling shards of these sizes; 1 if further processes would not help or cannot be given a connection."""
     if not (sys.executable and INHERITS_DESCRIPTORS):
         return 1
     sizes = list(shards)
@@ -36,7 +36,7 @@ def processes_for(shards: Iterable[int]) -> int:
 
 
 class LocalWorkers:
-    """So many processes of this machine, as `protocols.Workers`. Use it as a context manager, so that they end."""
+    """Processes of this machine as `protocols.Workers`. As a context manager, it ends them."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -47,7 +47,7 @@ class LocalWorkers:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for connection, process in self._processes.items():
-            process.kill()  # what it did not finish is done again
+            process.kill()  # unfinished tasks are repeated
             process.wait()
             connection.close()
             assert process.stdin is not None
@@ -55,7 +55,7 @@ class LocalWorkers:
         self._processes = {}
 
     def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:  # noqa: ARG002 - all see it
-        """See `protocols.Workers`; a task is taken from `tasks` when a process is free for it. Raises Unavailable: a process died."""
+        """See `protocols.Workers`. A task is taken from `tasks` when a process is free. Raises Unavailable if a process dies."""
         waiting = enumerate(tasks)
         numbers: dict[Connection[Any, Any], int] = {}
         for number, task in waiting:
@@ -100,7 +100,7 @@ class LocalWorkers:
         )
 
     def _heard(self, connection: Connection[Any, Any]) -> tuple[int, tuple[Any] | None]:
-        """What a process says: how many more papers are done, and its task's result when it has ended. Raises what the task raised."""
+        """Receive from a process: the number of papers just finished, and its task's result at the end. Raises what the task raised."""
         try:
             papers, outcome, error = connection.recv()
         except (EOFError, OSError):
@@ -111,8 +111,8 @@ class LocalWorkers:
 
 
 def work() -> None:
-    """What a process does: one task after the other that comes over the connection whose number is its argument."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that waits, which then ends this process
+    """Run tasks that arrive over the connection whose number is this process's argument."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the waiting program, which then ends this process
     threading.Thread(target=_end_with_program, daemon=True).start()
     with Connection(int(sys.argv[1])) as connection:
         while True:
@@ -131,12 +131,12 @@ def _done(task: Task[Any], connection: Connection[Any, Any]) -> tuple[int, tuple
 
 
 def _sendable(error: Exception) -> Exception:
-    """An error as another process can have it: one of ours or Python's as it is, a library's by its text, for it may refuse to be sent."""
+    """An error that can be pickled: ours and Python's unchanged, a library's by its text."""
     is_known = isinstance(error, SciretrieveError) or type(error).__module__ == "builtins"
     return error if is_known else RuntimeError(f"{type(error).__name__}: {error}")
 
 
 def _end_with_program() -> None:
-    """End when the program does, however it ends: then nobody has the other end of the standard input."""
+    """End with the program, however it ends: it holds the other end of the standard input."""
     os.read(sys.stdin.fileno(), 1)
     os._exit(1)

@@ -1,11 +1,11 @@
-"""Merging: shards that are small or have deleted papers are rewritten as full ones, on demand, or a few of them with each change.
+"""Merging: small shards, and shards with deleted papers, are rewritten as full ones; all of them on demand, a few with each change.
 
-Nothing is encoded, and no text is analysed again: papers, vectors and postings are copied, and only the words of names are read anew, one
-new shard at a time. Searches go on meanwhile, over the old shards.
+Nothing is encoded or analysed again: papers, vectors and postings are copied, one new shard at a time, and only the words of names are read
+anew. Searches continue on the old shards meanwhile.
 
 With a change, shards are joined by size, as Lucene's TieredMergePolicy joins segments: `WIDTH` shards of one tier make a shard of the next.
-So a paper is copied once for each tier that it rises, below `FLOOR` once in `WIDTH` changes, and an index of n papers has at most
-`WIDTH` small shards for each of log(shard size / FLOOR) tiers, however often it is changed.
+So a paper is copied once for each tier that it rises, and below `FLOOR` once in `WIDTH` changes. An index of n papers has at most `WIDTH`
+small shards for each of log(shard size / FLOOR) tiers, however often it changes.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from ..storage.sweeping import sweep
 from .parts import has_parts
 
 BLOCK = 16_384
-"""Vectors that are copied at a time."""
+"""Vectors copied at a time."""
 FLOOR = 1_000
-"""Papers up to which all shards count as equally small: rewriting so many takes some fifty milliseconds."""
+"""Papers below which all shards count as equally small. Rewriting this many takes some fifty milliseconds."""
 WIDTH = 4
-"""Shards of a tier that are joined into one of the next."""
+"""Shards of a tier that are joined into a shard of the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What merging did: how many shards there were and are, and how many bytes less all generations take."""
+    """The result of merging: the numbers of shards before and after, and the bytes saved over all generations."""
 
     shards_before: int
     shards_after: int
@@ -61,20 +61,20 @@ class Merge:
 
 
 def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
-    """Rewrite small shards and shards with deleted papers, and remove generations before the current one that nobody has open.
+    """Rewrite small shards and shards with deleted papers. Remove earlier generations that nobody has open.
 
-    An interrupted merge goes on with the shards that it has finished.
+    An interrupted merge keeps the shards that it has finished.
 
     Raises:
         NotFound: there is no such index.
-        InvalidRequest: there are parts of an index, which `index_parts` makes one of.
+        InvalidRequest: the index is in parts, which `index_parts` joins.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
     with shown(progress) as listener:
         if has_parts(directory):
             remedy = f"`sciretrieve index parts {shlex.quote(str(directory))}`"
-            raise InvalidRequest(f"{directory} holds parts of an index, and is none yet; {remedy} makes one of them")
+            raise InvalidRequest(f"{directory} holds parts of an index; {remedy} joins them")
         Snapshot.of(directory).close()
         with write_lock(directory):
             before = space(directory)
@@ -97,29 +97,29 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
 
 
 def space(directory: Path) -> int:
-    """The bytes that all files of an index take, those of older generations among them."""
+    """Bytes of all files of an index, including older generations'."""
     size = 0
     for folder, _, names in os.walk(directory):
         for name in names:
-            with suppress(FileNotFoundError):  # a writer may just be sweeping
+            with suppress(FileNotFoundError):  # a writer may be sweeping
                 size += Path(folder, name).stat().st_size
     return size
 
 
 def tidied(snapshot: Snapshot, shards: Sequence[ShardFacts], progress: Progress) -> tuple[ShardFacts, ...]:
-    """The shards that a change leaves of an index, for its commit, less those without papers, and with those rewritten that are due.
+    """The shards of an index after a change, for its commit: without empty shards, and with due shards rewritten.
 
-    Due are the shards of a tier that is full, with all that are smaller, and shards of which more than half is deleted; those up to half
-    a full shard alone, and none that interrupted work goes on with. The old ones stay as long as a generation names them.
+    A full tier is due, with all smaller shards, and so is a shard of which more than half is deleted. Only shards up to half the full size
+    are rewritten, and none that interrupted work still needs. Old shards stay as long as a generation names them.
 
     Args:
-        snapshot: the current generation, whose write lock the caller holds.
-        shards: its shards, of which papers may have been deleted since.
-        progress: is told what takes long.
+        snapshot: the current generation. The caller holds the write lock.
+        shards: its shards, possibly with newly deleted papers.
+        progress: receives the steps that take long.
     """
     shards = [facts for facts in shards if facts.papers > facts.deleted]
     works = [work for kind in KINDS if (work := Pending.found(snapshot.path, progress, kind)) is not None]
-    if any(work.count is None for work in works):  # which numbers its shards will have is not known
+    if any(work.count is None for work in works):  # it is unknown which shard numbers it will use
         return tuple(shards)
     needed = {name for work in works for name in work.plan.get("shards", ())}
     opened = open_shards(Verified(snapshot.path), [facts for facts in shards if facts.name not in needed])
@@ -144,25 +144,25 @@ def _is_small(shard: Shard, manifest: Manifest) -> bool:
 
 
 def _live_bytes(shard: Shard) -> int:
-    """What its papers take that are not deleted, about."""
+    """Approximate size of its undeleted papers."""
     return shard.bytes * len(shard.scope) // shard.papers
 
 
 def due(sizes: Sequence[int]) -> set[int]:
-    """The places of the shards to join, of these sizes in papers: a tier that is full is joined with all below it."""
+    """Positions of the shards to join, given their sizes in papers: a full tier is joined with all below it."""
     order = sorted(range(len(sizes)), key=lambda place: sizes[place])
-    bound, seen, joined = FLOOR, 0, 0  # how many of the smallest are in tiers so far, and are to be joined
+    bound, seen, joined = FLOOR, 0, 0  # number of the smallest shards in tiers so far, and number of them to join
     while seen < len(order):
         tier = sum(size <= bound for size in sizes) - seen
         seen += tier
-        if tier + (joined > 0) >= WIDTH:  # what is joined below counts as one
+        if tier + (joined > 0) >= WIDTH:  # the shards joined below count as one
             joined = seen
         bound *= WIDTH
     return set(order[:joined])
 
 
 def _packed(shards: Sequence[Shard], manifest: Manifest) -> list[list[Shard]]:
-    """Shards to rewrite, grouped by the new shard that each will be part of; one without papers is part of none."""
+    """Group the shards to rewrite by the new shard that they form. Empty shards are dropped."""
     size = manifest.build["settings"]["shard_size"]
     groups: list[list[Shard]] = []
     papers, bytes = size, 0  # of the last group
@@ -178,13 +178,13 @@ def _packed(shards: Sequence[Shard], manifest: Manifest) -> list[list[Shard]]:
 
 
 def _plan(snapshot: Snapshot, groups: Sequence[Sequence[Shard]]) -> dict[str, Any]:
-    """What determines the new shards."""
+    """The facts that determine the new shards."""
     names = [[shard.facts.name for shard in group] for group in groups]
     return {"command": "merge", "format": FORMAT, "base": snapshot.manifest.generation, "groups": names}
 
 
 def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Shard], advance: Advance) -> ShardFacts:
-    """One new shard with the papers of a group that are not deleted, in their order."""
+    """Write one new shard with the undeleted papers of a group, in order."""
     if pending.folder(place).is_dir():
         advance(sum(len(shard.scope) for shard in group))
         return finished_facts(pending.folder(place))
@@ -206,7 +206,7 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
         fields = FieldsBuilder(snapshot.analyzer)
         fields.add(papers)
         fields.write(partial)
-    # which papers exceed the encoder's input length is known of whole shards alone
+    # truncation is only counted for whole shards
     counts = [None if shard.facts.deleted else shard.facts.truncated for shard in group]
     truncated = None if None in counts else sum(count or 0 for count in counts)
     advance(len(papers))
@@ -214,14 +214,14 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
 
 
 def _blocks(shard: Shard, vectors: Vectors) -> Iterator[Vectors]:
-    """The vectors of a shard's papers that are not deleted, some thousands at a time."""
+    """Vectors of a shard's undeleted papers, some thousands at a time."""
     for first in range(0, shard.papers, BLOCK):
         block = vectors[first : first + BLOCK]
         yield block[shard.scope.part(first, len(block)).flags]
 
 
 def _merge_tokens(partial: Path, group: Sequence[Shard], packing: Packing) -> None:
-    """The packed token vectors of a group's papers that are not deleted."""
+    """Copy the packed token vectors of a group's undeleted papers."""
     token_shards = [shard.tokens(packing) for shard in group]
     counts = np.concatenate([part.counts[shard.scope.flags] for shard, part in zip(group, token_shards, strict=True)])
     write_array(partial / "token-counts.npy", counts)
@@ -236,7 +236,7 @@ def _merge_tokens(partial: Path, group: Sequence[Shard], packing: Packing) -> No
 
 
 def _merge_postings(partial: Path, group: Sequence[Shard], papers: int) -> None:
-    """The postings of a group's papers that are not deleted, as if they had been counted together."""
+    """Copy the postings of a group's undeleted papers, as if counted together."""
     terms = pa.concat_arrays([shard.postings.terms for shard in group])
     encoded = terms.dictionary_encode()
     numbers_of_all = encoded.indices.to_numpy()

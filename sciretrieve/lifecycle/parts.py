@@ -1,7 +1,8 @@
-"""Building in parts: several machines each build a range of an index's papers, without knowing of each other, and then they are joined.
+"""Building in parts: several machines independently build ranges of an index's papers, which are joined afterwards.
 
-Each reads the whole corpus and divides it alike, but writes and fills the shards of its own range only, in `parts/I-of-N`. What comes out
-is the index that one machine would have built; of few papers, with smaller shards, see `matching.sharding.divided`.
+Each machine reads the whole corpus and divides it in the same way, but writes and fills only the shards of its own range, in
+`parts/I-of-N`. The result is the index that one machine would build, except that small corpora get smaller shards, see
+`matching.sharding.divided`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from .building import PLAN, Build, check_place, publish, shard_differences
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """A part of an index that is built.
+    """A part of an index.
 
     Attributes:
-        path: where it is.
-        papers: how many papers it has.
-        shards: how many shards.
-        first: the place of its first paper among all, counted from 1.
-        of: how many papers all parts have.
+        path: its folder.
+        papers: number of papers.
+        shards: number of shards.
+        first: position of its first paper in the corpus, counted from 1.
+        of: number of papers in all parts.
     """
 
     path: Path
@@ -58,10 +59,10 @@ def build_part(
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> IndexPart:
-    """Build a part of an index, such as "3/8", the third of eight, or resume it; `index_parts` makes an index of all.
+    """Build or resume a part of an index, such as "3/8", the third of eight. `index_parts` joins the parts.
 
-    Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`. Each part is a range of the
-    corpus's papers, and InvalidRequest is raised where there are fewer papers than parts.
+    Arguments and errors are as in `build`. The part goes into a folder in `parts` of the index's directory `into`. Each part is a range of
+    the corpus's papers. Raises InvalidRequest if there are fewer papers than parts.
     """
     share, directory = Share.parse(part), Path(into)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
@@ -79,7 +80,7 @@ def build_part(
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """An index that was made of its parts: how many parts and shards it has."""
+    """The result of joining parts: an index's numbers of parts and shards."""
 
     parts: int
     shards: int
@@ -87,14 +88,14 @@ class Joined:
 
 
 def has_parts(index: str | Path) -> bool:
-    """Whether parts of an index wait to be joined."""
+    """Whether an index has parts to join."""
     return bool(listed(Path(index) / PARTS))
 
 
 def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joined:
-    """Make an index of its parts, which are all in the folder `parts` of its directory.
+    """Join an index from its parts, all of which are in the folder `parts` of its directory.
 
-    Their shards are moved, not copied. Interrupted, it goes on when it is called again.
+    Shards are moved, not copied. After an interruption, calling it again continues.
 
     Raises:
         InvalidRequest: parts are missing, unfinished, or of different corpora or settings; or there is an index already.
@@ -171,8 +172,8 @@ def _listed(shares: list[str]) -> str:
 
 
 def _unlike(one: Pending, other: Pending) -> str:
-    """What keeps two parts from being of one index; empty if nothing does."""
-    # paths and times of the corpus's files may differ between machines, what was read must not
+    """Why two parts cannot belong to one index; empty if they can."""
+    # paths and times of the corpus's files may differ between machines, contents must not
     unlike = shard_differences(one.plan, other.plan, _read(one) == _read(other))
     if unlike or one.golden is None or other.golden is None:
         return unlike
@@ -185,5 +186,5 @@ def _unlike(one: Pending, other: Pending) -> str:
 
 
 def _read(part: Pending) -> dict[str, Any]:
-    """What cutting the corpus gave, less the rejected rows that are shown, which name its files: how many they are says enough."""
+    """The result of cutting the corpus, without rejected rows, whose file names may differ; their number suffices."""
     return {name: value for name, value in (part.cut or {}).items() if name != "first_rejected"}

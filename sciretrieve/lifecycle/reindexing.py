@@ -1,4 +1,4 @@
-"""Rebuilding what is derived, without encoding any paper: other dense indexes, other parameters."""
+"""Rebuilding derived files with other settings, without encoding papers."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ def reindex(
     encoder: AnyEncoder | None = None,
     progress: Progress | bool = True,
 ) -> Manifest:
-    """Rebuild what spans an index's shards with other settings, as a new generation; and count the words anew of an index whose
-    text analysis is of an earlier form.
+    """Rebuild what spans an index's shards with other settings, as a new generation. The words of an index with an earlier text analysis
+    are counted again.
 
-    Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
+    Papers are encoded again only to add token vectors. After an interruption, calling it again continues.
 
     Args:
         index: the index's directory.
-        dense: "auto", "flat", "hnsw", "ivf", "rabitq" or any FAISS factory string; by default as it is.
-        metric: how vectors are compared; by default as it is.
-        lexical: BM25's parameters, or those of them that change; by default as they are.
-        memory: bytes that "auto" may choose a dense index of; None for no limit.
-        recall: the share of the true best 10 papers that an approximate dense index should find; by default as it is.
-        late: whether it has token vectors for late interaction; by default as it is.
-        encoder: what adds them, where the encoder that filled the index is not to be found again by itself.
-        progress: what is told what is built; by default a bar where a person looks, False for none.
+        dense: "auto", "flat", "hnsw", "ivf", "rabitq" or any FAISS factory string; by default unchanged.
+        metric: how vectors are compared; by default unchanged.
+        lexical: BM25's parameters, all or some; by default unchanged.
+        memory: memory limit in bytes for "auto"; None for no limit.
+        recall: wanted recall of an approximate dense index: the share found of the true best 10 papers; by default unchanged.
+        late: whether to have token vectors for late interaction; by default unchanged.
+        encoder: the encoder that adds them, if the index's own encoder cannot be found.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Returns:
         The index's manifest.
 
     Raises:
         NotFound: there is no such index.
-        InvalidRequest, EncoderMismatch: a setting is invalid, the index has no vectors or terms for it, or the encoder is another.
+        InvalidRequest, EncoderMismatch: a setting is invalid, the index lacks vectors or terms for it, or the encoder differs.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
@@ -71,10 +71,10 @@ def reindex(
         if metric is not None:
             check_choice("metric", metric, METRICS)
         if memory is not None and dense != "auto":
-            raise InvalidRequest("`memory` is what `dense='auto'` goes by; give both")
+            raise InvalidRequest("`memory` limits `dense='auto'`; give both")
         if recall is not None:
             check_recall(recall)
-        read_manifest(directory)  # before there is a lock file in a directory that is no index
+        read_manifest(directory)  # avoids leaving a lock file in a directory that is no index
         with write_lock(directory):
             old = read_manifest(directory)
             if lexical is not None and old.bm25 is None:
@@ -98,9 +98,9 @@ def reindex(
                 if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                     check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
             changed_tokens = late is not None and late != (old.late is not None)
-            outdated = old.analyzer not in (None, Analyzer())  # one of a later form is for `repair`
+            outdated = old.analyzer not in (None, Analyzer())  # an index of a later form needs `repair`
             if settings == IndexSettings.of(old) and not changed_tokens and not outdated:
-                listener.note(f"{directory} has these settings already")
+                listener.note(f"{directory} already has these settings")
                 new = old
             else:
                 build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
@@ -119,7 +119,7 @@ def reindex(
 
 
 def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progress: Progress) -> tuple[Manifest, str]:
-    """The manifest of an index with token vectors, and the id of the work: its papers are encoded again, into new shards."""
+    """The manifest of an index with token vectors, and the work's id. Papers are encoded again, into new shards."""
     built = old.encoder
     if built is None or old.lexical is None:
         raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
@@ -140,7 +140,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
 
 
 def _with_words(directory: Path, old: Manifest, progress: Progress) -> tuple[Manifest, str]:
-    """The manifest of an index with new shards, whose words are counted anew, and the id of the work; nothing is encoded."""
+    """The manifest of an index with new shards, whose words are counted again, and the work's id. Nothing is encoded."""
     progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
     plan = {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": [facts.name for facts in old.shards]}
     pending = Pending.take_up(directory, plan, progress)
@@ -150,13 +150,13 @@ def _with_words(directory: Path, old: Manifest, progress: Progress) -> tuple[Man
 def _made_anew(
     pending: Pending, old: Manifest, encoder: Encoder | None, packing: Packing | None, progress: Progress
 ) -> tuple[ShardFacts, ...]:
-    """All shards, made anew with the words that this version counts."""
+    """All shards, rebuilt with this version's text analysis."""
     progress.start(sum(facts.papers for facts in old.shards))
     return tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
 
 
 def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:
-    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
+    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read.
 
     Raises:
         IndexBusy: another process is writing the index.

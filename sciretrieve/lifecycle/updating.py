@@ -1,7 +1,7 @@
-"""Changing the papers of an index: adding a corpus to it, making it equal to one, deleting papers, and going back to how it was.
+"""Changing the papers of an index: adding a corpus, syncing with one, deleting papers, and restoring a generation.
 
-A paper is the same if it has the same id and says the same; then it is skipped. If it says something else, the new one takes its
-place. Papers, vectors and postings change in one commit.
+A paper is unchanged if its id and contents are the same; then it is skipped. With other contents, the new version replaces it. Papers,
+vectors and postings change in one commit.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ from .ingest import Ingest, first_rejected, probed, publish_rejections, ran_in, 
 from .merging import tidied
 
 NAMED = 5
-"""Papers that are named of those that are deleted, or that stand in the way."""
+"""Papers named in a message, of deleted papers and of papers that prevent a deletion."""
 MOST_DELETED = 10
-"""One paper in so many may be deleted by `sync` without a question."""
+"""`sync` may delete one paper in this many without permission."""
 
 NO_PAPER = "the corpus has no paper, so the index is left as it is"
 
 Allowing = bool | Callable[[int, int], bool]
-"""Whether `sync` may delete many papers; or what is asked, with how many are to be deleted, and of how many."""
+"""Permission for `sync` to delete many papers, or a function that is asked, with the number to be deleted and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a change of an index's papers did, or what a dry run says that it would do.
+    """The result of changing an index's papers, or of a dry run.
 
     Attributes:
-        papers: how many papers it has now.
-        added, replaced, unchanged, deleted: how many of the corpus were new, were there with other contents, and were there;
-            and how many of the index were removed.
-        rejected: how many rows of the corpus were not indexed; rejected.jsonl lists them.
-        rejections: the first 100 of these: `source`, `row`, `reason`, and `id` where it is known.
+        papers: number of papers in the index now.
+        added, replaced, unchanged, deleted: numbers of the corpus's papers that were new, had other contents, and were unchanged; and
+            number of papers removed from the index.
+        rejected: number of rejected rows of the corpus, listed in rejected.jsonl.
+        rejections: the first 100 rejected rows: `source`, `row`, `reason`, and `id` if known.
         generation: the index's generation now.
-        kept: how many papers `sync` found in no row of the corpus, and did not delete, since they may be in one that could not be read.
-        examples: the ids of the first few papers that were `added`, `replaced`, `deleted` and `kept` by `add` or `sync`.
+        kept: number of papers without a row in the corpus that `sync` kept, since an unreadable row may be theirs.
+        examples: ids of the first few papers that were `added`, `replaced`, `deleted` and `kept` by `add` or `sync`.
     """
 
     papers: int
@@ -82,11 +82,11 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Deletion(Update):
-    """What deleting papers did, or would do.
+    """The result of deleting papers, or of a dry run.
 
     Attributes:
-        dry_run: whether nothing was changed: `papers` and `deleted` are what they would be.
-        first: the ids and titles of the first of the papers that are deleted, by id.
+        dry_run: whether nothing was changed, so that `papers` and `deleted` are hypothetical.
+        first: ids and titles of the first deleted papers, by id.
     """
 
     dry_run: bool = False
@@ -104,22 +104,22 @@ def add(
     resume: bool = True,
     progress: Progress | bool = True,
 ) -> Update:
-    """Add a corpus's papers to an index: those that are new or say something else than the one with their id.
+    """Add a corpus's new and changed papers to an index. A changed paper replaces the one with its id.
 
     Args:
         corpus: as in `build`.
         index: the index's directory.
-        columns: which columns of the corpus are which; by default recognised by name.
-        encoder: what encodes papers, if the index's own encoder cannot be found: one of your own, which filled the index; a name; the
-            vectors of the corpus's papers, {id: vector}, or `vectors:FILE`.
-        device: where it runs: "cpu", "cuda", or "auto".
+        columns: the roles of the corpus's columns; by default recognised by name.
+        encoder: encodes papers if the index's own encoder cannot be found: the encoder that filled the index; a name; or the vectors of the
+            corpus's papers, as {id: vector} or `vectors:FILE`.
+        device: the encoder's device: "cpu", "cuda", or "auto".
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
-        resume: go on with an interrupted run; False drops it.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        resume: continue an interrupted run; False drops it.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Raises:
         NotFound: there is no such index or corpus.
-        InvalidRequest, EncoderMismatch: the corpus cannot be read, or the encoder is another.
+        InvalidRequest, EncoderMismatch: the corpus cannot be read, or the encoder differs.
         IndexBusy: another process is writing the index.
     """
     return _update("add", corpus, index, columns, encoder, device, strict, resume, progress, False)
@@ -138,19 +138,18 @@ def sync(
     allow_deletions: Allowing = False,
     dry_run: bool = False,
 ) -> Update:
-    """Make an index equal to a corpus: as `add`, and papers that the corpus does not have are deleted.
+    """Make an index equal to a corpus: as `add`, and delete papers that the corpus lacks.
 
-    A paper stays whose row is there and could not be read. Where a row could not be read whose id is not known, no paper is deleted
-    for lack of a row, since that row may be its.
+    A paper whose row is present but unreadable is kept. If a row is unreadable and its id unknown, no paper is deleted for lack of a row,
+    since the row may be its own.
 
     Args:
-        allow_deletions: delete more than a tenth of the index's papers, too, and papers without a row also where rows could not be read
-            whose ids are not known; or a function that is asked where it is more than a tenth, with how many are to be deleted, and of
-            how many.
-        dry_run: change nothing and encode nothing, and say what would be done.
+        allow_deletions: allow deleting more than a tenth of the index's papers, and deleting papers without a row in spite of unreadable
+            rows with unknown ids. Or a function that is asked for more than a tenth, with the number to be deleted and the total.
+        dry_run: change and encode nothing; report what would be done.
 
-    Other arguments and errors as in `add`; InvalidRequest also if the corpus has no paper, or lacks more than a tenth of the index's and
-    that is not allowed.
+    Other arguments and errors are as in `add`. Also raises InvalidRequest if the corpus has no paper, or lacks more than a tenth of the
+    index's papers without permission.
     """
     if not callable(allow_deletions) and not isinstance(allow_deletions, bool):
         raise InvalidRequest(f"`allow_deletions` is True, False or a function that answers one of these, not {allow_deletions!r}")
@@ -162,12 +161,12 @@ def sync(
 
 
 def are_many(deleted: int, papers: int) -> bool:
-    """Whether so many papers, of so many, are deleted by `sync` only if that is allowed: a file of the corpus may be missing."""
+    """Whether `sync` needs permission to delete this many of the papers, since a file of the corpus may be missing."""
     return deleted * MOST_DELETED > papers
 
 
 def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress | bool, allow_deletions: Allowing) -> Update:
-    """What `sync` would do with the current generation."""
+    """The effect of `sync` on the current generation."""
     with shown(progress) as listener, Snapshot.of(index) as snapshot:
         old = snapshot.manifest
         if corpus.fingerprint() == old.whole and not old.is_limited:
@@ -197,7 +196,7 @@ def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress
 
 
 def _up_to_date(snapshot: Snapshot, corpus: Corpus) -> Update:
-    """What is said of a corpus that an index has whole. Its rejected rows are read again where the list of them is gone."""
+    """The result for a corpus that the index already equals. Its rejected rows are read again if their list is missing."""
     manifest, first = snapshot.manifest, snapshot.rejections
     if snapshot.rejected and not first:
         first = tuple(islice((row for batch in corpus.batches() for row in batch.rejected), SHOWN))
@@ -207,20 +206,20 @@ def _up_to_date(snapshot: Snapshot, corpus: Corpus) -> Update:
 def delete(
     index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, dry_run: bool = False, progress: Progress | bool = True
 ) -> Deletion:
-    """Delete the papers with the given ids, or that pass a filter. Their space is used until `merge`.
+    """Delete the papers with the given ids, or the papers that pass a filter. Their space is freed by `merge`.
 
-    With `dry_run` nothing is changed, and what is returned says what would be.
+    With `dry_run`, nothing is changed, and the result is hypothetical.
 
     Raises:
         NotFound: there is no such index, or an id is not in it.
-        InvalidRequest: nothing to delete was named, or no paper would be left, or of some papers it cannot be told whether they pass.
+        InvalidRequest: no papers are named, no paper would be left, or the filter is undefined for some papers.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
     ids = as_ids(ids)
     if bool(ids) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by `filter`, and not by both")
-    with Snapshot.of(directory) as snapshot:  # before there is a lock file in a directory that is no index
+    with Snapshot.of(directory) as snapshot:  # avoids leaving a lock file in a directory that is no index
         if dry_run:
             return _deletion(snapshot, _to_delete(snapshot, ids, filter), dry_run)
     with shown(progress) as listener, write_lock(directory):
@@ -238,7 +237,7 @@ def delete(
 
 
 def _to_delete(snapshot: Snapshot, ids: Sequence[str], filter: Filter) -> Rows:
-    """The rows of the papers that are named, or that pass a filter. Raises as `delete`."""
+    """Rows of the papers that are named, or that pass a filter. Raises as `delete`."""
     if ids:
         rows = np.unique(snapshot.named_rows(ids, strict=True))
     else:
@@ -252,7 +251,7 @@ def _to_delete(snapshot: Snapshot, ids: Sequence[str], filter: Filter) -> Rows:
 
 
 def _undecided(snapshot: Snapshot, rows: Rows, filter: Filter) -> str:
-    """Why papers are not deleted while it cannot be told of those at some rows whether they pass, and what to do."""
+    """Why papers are not deleted while a filter is undefined for the given rows, and what to do."""
     columns = sorted({condition.column for expression in map(parse, conditions(filter)) for condition in comparisons(expression)})
     papers = snapshot.papers_at(rows[:NAMED])
     listed = [f"{paper.id} ({', '.join(f'{column}: {value_of(paper, column)}' for column in columns)})" for paper in papers]
@@ -270,14 +269,14 @@ def _deletion(snapshot: Snapshot, rows: Rows, dry_run: bool) -> Deletion:
 
 
 def restore(index: str | Path, generation: int) -> Update:
-    """Make an index what it was in an earlier generation, as a commit of its own: it undoes a delete, a sync and all other changes since.
+    """Restore an earlier generation of an index, as a new commit. This undoes all later changes.
 
     Raises:
-        NotFound: there is no such index, or the generation is not there any more; the message says which ones are.
+        NotFound: there is no such index, or the generation was removed; the message lists existing ones.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
-    Snapshot.of(directory).close()  # before there is a lock file in a directory that is no index
+    Snapshot.of(directory).close()  # avoids leaving a lock file in a directory that is no index
     with shown(True) as listener, write_lock(directory):
         with Snapshot.of(directory) as snapshot:
             old = snapshot.manifest
@@ -295,7 +294,7 @@ def restore(index: str | Path, generation: int) -> Update:
 
 
 def _differences(new: Snapshot, old: Snapshot) -> tuple[int, int, int]:
-    """How many papers of one generation are new, changed and missing, compared with the other."""
+    """Numbers of papers in one generation that are new, changed and missing, compared with the other."""
     gained, lost = _papers_beside(new, old), _papers_beside(old, new)
     both = gained.keys() & lost.keys()
     replaced = sum(gained[id] != lost[id] for id in both)
@@ -303,7 +302,7 @@ def _differences(new: Snapshot, old: Snapshot) -> tuple[int, int, int]:
 
 
 def _papers_beside(snapshot: Snapshot, other: Snapshot) -> dict[str, bytes]:
-    """The papers of a generation that are not in the same row of the same shard of the other: their ids, and hashes of what they say."""
+    """Papers of a generation that are not in the same row of the same shard of the other: ids, and hashes of their contents."""
     others = {shard.facts.name: shard for shard in other.shards}
     papers: dict[str, bytes] = {}
     for shard in snapshot.shards:
@@ -314,7 +313,7 @@ def _papers_beside(snapshot: Snapshot, other: Snapshot) -> dict[str, bytes]:
 
 
 def _thinned(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[ShardFacts, ...]:
-    """The shards of a snapshot, of which the given rows are deleted too."""
+    """Shards of a snapshot with further rows deleted."""
     facts = {shard.facts.name: shard.facts for shard in snapshot.shards}
     for shard, _, shard_rows in by_shard(rows, snapshot.shards):
         facts[shard.facts.name] = with_deleted(snapshot.path, shard.facts, shard_rows, generation)
@@ -334,7 +333,7 @@ def _update(
     allow_deletions: Allowing,
 ) -> Update:
     directory = Path(index)
-    Snapshot.of(directory).close()  # before the corpus is read, and before there is a lock file in a directory that is no index
+    Snapshot.of(directory).close()  # fails before the corpus is read, and avoids leaving a lock file in a directory that is no index
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:
         with write_lock(directory):
@@ -342,7 +341,7 @@ def _update(
                 with Snapshot.of(directory) as snapshot:
                     _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).finish_earlier()
             else:
-                with suppress(CorruptData):  # a damaged mark is written over
+                with suppress(CorruptData):  # a damaged mark is overwritten
                     if pending := Pending.read(directory, "change"):
                         pending.clear()
             with Snapshot.of(directory) as snapshot:
@@ -353,7 +352,7 @@ def _update(
 
 
 class _Update:
-    """One add or sync: what its steps share."""
+    """An add or sync, with the state that its steps share."""
 
     def __init__(
         self,
@@ -380,17 +379,17 @@ class _Update:
 
     @once
     def fingerprint(self) -> str:
-        """The corpus's."""
+        """Fingerprint of the corpus."""
         return self.corpus.fingerprint()
 
     @once
     def comparison(self) -> CorpusComparison:
-        """The corpus beside the index."""
+        """Comparison of the corpus with the index."""
         return CorpusComparison(self.snapshot, keeps_others=self.command == "add")
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What determines the new shards."""
+        """The facts that determine the new shards."""
         return {
             "command": self.command,
             "format": FORMAT,
@@ -402,9 +401,9 @@ class _Update:
         }
 
     def finish_earlier(self) -> None:
-        """Finish and commit another add or sync that was interrupted, or this one if something else was committed since.
+        """Finish and commit an interrupted add or sync: another one, or this one if something else was committed since.
 
-        What it encoded is kept, and needs its corpus no more; what it was going to delete is left for whoever asks for it again.
+        Its encoded papers are kept, without its corpus. Its deletions are left to whoever repeats it.
         """
         pending = Pending.found(self.directory, self.progress, "change")
         if pending is None or pending.plan["command"] not in ("add", "sync") or pending.plan == self.plan:
@@ -417,7 +416,7 @@ class _Update:
         rows = IdTable(self.snapshot).rows([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
         replaced_rows = np.sort(rows[rows >= 0])
         cut = {**pending.cut, "replaced": len(replaced_rows), "deleted": 0, "unchanged": 0, "is_whole": False}
-        # nothing of this is written: if it stops before the commit, the earlier run can still be taken up as it was
+        # not written to the mark, so that the earlier run can still be resumed if this one stops before the commit
         update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards, replaced_rows)
         self.progress.note(f"that added {counted(update.added, 'paper')} and replaced {update.replaced:,}")
 
@@ -426,7 +425,7 @@ class _Update:
         return Ingest(pending, self.encoder, self.analyzer, shard_size, self.progress, packing=self.snapshot.packing)
 
     def run(self, strict: bool, resume: bool) -> Update:
-        """Take in what is new, delete what is to go, and commit."""
+        """Ingest new papers, delete missing ones, and commit."""
         if self.fingerprint == self.old.whole and not self.old.is_limited:
             self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
             return _up_to_date(self.snapshot, self.corpus)
@@ -448,7 +447,7 @@ class _Update:
         return self._commit(pending, shards)
 
     def _finished(self) -> dict[str, Any]:
-        """What reading the corpus told, which is not read again when the work is resumed."""
+        """Facts from reading the corpus, which resumed work does not read again."""
         replaced_rows, none = self.comparison.replaced_rows, np.empty(0, np.int64)
         gone_rows, kept_rows = self.comparison.missing_rows(self.allow_deletions is True)
         has_all = not len(kept_rows)
@@ -468,7 +467,7 @@ class _Update:
         }
 
     def _check_missing(self, cut: Mapping[str, Any]) -> None:
-        """Say which papers stay that the corpus does not have. Raises InvalidRequest where more would be deleted than is allowed."""
+        """Report which papers are kept although the corpus lacks them. Raises InvalidRequest if too many would be deleted."""
         if cut["kept"]:
             one = cut["kept"] == 1
             why = f"whose row{'' if one else 's'} could not be read"
@@ -488,9 +487,9 @@ class _Update:
             )
 
     def _commit(self, pending: Pending, shards: list[ShardFacts], deleted_rows: Rows | None = None) -> Update:
-        """Commit new shards, and the deletion of the given rows; by default of those that were found when the corpus was cut."""
+        """Commit new shards, and the deletion of the given rows; by default of the rows found when the corpus was cut."""
         cut = pending.cut or {}
-        # an earlier generation, with fewer sources, may have been restored since they were filled; a file that grows is one source
+        # an earlier generation with fewer sources may have been restored meanwhile; a growing file is one source
         names, sources = tuple(pending.plan["corpus"]), list(self.old.sources)
         place = next((place for place, source in enumerate(sources) if source.corpus == names), len(sources))
         shards = [replace(facts, sources=(place,)) for facts in shards]
@@ -512,7 +511,7 @@ class _Update:
             sources[place:] = [Source(names, pending.plan["fingerprint"], generation), *sources[place + 1 :]]
         elif not cut["deleted"] and whole is None:
             pending.clear()
-            self.progress.note(f"{self.directory} has all papers of this corpus already")
+            self.progress.note(f"{self.directory} already has all papers of this corpus")
             return replace(update, generation=self.old.generation)
         encoder = self.old.encoder and {
             **self.old.encoder,
@@ -526,7 +525,8 @@ class _Update:
             whole=whole,
             rejected=update.rejected,
             encoder=encoder,
-            build={**self.old.build, "settings": {**self.old.build["settings"], "limit": None}},  # these are not its corpus's first papers
+            # its papers are no longer a corpus's first ones
+            build={**self.old.build, "settings": {**self.old.build["settings"], "limit": None}},
             versions=library_versions(LIBRARIES),
         )
         change = Change(pending.plan["command"], update.added, update.replaced, update.deleted, work=pending.id)

@@ -1,6 +1,6 @@
-"""Vectors only: encodes a corpus or a file of queries into a file for other programs.
+"""Encoding a corpus or a file of queries into a file of vectors for other programs.
 
-Vectors are collected in `FILE.partial/`, on disk after every window, so an interrupted run resumes where it stopped.
+Vectors are collected in `FILE.partial/`, on disk after every window, so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ def encode(
     overwrite: bool = False,
     progress: Progress | bool = True,
 ) -> int:
-    """Encode papers or queries into a file, or resume an interrupted run. Returns how many there are.
+    """Encode papers or queries into a file, or resume an interrupted run. Returns their number.
 
     Args:
-        source: a corpus, as in `build`; or for `side="query"` a file of queries, or a corpus whose papers are queries.
-        target: `.jsonl` (one line each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
-            columns id and embedding). Vectors are float32.
-        encoder: a name, see `encoders.load_encoder`; an encoder that is loaded, or one of your own.
-        side: which side of the encoder reads them; "paper_as_query" for a corpus whose papers are queries.
+        source: a corpus, as in `build`; for `side="query"`, a file of queries or a corpus whose papers are queries.
+        target: a `.jsonl` file (one object per line, with id and embedding), a `.npy` file (with a `.ids.txt` beside it) or a `.parquet`
+            file (columns id and embedding). Vectors are float32.
+        encoder: a name, see `encoders.load_encoder`, or an encoder.
+        side: the encoder's side; "paper_as_query" for a corpus whose papers are queries.
         like: the form of JSON Lines: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
-        columns: which columns of a corpus are which; by default recognised by name.
-        limit: stop after so many.
+        columns: the roles of a corpus's columns; by default recognised by name.
+        limit: most items to encode.
         strict: stop at the first bad row, instead of listing it in `FILE.rejected.jsonl`.
         overwrite: replace an existing file.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Raises:
-        IndexExists: the file exists, or an unfinished run with another plan.
+        IndexExists: the file exists, or there is an unfinished run with another plan.
         InvalidRequest, NotFound: the source, the target or the encoder is invalid.
         IndexBusy: another process is writing this file.
     """
@@ -81,7 +81,7 @@ def encode(
     with work_lock(work_folder):
         plan = {
             "source": fingerprint,
-            "encoder": model.identity(),  # in any precision: vectors stay comparable
+            "encoder": model.identity(),  # without precision, since vectors stay comparable
             "side": side,
             "limit": limit,
         }
@@ -109,7 +109,7 @@ def encode(
 def _items(
     source: Sources | Corpus, side: SideName, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
 ) -> tuple[Items, str, int | None, str]:
-    """The items to encode; a fingerprint of them; their number, if known; and what they come from."""
+    """The items to encode, their fingerprint, their number if known, and their source."""
     only = source[0] if isinstance(source, list | tuple) and len(source) == 1 else source
     if side == "query" and isinstance(only, str | Path):
         path = Path(only)
@@ -130,7 +130,7 @@ def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterato
 
 
 class _Run:
-    """One run: the vectors and ids so far, in whole windows."""
+    """A run: its vectors and ids so far, in whole windows."""
 
     def __init__(self, folder: Path, encoder: Encoder, plan: dict[str, Any], overwrite: bool) -> None:
         self.folder, self.encoder = folder, encoder
@@ -144,7 +144,7 @@ class _Run:
             write_json(folder / PLAN, plan)
         for path in (self._vectors, self._ids):
             path.touch()
-        # ids are written after vectors: an item with an id is complete
+        # ids are written after vectors, so an item with an id is complete
         id_lines = list(takewhile(_is_whole, self._ids.read_bytes().splitlines(keepends=True)))
         vector_count = self._vectors.stat().st_size // (4 * encoder.dim)
         self.done = min(len(id_lines), vector_count) // encoder.window * encoder.window
@@ -171,7 +171,7 @@ class _Run:
         return count
 
     def _tokens(self, window: Sequence[Any]) -> Any:
-        """The first half of encoding papers; queries are encoded in one step, since their sides may differ."""
+        """First half of encoding papers. Queries are encoded in one step, since their sides may differ."""
         return None if isinstance(window[0], Query) else self.encoder.tokenise(window)
 
     def remove(self) -> None:
@@ -181,12 +181,12 @@ class _Run:
         remove_lock(self.folder)
 
     def ids(self) -> Iterator[str]:
-        """The ids, in order."""
+        """Ids, in order."""
         with self._ids.open("rb") as file:
             yield from (json.loads(line) for line in file)
 
     def vectors(self, count: int) -> Vectors:
-        """The vectors, (count, dim), on disk."""
+        """Vectors, (count, dim), on disk."""
         return np.memmap(self._vectors, np.float32, "r", shape=(count, self.encoder.dim))
 
 

@@ -1,4 +1,4 @@
-"""Screening: all papers on a topic are to be found, people decide on each, and it must be known when enough is read."""
+"""Screening for systematic reviews: people decide on each paper, and stopping rules tell when enough papers are read."""
 
 from .agreement import Agreement
 from .decisions import Decision, DecisionFile, Verdict

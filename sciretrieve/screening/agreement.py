@@ -1,10 +1,10 @@
-"""How far people who decided on the same papers agree: per cent, and kappa with its interval.
+"""Agreement of reviewers who decided on the same papers: per cent, and kappa with its interval.
 
 Cohen's kappa for two: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20, 1960, with the
 large-sample variance of Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", Psychological Bulletin 72,
 1969. Fleiss's kappa for more: Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76, 1971, with the
-variance of Gwet, "Large-sample variance of Fleiss generalized kappa", Educational and Psychological Measurement 81, 2021, which also has
-papers that not all have decided on. Both intervals are the normal distribution's.
+variance of Gwet, "Large-sample variance of Fleiss generalized kappa", Educational and Psychological Measurement 81, 2021, which also covers
+papers that only some reviewers decided on. Both intervals assume a normal distribution.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from .decisions import Verdict
 CATEGORIES: tuple[Verdict, ...] = get_args(Verdict)
 LEVEL = 0.95
 SMALLEST = 1e-12
-"""A variance below which it is 0 but for rounding: all agree, or one of two says the same of all, and the formula says nothing."""
+"""Variance below which it is 0 but for rounding. Then all agree, or one of two gives every paper the same verdict, and the formula is
+void."""
 
 Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far several people agree on the papers that at least two of them decided on.
+    """Agreement of several reviewers on papers that at least two of them decided on.
 
     Attributes:
-        reviewers: who they are.
-        papers: how many papers these are.
-        same: of these, on how many all decided the same.
-        alone: how many papers one of them alone decided on; they are not counted above.
-        measure: which kappa it is, by the number of reviewers.
-        kappa: 1 for full agreement, 0 for what chance gives; None where all decisions are the same one, for which it is not defined.
-        low, high: its interval of 95 %; None likewise, with one paper alone, and where the formula gives a variance of 0, as for full
+        reviewers: their names.
+        papers: number of these papers.
+        same: number of these papers on which all verdicts are equal.
+        alone: number of papers that only one reviewer decided on. `papers` excludes them.
+        measure: the kappa for this number of reviewers.
+        kappa: 1 for full agreement, 0 for agreement by chance; None if all verdicts are equal, where it is undefined.
+        low, high: its 95 % interval; None if kappa is, for a single paper, and where the formula gives a variance of 0, as for full
             agreement.
     """
 
@@ -62,7 +63,7 @@ class Agreement:
 
 
 def agreement_of(votes: Sequence[Mapping[str, Verdict]]) -> Agreement | None:
-    """How far people agree, by what each of them decided on each paper; None if no paper was decided on by two."""
+    """Agreement of reviewers, from each one's verdict on each paper; None if no paper has two verdicts."""
     reviewers = tuple(dict.fromkeys(name for one in votes for name in one))
     shared = [one for one in votes if len(one) > 1]
     if not shared:
@@ -84,10 +85,10 @@ def agreement_of(votes: Sequence[Mapping[str, Verdict]]) -> Agreement | None:
 
 
 def cohens_kappa(table: Counts) -> tuple[float | None, float | None]:
-    """Cohen's kappa and its variance; None where it is not defined.
+    """Cohen's kappa and its variance; None where undefined.
 
     Args:
-        table: how many papers the first put into each category and the second into each, (q, q).
+        table: number of papers by the first reviewer's and the second reviewer's category, (q, q).
     """
     count = table.sum()
     shares = table / count
@@ -96,7 +97,7 @@ def cohens_kappa(table: Counts) -> tuple[float | None, float | None]:
     if expected >= 1:
         return None, None
     kappa = (observed - expected) / (1 - expected)
-    # what a paper in each cell adds; those of the diagonal agree
+    # contribution of a paper in each cell; the diagonal agrees
     terms = ((1 - kappa) * (columns[:, None] + rows[None, :])) ** 2
     np.fill_diagonal(terms, (1 - (rows + columns) * (1 - kappa)) ** 2)
     total = float((shares * terms).sum()) - (kappa - expected * (1 - kappa)) ** 2
@@ -104,10 +105,11 @@ def cohens_kappa(table: Counts) -> tuple[float | None, float | None]:
 
 
 def fleiss_kappa(counts: Counts) -> tuple[float | None, float | None]:
-    """Fleiss's kappa and its variance, of papers that two or more decided on; None where it is not defined, the variance of one paper, too.
+    """Fleiss's kappa and its variance, for papers with at least two verdicts; None where undefined. The variance is also undefined for a
+    single paper.
 
     Args:
-        counts: how many put each paper into each category, (papers, q).
+        counts: number of reviewers who put each paper into each category, (papers, q).
     """
     count, raters = len(counts), counts.sum(axis=1)
     agreeing = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
@@ -118,6 +120,6 @@ def fleiss_kappa(counts: Counts) -> tuple[float | None, float | None]:
     kappa = (observed - expected) / (1 - expected)
     if count == 1:
         return kappa, None
-    # a paper's share in kappa, and what it does to the agreement by chance
+    # a paper's share in kappa, and its effect on the agreement by chance
     by_paper = (agreeing - expected) / (1 - expected) - 2 * (1 - kappa) * (counts @ shares / raters - expected) / (1 - expected)
     return kappa, float(((by_paper - kappa) ** 2).sum()) / (count * (count - 1))

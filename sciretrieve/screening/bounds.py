@@ -1,8 +1,8 @@
-"""What may be said of the papers that nobody has read: bounds from a random sample of them, and a test on a ranking.
+"""Statistics about unread papers: bounds from a random sample of them, and a test on a ranking.
 
 The hypergeometric test is that of Callaghan and Müller-Hansen, "Statistical stopping criteria for automated screening in systematic
-reviews", Systematic Reviews 9, 2020. They look at it again after every paper, which a test at one level does not allow. Here every relevant
-paper in the sample costs a share of the level, so that the bounds hold at all moments at once.
+reviews", Systematic Reviews 9, 2020. They repeat it after every paper, which a test at one level does not allow. Here every relevant paper
+in the sample costs a share of the level, so that the bounds hold at all moments at once.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 
 def at_most(found: int, sample: int, relevant: int, papers: int) -> float:
-    """The probability that a random sample has at most so many relevant papers.
+    """Probability that a random sample has at most `found` relevant papers.
 
     Args:
-        found: how many relevant papers the sample has at most.
-        sample: how many papers are drawn, without putting any back.
-        relevant: how many of all papers are relevant.
-        papers: how many papers there are.
+        found: greatest number of relevant papers in the sample.
+        sample: size of the sample, drawn without replacement.
+        relevant: number of relevant papers among all.
+        papers: number of papers.
     """
     least = max(0, sample + relevant - papers)
     if found >= min(sample, relevant):
@@ -29,7 +29,7 @@ def at_most(found: int, sample: int, relevant: int, papers: int) -> float:
     if found < least:
         return 0.0
     counts = np.arange(least, found)
-    # each count's probability relative to that of the one before
+    # each count's probability relative to the previous count's
     ratios = (relevant - counts) * (sample - counts) / ((counts + 1.0) * (papers - relevant - sample + counts + 1.0))
     first = _log_choices(relevant, least) + _log_choices(papers - relevant, sample - least) - _log_choices(papers, sample)
     logarithms = first + np.concatenate([[0.0], np.cumsum(np.log(ratios))])
@@ -37,21 +37,21 @@ def at_most(found: int, sample: int, relevant: int, papers: int) -> float:
 
 
 def most_relevant(places: Sequence[int], sample: int, papers: int, confidence: float) -> int:
-    """An upper bound on how many of some papers are relevant, of which a random sample was read one by one.
+    """Upper bound on the number of relevant papers, from a random sample that is read paper by paper.
 
-    The bound holds at every moment of the sampling at once, with probability `confidence`: a number of relevant papers is ruled out if
-    a sample as poor as this one, with k relevant papers, has at most the probability (1 - confidence) / ((k + 1) (k + 2)). For each
-    k there is one size of the sample from which on a wrong bound begins, so the true number is ruled out, at any time, with at
-    most the sum of these probabilities over all k, which is 1 - confidence.
+    The bound holds at every moment of the sampling at once, with probability `confidence`. A number of relevant papers is ruled out if a
+    sample as poor as this one, with k relevant papers, has at most the probability (1 - confidence) / ((k + 1) (k + 2)). For each k, there
+    is one sample size from which on the bound can be wrong. So the true number is ruled out, at any time, with at most the sum of these
+    probabilities over all k, which is 1 - confidence.
 
     Args:
-        places: which of the papers in the sample were relevant, counted from 0, ascending.
-        sample: how many papers are read.
-        papers: how many there are.
+        places: positions of the relevant papers in the sample, from 0, ascending.
+        sample: number of papers read.
+        papers: number of papers.
         confidence: the probability.
     """
     bound = papers
-    # with k relevant papers found, the bound is the tightest just before the next one
+    # with k relevant papers found, the bound is tightest just before the next one
     for found, size in enumerate([*places, sample]):
         level = (1 - confidence) / ((found + 1) * (found + 2))
         low, high = found, papers - size + found  # low is never ruled out
@@ -66,8 +66,9 @@ def most_relevant(places: Sequence[int], sample: int, papers: int, confidence: f
 
 
 def least_relevant(places: Sequence[int], papers: int, confidence: float) -> int:
-    """The lower bound that belongs to `most_relevant`, with the same promise on its own: a number is ruled out if a sample as rich as
-    this one, when it had its k-th relevant paper, has at most the probability (1 - confidence) / (k (k + 1))."""
+    """Lower bound on the number of relevant papers, the counterpart of `most_relevant`, with the same guarantee on its own. A number is
+    ruled out if a sample as rich as this one, when it got its k-th relevant paper, has at most the probability (1 - confidence) / (k (k +
+    1))."""
     bound = len(places)
     for found, place in enumerate(places, 1):
         level, size = (1 - confidence) / (found * (found + 1)), place + 1
@@ -83,22 +84,22 @@ def least_relevant(places: Sequence[int], papers: int, confidence: float) -> int
 
 
 def ranked_p_value(relevant: Sequence[bool], papers: int, recall: float) -> float:
-    """The p-value of the hypothesis that less than `recall` of the relevant papers were read, if the ranking was no worse than chance.
+    """P-value of the hypothesis that less than `recall` of the relevant papers were read, if the ranking was no worse than chance.
 
-    The last papers that were read, any number of them, are taken for a random sample of what was unread before them; as a ranking finds
-    more than chance does, this is taken to be conservative. The least p-value of all these samples counts, which no
-    theorem covers (Callaghan and Müller-Hansen 2020, "ranked quasi-sampling").
+    The last papers read, any number of them, are treated as a random sample of the papers unread before them. A ranking finds more than
+    chance does, so this is assumed to be conservative. The least p-value over all these samples is used, which no theorem covers (Callaghan
+    and Müller-Hansen 2020, "ranked quasi-sampling").
 
     Args:
-        relevant: of the papers that were read, in their order, which were relevant.
-        papers: how many there are, read or not.
-        recall: the recall to be reached, above 0, at most 1.
+        relevant: for the papers read, in order, whether each is relevant.
+        papers: number of papers, read or not.
+        recall: the wanted recall, above 0, at most 1.
     """
     read, places = len(relevant), np.flatnonzero(relevant)
     found = len(places)
-    failing = fewest_failing(found, recall)  # the fewest relevant papers that there are if the recall is not reached
+    failing = fewest_failing(found, recall)  # fewest relevant papers that exist if the recall is not reached
     p_value = 1.0
-    # of the samples with equally many relevant papers, the longest has the least p-value
+    # among samples with equally many relevant papers, the longest has the least p-value
     for before, (last, _) in enumerate(pairwise([-1, *places.tolist(), read])):
         start = last + 1
         p_value = min(
@@ -108,7 +109,7 @@ def ranked_p_value(relevant: Sequence[bool], papers: int, recall: float) -> floa
 
 
 def fewest_failing(found: int, recall: float) -> int:
-    """The fewest relevant papers that there must be for `found` of them to be less than the share `recall`."""
+    """Fewest relevant papers that must exist for `found` of them to be less than the share `recall`."""
     total = max(found, math.floor(found / recall))  # rounding may be off by one in either direction
     while total > found and found / (total - 1) < recall:
         total -= 1

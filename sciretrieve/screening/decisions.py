@@ -1,16 +1,16 @@
-"""The file of a session: a JSON object a line, which are only ever appended, each on disk before the next paper is shown.
+"""The file of a session: one JSON object per line. Lines are only appended, and are on disk before the next paper is shown.
 
-    {"screening": 2, "time": "2026-11-22T09:00:00+00:00", "query": "graph networks", "papers": 5000, …}   how it began, first
-    {"time": "…", "reviewer": "Ada"}                           who decides from here on
-    {"time": "…", "reasons": ["no graphs", "a review"]}        more reasons for exclusion; they add up
-    {"time": "…", "criteria": "Include papers that …"}         what is shown while somebody reads; the last one counts
+    {"screening": 2, "time": "2026-11-22T09:00:00+00:00", "query": "graph networks", "papers": 5000, …}   the first line: settings
+    {"time": "…", "reviewer": "Ada"}                           the reviewer from here on
+    {"time": "…", "reasons": ["no graphs", "a review"]}        further reasons for exclusion
+    {"time": "…", "criteria": "Include papers that …"}         the text shown while reading; the last one counts
     {"time": "…", "id": "kipf2017semi", "relevant": true}      a decision: true, false or "maybe"; the last one on a paper counts
     {"time": "…", "id": "kipf2017semi", "note": "section 3"}   a note; the last one on a paper counts
-    {"time": "…", "seed": 1234567}                             from here on, a random sample of what is unread is read
-    {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   what each of several people decided: a decision if all agree
+    {"time": "…", "seed": 1234567}                             from here on, a random sample of the unread papers is read
+    {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   several reviewers' verdicts: a decision if all agree
 
-A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided, "" if nobody knows who. One process at a
-time has the file open for writing. A line that a crash cut short was never acknowledged, and is dropped.
+An excluding decision may have a `reason`, and any decision a `note`. It has `by` if another person decided; "" means an unknown person.
+Only one process may have the file open for writing. A line truncated by a crash was never acknowledged, and is dropped.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from ..files.streams import checked_text
 FORMAT = 2
 
 Verdict: TypeAlias = Literal["include", "exclude", "maybe"]
-"""What is decided on a paper."""
+"""A decision on a paper."""
 WRITTEN: Mapping[Verdict, bool | str] = {"include": True, "exclude": False, "maybe": "maybe"}
-"""Verdicts as a file has them, under "relevant"."""
+"""Verdicts as stored in a file, under "relevant"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is decided on a paper.
+    """The decision on a paper.
 
     Attributes:
-        id: the paper's.
-        verdict: what it is; None where several people disagree.
-        reason: why the paper is excluded; empty if nothing was said.
-        by: who decided; empty if nobody was named.
+        id: the paper's id.
+        verdict: the verdict; None if reviewers disagree.
+        reason: why the paper is excluded; empty if not given.
+        by: who decided; empty if unnamed.
         time: when, in ISO 8601.
-        is_foreign: whether it was made elsewhere, so that somebody who is not named is not whose session it is.
+        is_foreign: whether it was imported. If so, an unnamed person is not the session's reviewer.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class RandomSample:
-    """A random sample of what was unread: its seed, after how many decisions it began, and when."""
+    """A random sample of the unread papers: its seed, the number of decisions before it, and when it began."""
 
     seed: int
     after: int
@@ -63,27 +63,27 @@ class RandomSample:
 
 
 class DecisionFile(AppendedFile):
-    """A session's file, open for one process.
+    """A session's file, opened by this process.
 
     Attributes:
-        start: its first line, how the session began; empty for a new file.
-        decisions: all decisions, in their order, also those that were changed later.
+        start: the first line, with the session's settings; empty for a new file.
+        decisions: all decisions, in order, including those changed later.
         sample: the random sample; None before it begins.
-        votes: by paper, what each of several people decided.
-        notes: by paper, the last note on it.
-        noted: by paper, who wrote that note, "" if nobody was named, and when.
-        named: all papers of which a line says something, and the number of the first that does.
-        reasons: the reasons for exclusion, in the order in which they came to be known.
-        criteria: what is shown while somebody reads; empty if nothing was said.
-        reviewer: who decides; empty if nobody was named.
-        first_reviewer: who was named first, whose the decisions before are; empty if nobody was.
+        votes: verdicts of several reviewers, by paper.
+        notes: the last note, by paper.
+        noted: author ("" if unnamed) and time of that note, by paper.
+        named: all papers that a line mentions, with the number of the first such line.
+        reasons: the known reasons for exclusion, in order of appearance.
+        criteria: the text shown while reading; empty if there is none.
+        reviewer: who decides; empty if unnamed.
+        first_reviewer: the first named reviewer, to whom earlier decisions belong; empty if none was named.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or a new one, which appears with its first line.
+        """Open the file. A new file is created with its first line.
 
         Raises:
-            InvalidRequest: a line is no line of such a file; it is named.
+            InvalidRequest: a line is invalid; the message names it.
             IndexBusy: another process has it open.
         """
         super().__init__(path)
@@ -104,14 +104,14 @@ class DecisionFile(AppendedFile):
             raise
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-        """Append lines, all of them with one write, each with the time; they are on disk when this returns. Raises as `AppendedFile`."""
+        """Append lines with the time, by a single write. They are on disk when this returns. Raises as `AppendedFile`."""
         timed = super().append(rows)
         for number, row in zip(self.numbers[-len(timed) :], timed, strict=False):
             self._take(number, row)
         return timed
 
     def _take(self, number: int, row: Mapping[str, Any]) -> None:
-        """Take in what one line says. Raises InvalidRequest."""
+        """Apply a line. Raises InvalidRequest."""
         if number == 1 or not self.start:
             match row:
                 case {"screening": int(version)} if number == 1:
@@ -152,7 +152,7 @@ class DecisionFile(AppendedFile):
 
 
 def decided(verdict: Verdict, reason: str = "", note: str = "", by: str = "") -> dict[str, Any]:
-    """What a line says of a decision, beside the paper's id. Raises InvalidRequest for a text that is not Unicode."""
+    """The fields of a decision's line, besides the paper's id. Raises InvalidRequest for text that is not valid Unicode."""
     texts = {"reason": reason, "note": note.strip(), "by": by}
     return {"relevant": WRITTEN[verdict]} | {name: checked_text(text, name) for name, text in texts.items() if text.strip()}
 

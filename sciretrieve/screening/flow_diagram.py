@@ -1,4 +1,4 @@
-"""PRISMA's flow diagram as SVG: boxes, arrows and text, the same bytes for the same numbers, and nothing from elsewhere."""
+"""PRISMA's flow diagram as SVG: boxes, arrows and text. The file is self-contained, and equal numbers give equal bytes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .prisma import Prisma
 
 WIDTH, MARGIN, GAP = 760, 12, 28
 PHASE = 32
-"""How wide the bar is that names a phase."""
+"""Width of the bar that names a phase."""
 LEFT, RIGHT = (64, 300), (424, 324)
-"""Where the two columns begin, and how wide they are."""
+"""Left edge and width of the two columns."""
 LINE, PADDING, LETTER = 17, 11, 6.9
-"""A line's height, what is around a text, and how wide a letter is at most on average."""
+"""Height of a line, padding around text, and greatest mean width of a letter."""
 PHASE_LETTER = 8.3
-"""How wide a bold letter is, at most on average."""
+"""Greatest mean width of a bold letter."""
 NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 STYLE = (
     "text{font:13px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#111}.phase{font-weight:bold;fill:#fff}"
@@ -27,15 +27,15 @@ STYLE = (
 
 
 _Row: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-"""A phase, a box of the main column in it, and the boxes to its right."""
+"""A phase, its box in the main column, and the boxes to its right."""
 
 
 def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     """The diagram as the text of an .svg file.
 
     Args:
-        numbers: what it shows.
-        claim: what is said of the recall, below the diagram.
+        numbers: the numbers to show.
+        claim: the statement on recall below the diagram.
     """
     rows = _rows(numbers)
     parts: list[str] = []
@@ -44,10 +44,10 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     for phase, main, beside in rows:
         boxes = [(LEFT, _wrapped(main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in beside)]
         heights = [float(len(lines) * LINE + 2 * PADDING) for _, lines in boxes]
-        if sum(other == phase for other, *_ in rows) == 1:  # the phase's name needs its place
+        if sum(other == phase for other, *_ in rows) == 1:  # leaves room for the phase's name
             heights[0] = max(heights[0], len(phase) * PHASE_LETTER + PADDING)
         row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))
-        leaving = top + min(heights[:2]) / 2  # straight into the first box beside
+        leaving = top + min(heights[:2]) / 2  # straight into the first box to the right
         parts += _box(LEFT, top, heights[0], boxes[0][1])
         if before:
             parts.append(_arrow((LEFT[0] + LEFT[1] / 2, before), (LEFT[0] + LEFT[1] / 2, top)))
@@ -114,7 +114,7 @@ def _listed(heading: str, counts: Mapping[str, int]) -> list[str]:
 
 
 def _wrapped(lines: Sequence[str], width: float) -> list[str]:
-    """Lines that fit into a box; if a line begins with blanks, its parts do, too."""
+    """Wrap lines to a box's width. If a line begins with blanks, so do its parts."""
     most = int((width - 2 * PADDING) / LETTER)
     fitting: list[str] = []
     for line in lines:
@@ -145,7 +145,7 @@ def _bar(name: str, top: float, end: float) -> Iterator[str]:
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """An arrow down, or to the right, where it turns halfway."""
+    """An arrow down, or to the right with a turn halfway."""
     (left, top), (right, bottom) = start, end
     line = f"V{bottom:g}" if left == right else f"H{(left + right) / 2:g} V{bottom:g} H{right:g}"
     return f'<path class="arrow" d="M{left:g},{top:g} {line}"/>'

@@ -1,8 +1,8 @@
-"""Decisions made elsewhere: those of another session, of a spreadsheet, and of ASReview's and Rayyan's exports.
+"""Importing decisions: from other sessions, from tables, and from exports of ASReview and Rayyan.
 
 ASReview writes a column `asreview_label` or `included` of 1 and 0 and a column `asreview_note`, or in RIS a note such as
-`ASReview_relevant`. Rayyan writes all into the notes of CSV and RIS: `RAYYAN-INCLUSION: {"Ada"=>"Included", "Ben"=>"Maybe"} |
-RAYYAN-EXCLUSION-REASONS: wrong population | USER-NOTES: {"Ada"=>["see p. 3"]}`, so what several people decided comes with it.
+`ASReview_relevant`. Rayyan writes everything into the notes of CSV and RIS, including each reviewer's decision: `RAYYAN-INCLUSION:
+{"Ada"=>"Included", "Ben"=>"Maybe"} | RAYYAN-EXCLUSION-REASONS: wrong population | USER-NOTES: {"Ada"=>["see p. 3"]}`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORDS: Mapping[str, Verdict | None] = {
     **dict.fromkeys(("maybe", "m", "?"), "maybe"),
     **dict.fromkeys(("", "-1", "-1.0", "not seen"), None),
 }
-"""What tables say for a decision, or for none."""
+"""Words for decisions in tables; None for no decision."""
 DECIDED = ("relevant", "asreview_label", "included", "label_included", "label", "decision")
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ("id", "paper_id"),
@@ -46,7 +46,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "notes": ("notes",),
     "by": ("by", "reviewer", "asreview_user_name"),
 }
-"""What is read of a table, and how its column may be called, in the order in which one is chosen."""
+"""Fields of a table, and the names that their columns may have, in order of preference."""
 ASREVIEW: Mapping[str, Verdict | None] = {
     "ASReview_relevant": "include",
     "ASReview_irrelevant": "exclude",
@@ -64,15 +64,15 @@ RIS_ACCESSION = re.compile(r"^AN  - (.*)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ImportedRecord:
-    """What a file says of a paper.
+    """A file's record on a paper.
 
     Attributes:
-        paper: as far as the file says which it is.
-        votes: by person, what was decided, "" for one without a name; empty if nobody decided.
+        paper: the paper, as far as the file describes it.
+        votes: verdict by reviewer, "" for an unnamed one; empty if nobody decided.
         reason: why it is excluded.
-        note: what else was written.
+        note: further text.
         where: its place in the file.
-        decision: that of another session, which this one may begin with as well; None of other files.
+        decision: the decision of another session, of which this session may be a copy; None for other files.
     """
 
     paper: Paper
@@ -84,7 +84,7 @@ class ImportedRecord:
 
     @property
     def line(self) -> Mapping[str, Any]:
-        """What a session's file says of it, beside the paper's id."""
+        """The fields of a session's line for this record, besides the paper's id."""
         reason = self.reason if "exclude" in self.votes.values() else ""
         if len(self.votes) == 1:
             ((name, verdict),) = self.votes.items()
@@ -95,18 +95,18 @@ class ImportedRecord:
 
 @dataclass(frozen=True, slots=True)
 class TakenOver:
-    """What came of an import: on how many papers there is a decision from it, and which of its records are of no paper here."""
+    """The result of an import: the number of papers that got decisions, and the records that match no paper here."""
 
     decisions: int
     unmatched: tuple[str, ...]
 
 
 def records_of(path: Path) -> list[ImportedRecord]:
-    """The records of a file on which something was decided or noted.
+    """Records of a file with a decision or a note.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidRequest: it has no columns that say which papers and which decisions, or another value in them; the row is named.
+        NotFound: the file does not exist.
+        InvalidRequest: columns for papers and decisions are missing, or a row has an invalid value; the message names the row.
     """
     if not path.is_file():
         raise NotFound(f"there is no file {path}")
@@ -115,10 +115,10 @@ def records_of(path: Path) -> list[ImportedRecord]:
 
 
 def matched(records: Sequence[ImportedRecord], index: Index, units: Units) -> list[int | None]:
-    """The unit that each record is of; None where there is none, or where it may be of several.
+    """The unit of each record; None if it has none, or could have several.
 
-    By id; else by PubMed id; else by DOI, or by title, first author and year, as `papers.duplicates.same_works` finds them. A record with
-    one paper's DOI and another's title is of none.
+    Matching is by id; else by PubMed id; else by DOI, or by title, first author and year, as in `papers.duplicates.same_works`. A record
+    with one paper's DOI and another's title has no unit.
     """
     places = [units.place_of.get(record.paper.id) if record.paper.id else None for record in records]
     if all(place is not None for place in places):
@@ -139,7 +139,7 @@ def matched(records: Sequence[ImportedRecord], index: Index, units: Units) -> li
         found = {units.place_of[papers[place].id] for place in work.places if place < len(papers)}
         for place in (unplaced[place - len(papers)] for place in work.places if place >= len(papers)):
             named = with_doi.get(identifiers.doi(records[place].paper.doi or "") or "", set())
-            # a DOI that several have is that of a book, and says less than a chapter's title
+            # a DOI of several papers belongs to a book, and says less than a chapter's title
             candidates[place] = candidates[place] or (found | named if len(named) == 1 else found)
     for place, found in candidates.items():
         places[place] = next(iter(found)) if len(found) == 1 else None
@@ -189,7 +189,7 @@ def _of_table(path: Path) -> Iterator[ImportedRecord]:
 
 
 def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, where: str) -> ImportedRecord:
-    """What a row says; `verdict` is what its column says, beside which its notes may say more."""
+    """The record of a row. `verdict` comes from the decision column; notes may add more."""
     authors = values.get("authors")
     year = re.search(r"\b[12]\d{3}\b", _text(values.get("year")))
     pmid = _text(values.get("pmid"))
@@ -218,7 +218,7 @@ def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, wher
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Who wrote a paper: names with semicolons or "and" between; commas alone may be within a name, and the first name is enough."""
+    """Authors of a paper, separated by semicolons or "and". Commas alone may be part of a name, so the first name suffices."""
     return tuple(filter(None, (name.strip() for name in re.split(r";|\band\b", text))))
 
 

@@ -1,7 +1,7 @@
-"""Copies of one session, on which several people decided, become one session: what they agree on is decided, the rest is listed.
+"""Merging copies of a session that several people decided in: papers on which they agree are decided, others are listed.
 
-The random sample goes on. It is that of the copy in which it began first: a sample's order is drawn before anything in it is read, so that
-this choice knows nothing of what the samples turn up, and the bound keeps its promise for what the people decide together.
+The random sample continues with the copy in which it began first. A sample's order is drawn before any of it is read, so this choice is
+independent of the results, and the bound stays valid for the joint decisions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .decisions import WRITTEN, Decision, DecisionFile, Verdict
 
 
 def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
-    """The lines of the session that several become.
+    """Lines of the merged session.
 
     Raises:
-        InvalidRequest: they are over other papers, or two have the same reviewer.
-        NotFound: there is no such file.
-        IndexBusy: another process has one open.
+        InvalidRequest: the sessions have different papers, or two have the same reviewer.
+        NotFound: a file does not exist.
+        IndexBusy: another process has a file open.
     """
     if len(set(files)) < 2:
         raise InvalidRequest("there is nothing to merge; name two sessions or more")
@@ -36,7 +36,7 @@ def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
 
 
 def _named(files: Sequence[DecisionFile]) -> Mapping[str, DecisionFile]:
-    """The sessions by their reviewers. Raises InvalidRequest."""
+    """Sessions by reviewer. Raises InvalidRequest."""
     first, named = files[0], dict[str, DecisionFile]()
     for file in files:
         if any(file.start.get(name) != first.start.get(name) for name in ("ids", "papers")):
@@ -53,7 +53,7 @@ def _named(files: Sequence[DecisionFile]) -> Mapping[str, DecisionFile]:
 
 
 def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
-    """The lines of the new session."""
+    """Lines of the new session."""
     first, time = next(iter(named.values())), now()
     yield {**first.start, "time": time, "merged": list(named)}
     if reasons := list(dict.fromkeys(reason for file in named.values() for reason in file.reasons)):
@@ -91,7 +91,7 @@ def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
 
 
 class _Vote(NamedTuple):
-    """What somebody decided: who, "" if nobody was named; what; and the decision that says so."""
+    """A reviewer's vote: the reviewer, "" if unnamed; the verdict; and the decision with it."""
 
     name: str
     verdict: Verdict
@@ -99,8 +99,8 @@ class _Vote(NamedTuple):
 
 
 def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[list[_Vote]]:
-    """What a session's last decisions on each paper are, by who made them: whom their lines name. Else it is who the session is by; or,
-    if several sessions are copies that begin with the line, and some of them have names, whose all of them are, or the one without."""
+    """Last votes on each paper in a session, one per reviewer. A line may name its reviewer; otherwise it is the session's reviewer. A line
+    shared by several copies belongs to their common reviewer, or else to the only unnamed copy."""
     copies = {
         id(other): sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(file.decisions, other.decisions, strict=False)))
         for other in named.values()
@@ -123,7 +123,7 @@ def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[li
 
 
 def _voted(votes: Sequence[_Vote]) -> Mapping[str, Any]:
-    """What each decided on a paper last, and the first reason that one gave for excluding it."""
+    """Last verdict of each reviewer on a paper, and the first reason given for its exclusion."""
     last: dict[str, _Vote] = {}
     for vote in votes:
         if vote.name not in last or vote.decision.time > last[vote.name].decision.time:

@@ -1,9 +1,9 @@
-"""Which unread papers are likely to be relevant: a linear classifier over the index's own vectors and terms, learned from decisions.
+"""Relevance model for screening: a linear classifier over the index's vectors and terms, trained on decisions.
 
-A paper's vector and its terms have fixed lengths, so that the classifier's kernel is a weighted sum of both cosines. Some unread papers are
-presumed to be irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for
-technology-assisted review", 2015): so there is something to learn from the first relevant paper on, or from the query alone. The settings
-were measured on real topics, see docs/tried.md.
+A paper's vector and its terms have fixed lengths, so the classifier's kernel is a weighted sum of both cosines. Some unread papers are
+presumed irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for
+technology-assisted review", 2015). So training can start with the first relevant paper, or with the query alone. The settings were measured
+on real topics, see docs/tried.md.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ..matching.lexical.tfidf import term_matrix
 from ..query.index import Index
 
 PRESUMED = 100
-"""Unread papers that are presumed to be irrelevant, evenly spaced."""
+"""Unread papers presumed irrelevant, evenly spaced."""
 RATIO = 10.0
-"""How much more all relevant papers weigh than all others."""
+"""Total weight of the relevant papers, relative to that of the others."""
 MEANING = 1 / 7
-"""The weight of the cosine of two papers' vectors, beside 1 for that of their terms."""
+"""Weight of the cosine of two papers' vectors; the cosine of their terms weighs 1."""
 PENALTY = 15.0
-"""The weight of the squared length of the classifier's vector."""
+"""Weight of the squared length of the classifier's vector."""
 STEPS = 100
-"""At most so many steps of the optimiser; it begins where it ended the time before."""
+"""Most steps of the optimiser, which starts from its previous solution."""
 
 
 class RelevanceModel:
@@ -40,11 +40,11 @@ class RelevanceModel:
         """Read the papers.
 
         Args:
-            index: whose papers they are.
-            rows: which papers, (n,).
-            query: what is looked for, an example of a relevant paper; empty without one.
+            index: the index.
+            rows: rows of the papers, (n,).
+            query: a text that serves as an example of a relevant paper; may be empty.
 
-        Raises: as `QueryEncoder.encode`.
+        Raises as `QueryEncoder.encode`.
         """
         self._parts: list[Any] = []
         examples: list[Any] = []
@@ -53,7 +53,7 @@ class RelevanceModel:
             self._parts.append(length * _unit(vectors_at(index.snapshot.vectors, rows)))
             if query and not index.reader.query_encoder.lack("query"):
                 examples.append(length * _unit(index.reader.query_encoder.encode([Query("", query)])))
-            elif query and index.snapshot.bm25 is not None:  # an example by its words alone
+            elif query and index.snapshot.bm25 is not None:  # use the example's words alone
                 examples.append(np.zeros((1, index.snapshot.vectors[0].dim), np.float32))
         if index.snapshot.bm25 is not None:
             matrix = term_matrix(index.snapshot.bm25, rows)
@@ -64,12 +64,12 @@ class RelevanceModel:
         self._solution = np.zeros(sum(part.shape[1] for part in self._parts) + 1)
 
     def scores(self, read: Sequence[int], relevant: Mask, count: int) -> Scores:
-        """A score for each paper, (n,), the greater the likelier it is to be relevant.
+        """Score for each paper, (n,), greater for papers more likely to be relevant.
 
         Args:
-            read: places of the papers on which there is a decision.
-            relevant: what the decisions are, (read,).
-            count: how many papers there are, n.
+            read: positions of the papers with a decision.
+            relevant: the decisions, (read,).
+            count: number of papers, n.
         """
         unread = np.setdiff1d(np.arange(count), np.asarray(read, np.int64))
         presumed = unread[np.linspace(0, len(unread) - 1, min(PRESUMED, len(unread))).astype(np.int64)]
@@ -81,7 +81,7 @@ class RelevanceModel:
             signs = np.append(signs, 1.0)
         positives = float((signs > 0).sum())
         weights = np.where(signs > 0, 1.0, positives / (RATIO * max(len(signs) - positives, 1.0)))
-        # terms that no example has keep the weight 0
+        # terms outside the examples keep weight 0
         used = np.concatenate([*(_used(part) for part in parts), [True]])
         parts = [part if isinstance(part, np.ndarray) else part[:, _used(part)] for part in parts]
         self._solution[used] = _fitted(parts, signs, weights * len(weights) / weights.sum(), self._solution[used])
@@ -90,9 +90,9 @@ class RelevanceModel:
 
 
 def _fitted(parts: Sequence[Any], signs: Scores, weights: Scores, start: Scores) -> Scores:
-    """The vector, and last the constant, that separate the examples with the least squared hinge loss and length."""
+    """The vector, followed by the constant, that separates the examples with the least sum of squared hinge loss and squared length."""
     need("scipy", "a model of decisions")
-    from scipy.optimize import minimize  # not for those who only search
+    from scipy.optimize import minimize  # searches do not need it
 
     def loss(solution: Scores) -> tuple[float, Scores]:
         margins = np.maximum(1 - signs * _products(parts, solution), 0.0)
@@ -104,7 +104,7 @@ def _fitted(parts: Sequence[Any], signs: Scores, weights: Scores, start: Scores)
 
 
 def _products(parts: Sequence[Any], solution: Scores) -> Scores:
-    """Each paper's product with the solution, (n,)."""
+    """Product of each paper with the solution, (n,)."""
     ends = np.cumsum([part.shape[1] for part in parts])
     vectors = np.split(solution[:-1].astype(np.float32), ends[:-1])
     total = sum((np.asarray(part @ vector).ravel() for part, vector in zip(parts, vectors, strict=True)), np.zeros(parts[0].shape[0]))
@@ -112,7 +112,7 @@ def _products(parts: Sequence[Any], solution: Scores) -> Scores:
 
 
 def _used(part: Any) -> Mask:
-    """Which columns have anything in any row."""
+    """Columns with a nonzero value in some row."""
     used = np.full(part.shape[1], isinstance(part, np.ndarray))
     if not isinstance(part, np.ndarray):
         used[part.indices] = True
@@ -124,7 +124,7 @@ def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _stacked(part: Any, example: Any) -> Any:
-    """One more row below those of a part."""
+    """Append a row to a part."""
     if isinstance(part, np.ndarray):
         return np.concatenate([part, example])
     from scipy.sparse import vstack

@@ -1,7 +1,7 @@
-"""The numbers of a review as PRISMA 2020 wants them: Page and others, "The PRISMA 2020 statement", BMJ 372, 2021, n71.
+"""Numbers of a review for PRISMA 2020: Page and others, "The PRISMA 2020 statement", BMJ 372, 2021, n71.
 
-Every record that was identified is in one of them, once: identified = duplicates + not indexed + not eligible + not read + excluded +
-maybe + conflicts + included.
+Every identified record is counted once: identified = duplicates + not indexed + not eligible + not read + excluded + maybe + conflicts +
+included.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_SOURCE = "no source given"
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """What was found before anybody read: the records by source, of which some were duplicates, and how many of the others are left."""
+    """Records before screening: number by source, number of duplicates, and number of papers left."""
 
     sources: Mapping[str, int]
     duplicates: int
@@ -32,19 +32,19 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Prisma:
-    """PRISMA's numbers, of records; a work of which there are several records counts as one from `duplicates` on.
+    """PRISMA's numbers. They count records; once `duplicates` are removed, several records of one work count as one.
 
     Attributes:
-        sources: how many were identified, by source.
-        duplicates: how many of these were removed: by the search strategy, and since they are near-identical to another.
-        not_indexed: how many of the strategy's papers are not in the index.
-        not_eligible: how many the session leaves out from the beginning, by its filter or as not among the first of a search.
-        screened: how many were read.
-        not_read: how many were not, because reading stopped.
-        excluded: how many were excluded, by reason.
-        maybe: how many may be included.
-        conflicts: on how many people disagree.
-        included: how many are included by what was screened.
+        sources: identified records, by source.
+        duplicates: removed duplicates, by the search strategy and as near-identical papers.
+        not_indexed: papers of the strategy that are not in the index.
+        not_eligible: papers excluded before reading, by the filter or because they are not among the first of a search.
+        screened: papers read.
+        not_read: papers left unread when reading stopped.
+        excluded: excluded papers, by reason.
+        maybe: papers that may be included.
+        conflicts: papers on which reviewers disagree.
+        included: papers included after screening.
     """
 
     sources: Mapping[str, int]
@@ -60,24 +60,24 @@ class Prisma:
 
     @property
     def identified(self) -> int:
-        """How many records were identified."""
+        """Number of identified records."""
         return sum(self.sources.values())
 
     @property
     def to_screen(self) -> int:
-        """How many were left to be read."""
+        """Number of papers left for reading."""
         return self.screened + self.not_read
 
 
 def prisma(session: Session, identified: Identified | None = None) -> Prisma:
-    """The numbers of a session.
+    """Numbers of a session.
 
     Args:
-        session: the session as it is now.
-        identified: what was identified; if nothing is said, the papers of the index, which is one source.
+        session: the session.
+        identified: the identified records; by default the index's papers, as one source.
 
     Raises:
-        InvalidRequest: less was identified than the index has.
+        InvalidRequest: fewer records were identified than the index has.
     """
     status, indexed, papers = session.status, len(session.index), session.settings["papers"]
     identified = identified or Identified({session.index.path.name: indexed}, 0, indexed)
@@ -102,11 +102,11 @@ def prisma(session: Session, identified: Identified | None = None) -> Prisma:
 
 
 def identified_by_log(path: Path) -> Identified:
-    """What a search strategy identified, by the log of it, log.json.
+    """Records identified by a search strategy, from its log.json.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidRequest: it is no such log, or one of a later version.
+        NotFound: the file does not exist.
+        InvalidRequest: the file is no such log, or of a later version.
     """
     if not path.is_file():
         raise NotFound(f"there is no file {path}; `sciretrieve strategy run` writes a log.json")
@@ -128,7 +128,7 @@ def identified_by_log(path: Path) -> Identified:
 
 
 def identified_by_column(index: Index, column: str) -> Identified:
-    """The papers of an index by what a column says of where they are from. Raises InvalidRequest where there is no such column."""
+    """Papers of an index by the source in a column. Raises InvalidRequest if the column does not exist."""
     if column not in index.snapshot.columns.names:
         raise InvalidRequest(f"{index.path} has no column {column!r}; it has {', '.join(index.snapshot.columns.names)}")
     sources: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""How far a session is, and what its decisions say of the recall: how many of the relevant papers are found.
+"""Progress of a session, and what its decisions say about recall.
 
-A paper that may be relevant, or on which people disagree, is taken for the worst that it may turn out to be: where the recall is said to be
-at least so much, it counts as relevant and not found. So the claim holds however it is decided in the end.
+A paper that may be relevant, or on which reviewers disagree, is open. Bounds assume the worst for open papers: a lower bound on recall
+counts them as relevant and not found. So each bound holds whatever is decided later.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ def status_of(
     confidence: float = 0.95,
     rule: str = "sample",
 ) -> Status:
-    """How far a session is with these decisions, and what they say of the recall.
+    """Status of a session with these decisions.
 
-    Let F be the relevant papers that are found and O those that are open. The bound from the sample on how many are relevant never falls
-    if one more of its papers is. So with all open ones taken for relevant it gives the most that there can be, T, and the recall
-    is at least F / T. With all of them taken for irrelevant, its counterpart gives the least, L, and the recall is at most (F + O) / L.
+    Let F be the number of relevant papers found, and O the number of open papers. The sample's upper bound on relevant papers never falls
+    when one more of its papers is relevant. Computed with all open papers relevant, it is the greatest possible number T, so recall is at
+    least F / T. The lower bound, computed with all open papers irrelevant, is the least possible number L, so recall is at most (F + O) /
+    L.
 
     Args:
-        verdicts: by paper, in the order in which they were read; None is open, too.
-        sample: all papers that were unread when the random sample began, in its order; empty before. It is read as far as there is a
-            decision on every one, however it came to be read.
-        papers: how many there are.
-        target, confidence: the recall to be reached, and how sure to be of it.
-        rule: what the stopping rule goes by.
+        verdicts: verdicts by paper, in the order of reading; None means open.
+        sample: papers that were unread when the random sample began, in random order; empty before. The sample counts as read up to the
+            first paper without a decision, in whatever way papers came to be read.
+        papers: number of papers.
+        target, confidence: the wanted recall, and the probability of being right.
+        rule: the stopping rule.
     """
     found = {id for id, verdict in verdicts.items() if verdict == "include"}
     perhaps = {id for id, verdict in verdicts.items() if verdict != "exclude"}
@@ -54,7 +55,7 @@ def status_of(
         recall = _share(len(found), before + max(min(expected, most), in_urn))
         low = _share(len(found), before + most)
         high = min(_share(len(perhaps), sure_before + least), 1.0)
-    # the ranking's test has no guarantee; it is looked at both ways, and the worse counts
+    # the ranking's test has no guarantee, so it is computed both ways, and the worse result counts
     ways = [found] if found == perhaps else [found, perhaps]
     p_value = max(ranked_p_value([id in chosen for id in verdicts], papers, target) for chosen in ways)
     if len(verdicts) == papers:
@@ -82,7 +83,7 @@ def status_of(
 
 
 def in_a_row(verdicts: Iterable[Verdict | None]) -> int:
-    """How many of the papers that were read last were irrelevant."""
+    """Number of irrelevant papers at the end of the papers read."""
     return sum(1 for _ in takewhile(lambda verdict: verdict == "exclude", reversed([*verdicts])))
 
 

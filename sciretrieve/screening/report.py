@@ -1,4 +1,4 @@
-"""A folder that accounts for every paper of a review: PRISMA's numbers, their flow diagram, and all decisions."""
+"""Report of a review: a folder with PRISMA's numbers, their flow diagram, and all decisions."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .session import Session
 NUMBERS, DIAGRAM, DECISIONS = "prisma.json", "prisma.svg", "decisions.csv"
 FIELDS = ("id", "also", "decision", "reason", "note", "by", "votes", "time", "title", "authors", "year", "venue", "doi")
 SHOWN = ("id", "title", "authors", MORE_AUTHORS, "year", "venue", "doi")
-"""The columns that are read of each paper."""
+"""Columns read for each paper."""
 SCHEMA = 1
 
 
 def write_report(session: Session, folder: str | Path, identified: Identified | None = None) -> Prisma:
-    """Write prisma.json, prisma.svg and decisions.csv into a folder, each completely or not at all, and return the numbers.
+    """Write prisma.json, prisma.svg and decisions.csv into a folder, each atomically, and return the numbers.
 
     Args:
-        session: the session as it is now.
+        session: the session.
         folder: a new folder, or one whose files of these names are replaced.
-        identified: what was identified before screening, see `prisma`.
+        identified: the records identified before screening, see `prisma`.
 
     Raises:
-        InvalidRequest: the folder is a file; or as `prisma`.
+        InvalidRequest: the folder is a file, or any reason that `prisma` has.
     """
     target = Path(folder)
     if target.exists() and not target.is_dir():
@@ -49,7 +49,7 @@ def write_report(session: Session, folder: str | Path, identified: Identified | 
 
 
 def report(session: Session, numbers: Prisma) -> dict[str, Any]:
-    """What prisma.json has: the numbers, what is known of the recall, how far the reviewers agree, and what the session is."""
+    """Content of prisma.json: the numbers, the statements on recall, the reviewers' agreement, and the session's settings."""
     status, agreement, settings = session.status, session.agreement, session.settings
     return {
         "schema": SCHEMA,
@@ -81,7 +81,7 @@ def report(session: Session, numbers: Prisma) -> dict[str, Any]:
 
 
 def _rows(session: Session) -> Iterator[Sequence[Any]]:
-    """All papers to screen as rows of a table: first those that were read, in that order."""
+    """Rows of the table of papers: read papers first, in the order of reading."""
     yield FIELDS
     units = session.units
     ids = [*session.decisions, *(id for id in units.ids if id not in session.decisions)]
@@ -105,5 +105,5 @@ def _rows(session: Session) -> Iterator[Sequence[Any]]:
 
 
 def votes_in_words(votes: Mapping[str, Verdict]) -> str:
-    """Who decided what: "Ada: include; Ben: maybe"."""
+    """Verdicts by reviewer, as text: "Ada: include; Ben: maybe"."""
     return "; ".join(f"{name or 'not named'}: {verdict}" for name, verdict in votes.items())

@@ -1,4 +1,4 @@
-"""When enough is read: how far a session is, and the rules that look at this and say whether to stop, and what they promise."""
+"""Status of a session, and stopping rules with their statements on recall."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ..base.wording import counted
 
 COUNTED = re.compile(r"(budget|consecutive):(\d{1,9})")
 DRY, DRY_SHARE = 50, 0.05
-"""Irrelevant papers in a row after which a random sample is read instead of the ranking: at least so many, and at least this share of all
-papers, as what a sample costs grows with them, too. Measured, see docs/tried.md."""
+"""Irrelevant papers in a row after which a random sample replaces the ranking: at least DRY, and at least this share of all papers, since a
+sample's cost grows with their number. Measured, see docs/tried.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a session is. Near-identical papers count as one.
+    """Status of a session. Near-identical papers count as one.
 
     Attributes:
-        papers: how many papers there are to screen.
-        read: on how many of them there is a decision, be it a maybe or a conflict.
-        relevant: how many of these are relevant.
-        maybe: how many may be.
-        conflicts: on how many those who decided disagree.
-        rule: what the stopping rule goes by.
-        target: the recall to be reached.
-        confidence: the probability of what is claimed.
-        sampled: how many papers of the random sample were read; 0 before it begins.
-        sampled_relevant: how many of these are relevant.
-        recall: the estimate of the share of the relevant papers that were found; None without a sample.
-        low, high: what that share is at least and at most, each with the probability `confidence`, at all moments of the session at
-            once, however the maybes and conflicts are decided; None without a sample.
+        papers: number of papers to screen.
+        read: number of papers with a decision, maybes and conflicts included.
+        relevant: number of relevant papers among them.
+        maybe: number of maybes.
+        conflicts: number of papers on which reviewers disagree.
+        rule: the stopping rule.
+        target: the wanted recall.
+        confidence: probability of the statements.
+        sampled: papers read of the random sample; 0 before it begins.
+        sampled_relevant: relevant papers among these.
+        recall: estimated share of the relevant papers that was found; None without a sample.
+        low, high: bounds of that share, each with probability `confidence`, at all moments of the session at once, however maybes and
+            conflicts are decided; None without a sample.
         p_value: of a recall below the target, if the ranking was no worse than chance; see `ranked_p_value`.
-        irrelevant_in_a_row: how many of the papers that were read last were irrelevant.
-        stop: whether the stopping rule says that enough is read.
+        irrelevant_in_a_row: number of irrelevant papers at the end of the papers read.
+        stop: whether the stopping rule is satisfied.
     """
 
     papers: int
@@ -56,17 +56,17 @@ class Status:
 
     @property
     def unread(self) -> int:
-        """How many papers there is no decision on."""
+        """Number of papers without a decision."""
         return self.papers - self.read
 
     @property
     def unresolved(self) -> int:
-        """How many papers are read and still neither relevant nor irrelevant."""
+        """Number of maybes and conflicts."""
         return self.maybe + self.conflicts
 
     @property
     def claim(self) -> str:
-        """What may be said of the recall now, and on what assumption, as a sentence."""
+        """The present statement on recall, with its assumption, as a sentence."""
         claim = stopping_rule(self.rule).claim(self) if self.unread else "all papers are read"
         if not self.unresolved:
             return claim
@@ -77,12 +77,12 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """Says when enough is read.
+    """A rule that says when to stop reading.
 
     Attributes:
-        kind: "sample", a bound from a random sample of the unread, which is a promise; "ranking", a test on the papers that were read last,
-            which nothing guarantees; "budget", a number of papers that can be read; or "consecutive", irrelevant papers in a row.
-        count: that number of papers, or how many in a row.
+        kind: "sample", a bound from a random sample of the unread papers, with a guarantee; "ranking", a test on the last papers read,
+            without a guarantee; "budget", a number of papers; or "consecutive", irrelevant papers in a row.
+        count: the number of papers, or of papers in a row.
     """
 
     kind: str
@@ -90,11 +90,11 @@ class StoppingRule:
 
     @property
     def draws_sample(self) -> bool:
-        """Whether a random sample is read once the ranking is dry."""
+        """Whether a random sample is read once the ranking runs dry."""
         return self.kind == "sample"
 
     def stops(self, status: Status) -> bool:
-        """Whether enough is read."""
+        """Whether enough papers are read."""
         match self.kind:
             case "sample":
                 return status.low is not None and status.low >= status.target
@@ -105,7 +105,7 @@ class StoppingRule:
         return status.irrelevant_in_a_row >= self.count
 
     def claim(self, status: Status) -> str:
-        """What may be said of the papers that are unread, and what it assumes."""
+        """The statement on the unread papers, with its assumption."""
         verb, wanted = "stop" if status.stop else "go on", f"{100 * status.target:g} %"
         match self.kind, status.low:
             case "sample", None:
@@ -125,7 +125,7 @@ class StoppingRule:
 
 
 def stopping_rule(text: str) -> StoppingRule:
-    """The rule that a text names: sample, ranking, budget:N or consecutive:N, N a number of papers. Raises InvalidRequest."""
+    """Parse a rule: sample, ranking, budget:N or consecutive:N, where N is a number of papers. Raises InvalidRequest."""
     if text in ("sample", "ranking"):
         return StoppingRule(text)
     match = COUNTED.fullmatch(text)
@@ -135,5 +135,5 @@ def stopping_rule(text: str) -> StoppingRule:
 
 
 def dry_run(papers: int) -> int:
-    """After how many irrelevant papers in a row a ranking of so many papers has run dry."""
+    """Number of irrelevant papers in a row after which a ranking of this many papers has run dry."""
     return max(DRY, round(DRY_SHARE * papers))

@@ -1,4 +1,4 @@
-"""A systematic review's screening: which papers to read next, decisions made elsewhere, and a report of all."""
+"""A screening session with its ranking: the next papers to read, imported decisions, and a report."""
 
 from __future__ import annotations
 
@@ -27,49 +27,47 @@ from .session import Session
 
 
 class Screening(Session):
-    """A screening session over the papers of an index, kept in a file."""
+    """A screening session over the papers of an index, stored in a file."""
 
     @classmethod
     def merge(cls, index: Index, path: str | Path, files: Sequence[str | Path]) -> Self:
-        """Make a new session of two or more over the same papers, as several people have made them, and open it.
+        """Merge sessions that several people made over the same papers into a new session, and open it.
 
-        A paper on which all decided the same who decided on it at all is decided. One on which they disagree is in `unresolved`, until a
-        decision is made in the new session. Settings, criteria and query are those of the first; reasons and notes those of all. The
-        random sample goes on, see `merging`.
+        A paper is decided if all who decided on it agree. Otherwise it is in `unresolved` until it is decided in the new session. Settings,
+        criteria and query come from the first session, reasons and notes from all. The random sample continues, see `merging`.
 
         Args:
-            index: whose papers are screened.
+            index: the index of the papers.
             path: the new session's file.
-            files: the sessions' files. Their reviewers have different names; who has none is called as the file is. Whose a decision is,
-                its line says, whichever file it is in: what several copies begin with was decided once.
+            files: the sessions' files. Their reviewers must have different names; an unnamed reviewer gets the file's name. A decision's
+                line names its reviewer, whichever file it is in, so a decision that several copies share counts once.
 
         Raises:
-            InvalidRequest: there is a file already, or the sessions are over other papers, or two have the same reviewer.
-            NotFound: there is no such file.
-            IndexBusy: another process has one open.
+            InvalidRequest: the new file exists, the sessions have different papers, or two have the same reviewer.
+            NotFound: a session's file does not exist.
+            IndexBusy: another process has a file open.
         """
         target = Path(path)
         if target.exists():
             raise InvalidRequest(f"{target} exists; sessions are merged into a new file, so name another")
         lines = [as_line(row) for row in merged_lines([Path(file) for file in files])]
-        cls(index, files[0]).close()  # its papers are the index's
+        cls(index, files[0]).close()  # checks that its papers are the index's
         make_folder(target.parent)
         with replaced(target) as stream:
             stream.writelines(lines)
         return cls(index, target)
 
     def take_over(self, path: str | Path) -> TakenOver:
-        """Keep decisions and notes made elsewhere, see `importing`: of another session, a table, or an export of ASReview or Rayyan.
+        """Import decisions and notes from another session, a table, or an export of ASReview or Rayyan, see `importing`.
 
-        Where it has what several people decided on a paper and they disagree, the paper is unresolved. Records of no paper that is to be
-        screened here are left out.
+        If several people decided on a paper and disagree, it is unresolved. Records that match no paper to screen are left out.
 
-        Raises as `importing.records_of`; then nothing is kept.
+        Raises as `importing.records_of`; then nothing is imported.
         """
         records = records_of(Path(path))
         places = matched(records, self.index, self.units)
         rows: list[Mapping[str, Any]] = []
-        copied = set(self._file.decisions)  # what two copies of a session begin with was decided here as well, and maybe changed
+        copied = set(self._file.decisions)  # decisions shared with a copy were made here as well, and may have changed
         for record, place in zip(records, places, strict=True):
             if record.decision in copied:
                 record = replace(record, votes={})
@@ -80,11 +78,11 @@ class Screening(Session):
         return TakenOver(len({row["id"] for row in rows if "relevant" in row or "votes" in row}), lost)
 
     def next(self, count: int = 10) -> list[Paper]:
-        """The papers to read next, fewer where fewer are left: the likeliest to be relevant, or, once these have run dry, the next
-        ones of a random sample of what was unread then.
+        """The next papers to read, at most `count`: the most likely relevant ones, or, once the ranking has run dry, the next ones of a
+        random sample of the papers unread then.
 
         Raises:
-            InvalidRequest: a count below 1, or there is neither a query nor a relevant paper to begin with.
+            InvalidRequest: a count below 1, or neither a query nor a relevant paper to start from.
         """
         if count < 1:
             raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
@@ -104,12 +102,13 @@ class Screening(Session):
 
         Args:
             folder: a new folder, or one whose files of these names are replaced.
-            log: the log.json of the search strategy whose papers the index has: it says what was identified, and where.
-            sources: a column that says where a paper is from, in place of a log. With neither, the index is the one source.
+            log: the log.json of the search strategy that found the index's papers. It says which records were identified, and where.
+            sources: a column with each paper's source, in place of a log. By default, the index is the only source.
 
         Raises:
-            InvalidRequest: both are given; there is no such column, the log is no log or one of another index, or the folder is a file.
-            NotFound: there is no such log.
+            InvalidRequest: both are given, the column does not exist, the log is invalid or belongs to another index, or the folder is a
+                file.
+            NotFound: the log does not exist.
         """
         if log is not None and sources is not None:
             raise InvalidRequest("a log and a column both say what was identified; name one of them")
@@ -124,8 +123,8 @@ class Screening(Session):
         return RelevanceModel(self.index, self.units.rows, operators.parse(self.query, columns).words if self.query else "")
 
     def _scores(self) -> Scores:
-        """How likely each paper is to be relevant, (papers,): as the search for the query ranks them, and from the first decision on as
-        the decisions teach, where a maybe and a conflict are examples of what may be relevant. Raises InvalidRequest."""
+        """Scores of the papers, (papers,), greater for more likely relevant ones: from the search for the query, and from the first
+        decision on from the model, which treats maybes and conflicts as relevant. Raises InvalidRequest."""
         examples = {self.units.place_of[id]: decision.verdict != "exclude" for id, decision in self.decisions.items()}
         if not any(examples.values()) and not self.query.strip():
             raise InvalidRequest("there is nothing to go by yet; give a query, or say of one paper that it is relevant")

@@ -1,4 +1,4 @@
-"""A screening session: decisions on papers, kept in a file, and what they say of the papers that nobody has read."""
+"""A screening session: decisions on papers, stored in a file, and statistics on the unread papers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ DEFAULTS: Mapping[str, Any] = {"recall": 0.95, "confidence": 0.95, "rule": "samp
 
 
 class Session:
-    """Decisions on the papers of an index, kept in a file, and how far they are.
+    """Decisions on the papers of an index, stored in a file, and their status.
 
     Attributes:
-        index: whose papers are screened.
-        units: what is decided on: papers, of which near-identical ones are one.
-        undecided: ids of papers that are left out, since the filter cannot compare their values.
-        decisions: the last decision on each paper that was read, in the order in which they were first read. Of near-identical papers,
-            one is here, and `Units.also` has the others.
-        notes: the last note on each paper that has one.
-        votes: what several people decided, by paper; see `merge`.
+        index: the index.
+        units: the units of decision: papers, with near-identical papers merged.
+        undecided: ids of papers left out because the filter is undefined for them.
+        decisions: the last decision on each read paper, in the order of reading. Near-identical papers have one entry; `Units.also` lists
+            the others.
+        notes: the last note, by paper.
+        votes: verdicts of several reviewers, by paper; see `merge`.
     """
 
     def __init__(
@@ -53,26 +53,26 @@ class Session:
         criteria: str | None = None,
         reviewer: str | None = None,
     ) -> None:
-        """Begin a session, or continue the one in a file; what is None is then as it was when it began.
+        """Begin a session, or continue the one in a file. When continuing, None keeps a setting.
 
         Args:
-            index: whose papers are screened.
-            path: the session's file, see `decisions`; a new one is made.
-            query: what the review is about, in words. Without one, the first papers must be named by `decide`.
+            index: the index.
+            path: the session's file, see `decisions`; created if missing.
+            query: the review's subject in words. Without it, the first papers must be given to `decide`.
             filter: only papers that pass are screened.
-            first: only so many papers are screened, those that a search for the query ranks first.
-            target: the share of the relevant papers that is to be read, above 0, at most 1; 0.95 if nothing is said.
-            confidence: how sure to be of that, above 0, below 1; 0.95 if nothing is said.
-            rule: what the stopping rule goes by: "sample" (if nothing is said), a random sample of the unread papers, which has a
-                guarantee; "ranking", the papers that were read last, which has none; "budget:N", a number of papers that can be read; or
-                "consecutive:N", so many irrelevant papers in a row. The last two say nothing of the unread.
-            group: whether near-identical papers are decided on as one, see `units`; they are if nothing is said.
-            reasons: reasons for exclusion, which add to those that are known.
-            criteria: a text that is shown while somebody reads, in place of the one before.
-            reviewer: who decides from here on.
+            first: number of papers to screen, the first in a search for the query.
+            target: the wanted recall, above 0, at most 1; by default 0.95.
+            confidence: the wanted probability of reaching it, between 0 and 1; by default 0.95.
+            rule: the stopping rule: "sample" (default), a random sample of the unread papers, with a guarantee; "ranking", a test on the
+                last papers read, without a guarantee; "budget:N", a number of papers; or "consecutive:N", irrelevant papers in a row. The
+                last two say nothing about unread papers.
+            group: whether near-identical papers are decided together, see `units`; by default they are.
+            reasons: further reasons for exclusion.
+            criteria: a text to show while reading, which replaces the previous one.
+            reviewer: who decides from now on.
 
         Raises:
-            InvalidRequest: no such settings; or the file is no session's, or one over other papers or with other settings.
+            InvalidRequest: a setting is invalid, or the file is no session or a session with other papers or settings.
             IndexBusy: another process has the file open.
         """
         self.index = index
@@ -106,7 +106,7 @@ class Session:
             raise
 
     def close(self) -> None:
-        """Let another process continue the session. Closing twice does nothing."""
+        """Release the file for other processes. Closing twice does nothing."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -125,51 +125,52 @@ class Session:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """How the session began: query, filter, first, recall, confidence, rule, group; and how many papers it has, in which generation."""
+        """The session's original settings: query, filter, first, recall, confidence, rule and group; and its number of papers and
+        generation."""
         return self._settings | {"papers": self._papers, "generation": self._file.start["generation"], "begun": self._file.start["time"]}
 
     @property
     def query(self) -> str:
-        """What the review is about; empty if nothing was said."""
+        """The review's subject; empty if not given."""
         return str(self._settings["query"] or "")
 
     @property
     def reasons(self) -> Sequence[str]:
-        """The reasons for exclusion that are known."""
+        """The known reasons for exclusion."""
         return self._file.reasons
 
     @property
     def criteria(self) -> str:
-        """What is shown while somebody reads; empty if nothing was said."""
+        """The text shown while reading; empty if not given."""
         return self._file.criteria
 
     @property
     def reviewer(self) -> str:
-        """Who decides; empty if nobody was named."""
+        """Who decides; empty if unnamed."""
         return self._file.reviewer
 
     @property
     def relevant(self) -> list[str]:
-        """The ids of the relevant papers, in the order in which they were first read."""
+        """Ids of the relevant papers, in the order of reading."""
         return self.with_verdict("include")
 
     @property
     def irrelevant(self) -> list[str]:
-        """The ids of the irrelevant papers, in that order."""
+        """Ids of the irrelevant papers, in the order of reading."""
         return self.with_verdict("exclude")
 
     @property
     def unresolved(self) -> list[str]:
-        """The ids of the papers that are read and neither relevant nor irrelevant: maybes, and those on which people disagree."""
+        """Ids of read papers that are maybes or conflicts."""
         return [id for id, decision in self.decisions.items() if decision.verdict in ("maybe", None)]
 
     @property
     def agreement(self) -> Agreement | None:
-        """How far those who decided on the same papers agree; None where no two did. Somebody without a name is not counted."""
+        """Agreement of reviewers on the same papers; None if no paper has two. Unnamed reviewers are not counted."""
         return agreement_of([{name: verdict for name, verdict in votes.items() if name} for votes in self.votes.values()])
 
     def with_verdict(self, verdict: Verdict | None) -> list[str]:
-        """The ids of the papers on which that was decided, in the order in which they were first read; None: people disagree."""
+        """Ids of the papers with this verdict, in the order of reading; None for conflicts."""
         return [id for id, decision in self.decisions.items() if decision.verdict == verdict]
 
     def decide(
@@ -181,18 +182,18 @@ class Session:
         reason: str = "",
         note: str = "",
     ) -> None:
-        """Keep decisions: these papers are relevant, those are not, and others may be. A later decision on a paper replaces an earlier one.
+        """Record decisions: relevant, irrelevant and maybe. A later decision on a paper replaces an earlier one.
 
-        They are on disk when this returns. A reason for exclusion that is new adds to those that are known.
+        They are on disk when this returns. A new reason for exclusion becomes known.
 
         Args:
-            relevant, irrelevant, maybe: ids; of near-identical papers any.
-            reason: why the irrelevant ones are excluded.
-            note: what else is to be kept of all of them.
+            relevant, irrelevant, maybe: ids, of near-identical papers any.
+            reason: why the irrelevant papers are excluded.
+            note: a note on all of these papers.
 
         Raises:
-            InvalidRequest: an id is not among the papers to screen, or twice; or there is a reason, and nothing is excluded. Then no
-                decision is kept.
+            InvalidRequest: an id is not to be screened or occurs twice, or a reason is given without an exclusion. Then nothing is
+                recorded.
         """
         given: dict[Verdict, list[str]] = {
             "include": self._shown(relevant),
@@ -213,16 +214,16 @@ class Session:
         )
 
     def note(self, id: str, text: str) -> None:
-        """Keep a note on a paper, in place of the one before. Raises InvalidRequest where there is no such paper."""
+        """Record a note on a paper, which replaces the previous one. Raises InvalidRequest if the paper is not to be screened."""
         self._keep([{"id": shown, "note": checked_text(text.strip(), "note")} for shown in self._shown(id)])
 
     def add_reasons(self, reasons: Iterable[str]) -> None:
-        """Let more reasons for exclusion be known; those that are known already make no difference."""
+        """Add reasons for exclusion. Known ones are ignored."""
         if new := [reason for reason in _cleaned(reasons) if self._known(reason) == reason and reason not in self.reasons]:
             self._file.append([{"reasons": new}])
 
     def _keep(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Append decisions, votes and notes as lines of the file, see `decisions`, whose ids are those of shown papers."""
+        """Append decisions, votes and notes to the file, see `decisions`. Their ids are those of shown papers."""
         self.add_reasons(row["reason"] for row in rows if "reason" in row)
         before = len(self._file.decisions)
         self._file.append({**row, "reason": self._known(row["reason"])} if "reason" in row else row for row in rows)
@@ -230,14 +231,14 @@ class Session:
 
     @property
     def status(self) -> Status:
-        """How far the session is, and whether to stop."""
+        """The session's status, and whether to stop."""
         verdicts = {id: decision.verdict for id, decision in self.decisions.items()}
         target, confidence, rule = (self._settings[name] for name in ("recall", "confidence", "rule"))
         return status_of(verdicts, self._sample, len(self), target, confidence, rule)
 
     def _open(self) -> list[list[str]]:
-        """Find the papers to screen, and what was decided on them; returns their groups of near-identical ones. Raises InvalidRequest if
-        the papers are others than when the session began."""
+        """Find the papers to screen and apply the file's decisions. Returns the groups of near-identical papers. Raises InvalidRequest if
+        the papers have changed since the session began."""
         scope = self.index.snapshot.narrower.passing(self._settings["filter"])
         self.undecided = self.index.snapshot.ids(scope.undecided)
         if (first := self._settings["first"]) is not None:
@@ -271,18 +272,18 @@ class Session:
         return groups
 
     def _take_in(self, first: int) -> None:
-        """Take in the file's decisions from the one with that number on, and its notes and votes."""
+        """Apply the file's decisions from number `first` on, and its notes and votes."""
         for decision in self._file.decisions[first:]:
             self.decisions[self._unit(decision.id)] = decision
         self.notes = {self._unit(id): note for id, note in self._file.notes.items() if note}
         self.votes = {self._unit(id): votes for id, votes in self._file.votes.items()}
 
     def _unit(self, id: str) -> str:
-        """The id of the paper that is shown for it."""
+        """Id of the paper shown for this paper."""
         return self.units.ids[self.units.place_of[id]]
 
     def _shown(self, ids: str | Iterable[str]) -> list[str]:
-        """The papers that are shown for the given ones, each once. Raises InvalidRequest for an id that is not to be screened."""
+        """Papers shown for the given papers, without repeats. Raises InvalidRequest for an id that is not to be screened."""
         listed = list(as_ids(ids) if isinstance(ids, str) else ids)
         for id in listed:
             if id not in self.units.place_of:
@@ -290,20 +291,19 @@ class Session:
         return list(dict.fromkeys(self._unit(id) for id in listed))
 
     def _known(self, reason: str) -> str:
-        """A reason as it is known, whatever its case; itself if it is new."""
+        """A reason in its known spelling, ignoring case; unchanged if new."""
         text = " ".join(reason.split())
         return next((known for known in self.reasons if known.casefold() == text.casefold()), text)
 
     def _begin_sample(self) -> None:
-        """Draw the random sample of what is unread. Its seed is another for all other papers and decisions, and the same for the same, so
-        that nobody can choose it."""
+        """Draw the random sample of the unread papers. Its seed is derived from the papers and decisions, so that nobody can choose it."""
         verdicts = [[id, WRITTEN[decision.verdict] if decision.verdict else None] for id, decision in self.decisions.items()]
         seed = int.from_bytes(hashlib.sha256(json.dumps([self._digest, verdicts]).encode()).digest()[:8], "big")
         self._file.append([{"seed": seed}])
         self._sample = self._drawn()
 
     def _drawn(self) -> list[str]:
-        """All papers that were unread when the sample began, in its random order; none before it begins."""
+        """Papers that were unread when the sample began, in random order; empty before it begins."""
         if self._file.sample is None:
             return []
         read = {self._unit(decision.id) for decision in self._file.decisions[: self._file.sample.after]}
@@ -313,7 +313,7 @@ class Session:
 
 
 def _cleaned(reasons: Iterable[str]) -> list[str]:
-    """Reasons with single blanks, each once. Raises InvalidRequest for one that is empty."""
+    """Reasons with single blanks, without repeats. Raises InvalidRequest for an empty one."""
     texts = [" ".join(checked_text(reason, "reason").split()) for reason in ([reasons] if isinstance(reasons, str) else reasons)]
     if not all(texts):
         raise InvalidRequest("a reason for exclusion is empty; say what it is")
@@ -321,14 +321,14 @@ def _cleaned(reasons: Iterable[str]) -> list[str]:
 
 
 def _chosen_settings(file: DecisionFile, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A session's settings: those it began with, or for a new one the given ones.
+    """A session's settings: those it began with, or for a new session the given ones.
 
     Args:
         file: the session's file.
-        given: query, filter, first, recall, confidence, rule and group; None is what it was, or the default.
+        given: query, filter, first, recall, confidence, rule and group; None keeps the original or takes the default.
 
     Raises:
-        InvalidRequest: there are no such settings, the session began with others, or the file does not say how it began.
+        InvalidRequest: a setting is invalid or differs from the session's, or the file lacks its settings.
     """
     if start := file.start:
         began: dict[str, Any] = {name: start.get(name) for name in given}
@@ -348,12 +348,12 @@ def _chosen_settings(file: DecisionFile, given: Mapping[str, Any]) -> dict[str, 
     if not 0 < chosen["confidence"] < 1:
         raise InvalidRequest(f"a confidence lies between 0 and 1, not {chosen['confidence']}")
     if chosen["first"] is not None and (chosen["first"] < 1 or not (chosen["query"] or "").strip()):
-        raise InvalidRequest("the first papers of a query are screened: at least one, and there must be a query")
+        raise InvalidRequest("`first` is at least 1, and needs a query")
     return chosen
 
 
 def _are_groups(groups: Any, ids: set[str]) -> bool:
-    """Whether these are lists of two papers or more, none of which is in two."""
+    """Whether these are disjoint lists of at least two of the ids."""
     if not isinstance(groups, list) or not all(isinstance(group, list) and len(group) > 1 for group in groups):
         return False
     members = [id for group in groups for id in group]
@@ -361,7 +361,7 @@ def _are_groups(groups: Any, ids: set[str]) -> bool:
 
 
 def _is_value(name: str, value: Any) -> bool:
-    """Whether a file may say this of a setting."""
+    """Whether a file's value is valid for this setting."""
     if name == "filter":
         return value is None or (isinstance(value, list) and all(isinstance(condition, str) for condition in value))
     numbers, kinds = int | float, {"query": str | None, "first": int | None, "rule": str, "group": bool}

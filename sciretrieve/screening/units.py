@@ -1,7 +1,7 @@
-"""What is decided on: papers, of which near-identical ones are one.
+"""Units of decision: papers, with near-identical papers merged into one unit.
 
-The counts, the random sample and all that is said of the recall are of these units. One that a decision is made on is decided wholly, so
-that the statistics need no word on groups: there are N units, of which K are relevant.
+Counts, the random sample and all statistics on recall refer to units. A decision applies to the whole unit, so the statistics need no
+special case for groups: there are N units, of which K are relevant.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..papers.duplicates import same_works
 from ..query.index import Index
 
 NAMING = ("id", "title", "authors", "year", "doi", "pmid")
-"""Columns that say which work a paper is."""
+"""Columns that identify a paper's work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Units:
     """The units of a session, in the order of the index.
 
     Attributes:
-        ids: of each, the paper that is shown.
+        ids: the shown paper of each unit.
         rows: its row, (n,).
-        place_of: the id of any of its papers -> where the unit stands.
-        also: the id of the shown paper -> those of its near-identical ones, if it has any.
+        place_of: id of any paper -> position of its unit.
+        also: id of a shown paper -> ids of its near-identical papers, if any.
     """
 
     ids: Sequence[str]
@@ -38,12 +38,12 @@ class Units:
 
     @classmethod
     def of(cls, ids: Sequence[str], rows: Rows, groups: Sequence[Sequence[str]]) -> Units:
-        """The units of some papers.
+        """Build the units of some papers.
 
         Args:
-            ids: the papers.
-            rows: their rows, (n,), rising.
-            groups: ids of near-identical ones; the first of each is shown.
+            ids: ids of the papers.
+            rows: their rows, (n,), ascending.
+            groups: ids of near-identical papers; the first of each group is shown.
         """
         also = {group[0]: group[1:] for group in groups}
         hidden = {id for others in also.values() for id in others}
@@ -55,18 +55,16 @@ class Units:
 
 
 def naming(index: Index, rows: Rows) -> list[Paper]:
-    """The papers at some rows of an index with no more than what says which work they are."""
+    """Papers at the given rows of an index, with the columns that identify their works."""
     return index.snapshot.papers_at(rows, NAMING)
 
 
 def near_identical(index: Index, rows: Rows) -> list[list[str]]:
-    """The groups of papers at some rows that are one work; of each the first is the one to be shown: it has an abstract, if any has.
-
-    They are those that `papers.duplicates.same_works` finds.
-    """
+    """Groups of papers at the given rows that are the same work, as in `papers.duplicates.same_works`. The first of each group is the one
+    to show: with an abstract, if any has one."""
     papers = naming(index, rows)
     groups = [[papers[place] for place in work.places] for work in same_works(papers)]
     members = [paper.id for group in groups for paper in group]
     with_abstract = {paper.id for paper in index.snapshot.papers_at(index.snapshot.rows(members)) if paper.abstract.strip()}
-    # the sort keeps the order of those that are equal
+    # the sort is stable
     return [sorted((paper.id for paper in group), key=lambda id: id not in with_abstract) for group in groups]

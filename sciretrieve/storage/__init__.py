@@ -1,1 +1,1 @@
-"""What an index is on disk: its manifest, its shards, and the commits that change it; checked and repaired."""
+"""An index on disk: manifest, shards, commits, verification and repair."""

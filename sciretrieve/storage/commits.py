@@ -1,8 +1,8 @@
-"""Commits: the one way in which an index changes, whichever command changes it.
+"""Commits, by which every command changes an index.
 
-A generation is a manifest and the files that it names. To commit, what spans the shards is made (FAISS indexes, the terms'
-frequencies), then the manifest is written under its number, and last as the current one: one rename changes papers, vectors and
-postings at once. Nothing is removed here, see `sweeping`.
+A generation is a manifest and the files that it names. A commit first makes the files that span shards (FAISS indexes, term frequencies).
+Then it writes the manifest under its number, and last as the current one, so that one rename changes papers, vectors and postings at once.
+Nothing is removed here, see `sweeping`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .manifest import LOGGED, MANIFEST, SHARDS, Commit, Manifest, ShardFacts, ge
 from .shards import Shard, open_shards, scope_of, write_deleted
 
 GROWN = 1.1
-"""Times as large as when they were last measured that FAISS indexes may be without being measured again: that takes a search of all
-vectors for each of hundreds of queries, and what a tenth of the papers loses, answers lose a tenth of."""
+"""Growth of an index after which its FAISS indexes are measured again. A measurement searches all vectors for hundreds of queries. A loss
+of recall among a tenth of the papers costs answers a tenth of it."""
 WRITTEN = re.compile(r"(?:lexical/|encoder/[a-z]+-|\d+(?:\.partial)?/(?:dense|deleted)-)(\d{6,})(?:\..*)?")
-"""The files and folders whose names say in which generation they were written."""
+"""Files and folders named by the generation that wrote them."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """The settings of what spans shards: how vectors are compared, how they are searched, BM25's parameters, and the share of the
-    best papers that an approximate dense index should find."""
+    """Settings of the files that span shards: how vectors are compared and searched, BM25's parameters, and the wanted recall of an
+    approximate dense index."""
 
     metric: Metric | None
     dense: str
@@ -58,8 +58,8 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a command did, for the log: its name, how many papers it added, replaced and deleted, which generation it restored, and the id
-    of the work that it finished."""
+    """A change for the log: the command, the numbers of papers added, replaced and deleted, the generation restored, and the id of the
+    finished work."""
 
     command: str
     added: int = 0
@@ -84,15 +84,15 @@ def commit(
     """Make a new generation current.
 
     Args:
-        directory: the index's, whose write lock the caller holds.
+        directory: the index's directory. The caller holds its write lock.
         old: the current generation; None if there is none.
-        new: the new one, with its shards; what spans these, and what counts them, is filled in here.
-        settings: of what spans its shards.
-        change: what the log says of it.
-        progress: is told what takes long.
-        anew: whether it is another index, of which nothing was tuned.
-        fusion: how hybrid search is to join its halves; by default as before, if that was tuned for the same settings.
-        workers: other processes that build FAISS indexes; None to build them here.
+        new: the new generation with its shards. This function adds what spans and counts them.
+        settings: settings of what spans the shards.
+        change: the log's entry.
+        progress: receives the steps that take long.
+        anew: whether it is another index, so that no tuning is kept.
+        fusion: how hybrid search joins its halves. By default the former tuning, if its settings are unchanged.
+        workers: processes that build FAISS indexes; None to build them here.
 
     Returns:
         The new generation's manifest.
@@ -119,7 +119,7 @@ def commit(
 
 
 def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change, generation: int) -> Manifest:
-    """Make a generation, of which all files are there, the current one in place of `old`; returns its manifest, with its number and log."""
+    """Make a generation with complete files the current one, in place of `old`. Returns its manifest, with number and log."""
     created_at = now()
     papers = sum(facts.papers - facts.deleted for facts in new.shards)
     record = Commit(generation, created_at, papers=papers, **asdict(change))
@@ -139,13 +139,13 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
     data, manifest = manifest.sealed()
     write_whole(path, data)
     for place in (directory / SHARDS, directory):
-        sync_file(place)  # a process that was killed may have named shards, and not come so far
+        sync_file(place)  # a killed process may have named shards without syncing the folder
     write_whole(directory / MANIFEST, data)
     return manifest
 
 
 def next_generation(directory: Path) -> int:
-    """The number of the generation that comes next: no number is used twice, not even after a manifest that is damaged or lost."""
+    """Number of the next generation. Numbers are never reused, even if a manifest is damaged or lost."""
     number = said_generation(directory)
     numbers = [*generations(directory), number or 0]
     if number is None:
@@ -164,7 +164,7 @@ def _fusion(old: Manifest | None, settings: IndexSettings, progress: Progress) -
 
 
 def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int) -> ShardFacts:
-    """A shard of which these rows, counted within it, are deleted too: writes the list of them that the generation names."""
+    """Mark further rows, counted within a shard, as deleted. Writes the list of deleted rows that the generation names."""
     before = Shard(Verified(directory), facts, 0).scope
     scope = before.without(rows)
     if len(scope) == len(before):
@@ -177,11 +177,11 @@ def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int
 
 @dataclass(frozen=True, slots=True)
 class _Indexing:
-    """Building a shard's FAISS index beside its vectors, as a task for any process.
+    """A task, for any process, that builds a shard's FAISS index beside its vectors.
 
     Attributes:
-        directory, shard: where the vectors are.
-        name: the file's.
+        directory, shard: location of the vectors.
+        name: name of the file.
         factory, metric: see `build_ann`.
     """
 
@@ -192,10 +192,10 @@ class _Indexing:
     metric: Metric
 
     def __call__(self, advance: Advance) -> Mapping[str, Any] | None:
-        """What `describe` says of the file; None if the shard has too few papers for this type."""
+        """The result of `describe` for the file; None if the shard has too few papers for this type."""
         path = self.directory / SHARDS / self.shard.name / self.name
         vectors = Shard(Verified(self.directory), self.shard, 0).file("vectors.npy")
-        with claimed(vectors):  # a worker that was given up may still be at it
+        with claimed(vectors):  # an abandoned worker may still be writing
             is_built = build_ann(path, read_array(vectors), self.factory, self.metric)
         advance(self.shard.papers)
         return describe(path) if is_built else None
@@ -210,13 +210,12 @@ def _with_anns(
     progress: Progress,
     workers: Workers | None,
 ) -> tuple[ShardFacts, ...]:
-    """The shards, each with its FAISS index, which is built if it is not there. One with too few papers for that type is searched
-    exactly."""
+    """The shards with their FAISS indexes. Missing ones are built. A shard with too few papers for this type is searched exactly."""
     is_of_them = old is not None and (old.metric, old.dense) == (settings.metric, settings.dense)
     done = [facts if is_of_them else facts.without([facts.ann_file]) for facts in shards]
     if settings.dense in ("none", "flat") or settings.metric is None:
         return tuple(done)
-    # named by its generation: the old file is in use until the new generation is committed
+    # named by generation, since the old file is in use until the commit
     name = f"dense-{generation:06d}.faiss"
     places = [place for place, facts in enumerate(done) if facts.ann_file is None]
     tasks = [
@@ -235,7 +234,7 @@ def _with_anns(
 def _built(
     directory: Path, tasks: Sequence[_Indexing], dense: str, progress: Progress, workers: Workers | None
 ) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
-    """Do the tasks here or have them done: each one's number and its result."""
+    """Run the tasks here or on the workers, and yield their numbers and results."""
     if workers is not None and tasks:
         progress.note(f"building the {dense} index{'es' * (len(tasks) > 1)} of {counted(len(tasks), 'shard')}")
         progress.start(sum(task.shard.papers for task in tasks))
@@ -254,7 +253,7 @@ def _trial(
     settings: IndexSettings,
     progress: Progress,
 ) -> Trial | None:
-    """What the dense index is worth, measured where the recall that is wanted changed, or more of the index than a little."""
+    """Measure the dense index if the wanted recall has changed, or much of the index has."""
     ann_files = {(facts.name, facts.ann_file) for facts in shards if facts.ann_file}
     if not ann_files or encoder is None or settings.metric is None:
         return None
@@ -276,7 +275,7 @@ def _trial(
 
 
 def _frequencies(verified: Verified, old: Manifest | None, shards: Sequence[Shard]) -> list[Frequencies]:
-    """How many papers have each term of each shard, going by what is known of the shards of the generation before, if that is sound."""
+    """Number of papers with each term of each shard. Reuses the previous generation's numbers if they are intact."""
     parts = {_identity(shard.facts): (shard.postings, _live(shard)) for shard in shards}
     old_facts = {} if old is None or old.lexical is None else {_identity(facts): facts for facts in old.shards}
     if old is None or old.lexical is None or not parts.keys() & old_facts.keys():
@@ -306,12 +305,12 @@ def _frequencies(verified: Verified, old: Manifest | None, shards: Sequence[Shar
 
 
 def _identity(facts: ShardFacts) -> tuple[str, str | None]:
-    """What a shard's terms depend on: its name, and which of its papers are deleted."""
+    """What determines a shard's terms: its name and its deleted papers."""
     return facts.name, facts.deleted_file
 
 
 def _live(shard: Shard) -> Rows | None:
-    """The rows of its papers that are not deleted; None for all."""
+    """Rows of the undeleted papers; None for all."""
     return shard.scope.places if shard.facts.deleted else None
 
 
@@ -323,7 +322,7 @@ def _lexical(
     parameters: Bm25Parameters | None,
     analyzer: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """The manifest's facts on BM25: the corpus's statistics, and for each shard how many papers have each of its terms."""
+    """The manifest's BM25 entry. Writes the corpus's statistics and each shard's term frequencies."""
     if parameters is None:
         return None
     if old is not None and old.lexical is not None and list(map(_identity, shards)) == list(map(_identity, old.shards)):
@@ -334,7 +333,7 @@ def _lexical(
     sums = statistics([(shard.postings, _live(shard)) for shard in opened_shards])
     name = f"lexical/{generation:06d}"
     folder = directory / name
-    remove(folder)  # left by a commit that did not come to its end
+    remove(folder)  # left by an unfinished commit
     folder.mkdir(parents=True)
     files = {}
     for facts, counts in zip(shards, counts_of_shards, strict=True):

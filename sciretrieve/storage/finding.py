@@ -1,6 +1,6 @@
-"""Which index is meant, and which there are: by folder, by name, in `indexes` here and above, and where the user's settings say.
+"""Finding indexes: by folder, by name, in `indexes` here and in the folders above, and through the user's settings.
 
-What others have put in the way, such as an index in /tmp/indexes, answers only if it is named by its folder.
+Indexes of other users, such as one in /tmp/indexes, are only used if named by folder.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..config import home, setting
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest
 
 ROOT = 0
-"""The user id of root, who may change everything in any case."""
+"""User id of root, who may change everything anyway."""
 FOLDER = "indexes"
-"""The folder that indexes are built in, and looked for in, here and above."""
+"""Folder in which indexes are built and searched for, here and above."""
 EVERY = "*"
-"""What stands for all indexes that have names here."""
+"""Stands for all named indexes."""
 LISTED = 12
-"""Names that an error lists."""
+"""Most names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The index that is meant, and why that one: "-i acm", "$SCIRETRIEVE_INDEX", "the one built last in indexes"."""
+    """The chosen index, and the reason: "-i acm", "$SCIRETRIEVE_INDEX", "the one built last in indexes"."""
 
     path: Path
     why: str
@@ -41,11 +41,11 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class FoundIndex:
-    """An index that was found, as far as its manifest can be read.
+    """An index, as far as its manifest can be read.
 
     Attributes:
-        state: "ready"; "unfinished", its build was interrupted; or "damaged", and `fault` says what is wrong.
-        papers, encoder, modes, built, bytes: None, or no modes, unless it is ready; `encoder` also for one without vectors.
+        state: "ready"; "unfinished" after an interrupted build; or "damaged", with a `fault`.
+        papers, encoder, modes, built, bytes: None or empty unless it is ready. `encoder` is also None without vectors.
     """
 
     name: str
@@ -60,15 +60,15 @@ class FoundIndex:
 
 
 def chosen(named: str | Path | None = None) -> Chosen:
-    """The index that is meant by a folder or a name; by nothing, the one that the setting `index` names, else the one built last in
-    `indexes` here, else in that of the nearest folder above that has one, up to the home directory or a folder of another user.
-    An index in another user's `indexes` has to be the user's own, or root's.
+    """Choose an index by folder or name. Without either, choose the one in the setting `index`, else the one built last in `indexes` here.
+    If there is none, look in the nearest folder above with one, up to the home directory or another user's folder. An index in another
+    user's `indexes` must belong to the user or to root.
 
-    A name is that of an index in `indexes` here or above, the nearest first, or in the folders of the setting `indexes`.
+    A name refers to an index in `indexes` here or above, nearest first, or in the folders of the setting `indexes`.
 
     Raises:
-        NotFound: there is none; the message names those that there are.
-        InvalidRequest: several folders of the setting `indexes` have one of that name.
+        NotFound: there is none; the message lists existing ones.
+        InvalidRequest: several folders of the setting `indexes` have an index of this name.
     """
     if named is not None:
         return Chosen(_named(str(named), ""), f"-i {shlex.quote(str(named))}")
@@ -90,14 +90,14 @@ def chosen(named: str | Path | None = None) -> Chosen:
 
 
 def several(named: Sequence[str]) -> list[Path]:
-    """The indexes that are meant by folders and names, each once, in their order; by "*" all that `found` finds, but for unfinished ones.
+    """The indexes with these folders and names, in order, without repeats. "*" stands for all of `found` except unfinished ones.
 
     Raises as `chosen`.
     """
     paths: dict[Path, Path] = {}
     for name in named:
         if name == EVERY and not (ready := [path for path in found() if listing(path).state != "unfinished"]):
-            ready = [chosen().path]  # which says why there is none
+            ready = [chosen().path]  # raises with the reason if there is none
         elif name != EVERY:
             ready = [chosen(name).path]
         for path in ready:
@@ -106,7 +106,7 @@ def several(named: Sequence[str]) -> list[Path]:
 
 
 def found() -> list[Path]:
-    """All indexes that have names here, unfinished and damaged ones too: the nearest first, then those of the user's settings."""
+    """All named indexes, including unfinished and damaged ones: nearest first, then those of the user's settings."""
     paths = [path for _, paths in _near() for path in paths] + list(_own())
     default = setting("index").value
     if default is not None and is_index(path := Path(str(default))):
@@ -118,7 +118,7 @@ def found() -> list[Path]:
 
 
 def listing(path: Path) -> FoundIndex:
-    """What is known of an index without opening it."""
+    """Describe an index without opening it."""
     name = path.resolve().name
     try:
         manifest = read_manifest(path)
@@ -135,7 +135,7 @@ def listing(path: Path) -> FoundIndex:
 
 
 def is_index(path: Path) -> bool:
-    """Whether a folder is an index, or what is left of one, or will be one."""
+    """Whether a folder is an index, the remains of one, or one in progress."""
     return any(os.path.exists(path / name) for name in (MANIFEST, PENDING, GENERATIONS, PARTS))  # noqa: PTH110 (no error if not allowed)
 
 
@@ -170,14 +170,14 @@ def _names(paths: list[Path]) -> str:
 
 
 def _near() -> Iterator[tuple[Path, list[Path]]]:
-    """`indexes` here and above, each with the indexes in it that may answer without being named by their folder."""
+    """`indexes` here and above, each with the indexes in it that may be used by name."""
     for folder in _above():
         paths = _inside(folder)
         yield folder, paths if _is_trusted(folder) else [path for path in paths if _is_trusted(path)]
 
 
 def _above() -> Iterator[Path]:
-    """`indexes` here, and in each folder above that is the user's own, up to the home directory or the root."""
+    """`indexes` here, and in each folder above that belongs to the user, up to the home directory or the root."""
     yield Path(FOLDER)
     here, top = Path.cwd(), home()
     for below, folder in pairwise([here, *here.parents]):
@@ -187,7 +187,7 @@ def _above() -> Iterator[Path]:
 
 
 def _of_others() -> list[Path]:
-    """The indexes here and above that answer only by their folder."""
+    """Indexes here and above that may only be used by folder."""
     return [path for folder in _above() if not _is_trusted(folder) for path in _inside(folder) if not _is_trusted(path)]
 
 
@@ -196,7 +196,7 @@ def _is_trusted(path: Path) -> bool:
 
 
 def _own() -> Iterator[Path]:
-    """The indexes of the setting `indexes`, whose folders are indexes or have some."""
+    """Indexes of the setting `indexes`, whose folders are indexes or contain some."""
     folders = setting("indexes").value
     for path in map(Path, folders if isinstance(folders, tuple) else ()):
         if is_index(path):
@@ -206,14 +206,14 @@ def _own() -> Iterator[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The indexes in a folder, by name; none if there is no such folder, or it cannot be read."""
+    """Indexes in a folder, by name; none if the folder is missing or unreadable."""
     with suppress(OSError):
         return sorted(path for path in folder.iterdir() if is_index(path))
     return []
 
 
 def _age(path: Path) -> float | None:
-    """When an index's current generation was committed; None for an unfinished one."""
+    """Time of an index's last commit; None for an unfinished index."""
     with suppress(OSError):
         return (path / MANIFEST).stat().st_mtime
     return None

@@ -1,4 +1,4 @@
-"""The manifest: what a generation of an index consists of. Written last and renamed into place, so an index is whole or absent."""
+"""The manifest of a generation, which names its files. It is written last and renamed into place, so an index is complete or absent."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from ..options import RECALL, Bm25Parameters
 FORMAT = 2
 MANIFEST = "manifest.json"
 GENERATIONS = "generations"
-"""The folder with the manifest of every generation that can be opened, by its number."""
+"""Folder of the manifests of all generations that can be opened, by number."""
 SHARDS = "shards"
 PARTS = "parts"
-"""The folder with what several machines build of an index, each in a folder of its own."""
+"""Folder of an index's parts built by several machines, each in its own folder."""
 PENDING = "pending.json"
-"""Marks work in progress: new shards that no manifest names yet."""
+"""Marks unfinished work, whose shards no manifest names yet."""
 FileFacts = Mapping[str, Mapping[str, Any]]
 """File name -> {"bytes": size, "sha256": digest}."""
 
 MOST_DIMENSIONS = 1 << 20
-"""Of a vector: far more than any encoder has."""
+"""Most dimensions of a vector, far above any encoder's."""
 LOGGED = 200
-"""Commits that a manifest remembers."""
+"""Most commits in a manifest's log."""
 
 TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
 SHARD_FILES = {"papers.parquet", "names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
-"""The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
+"""Files of a new shard. Generations may add a FAISS index and a list of deleted papers."""
 SHARD_NAME = re.compile(r"\d{6,}")
 QUOTED_NUMBER = re.compile(rb'"(\d{6,12})"')
-"""The names of shards as they stand in a manifest, where nothing else is such a text."""
+"""Names of shards in a manifest, which contains no other text of this form."""
 ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
 DELETED_FILE = re.compile(r"deleted-\d{6,}\.npy")
 
 
 @dataclass(frozen=True, slots=True)
 class ShardFacts:
-    """One shard.
+    """A shard's entry in the manifest.
 
     Attributes:
-        name: its folder's name.
-        papers: how many papers are in it, deleted ones among them.
+        name: name of its folder.
+        papers: number of papers, deleted ones included.
         files: its files.
-        truncated: how many papers exceed the encoder's input length; None if unknown.
-        deleted: how many of its papers are deleted.
-        sources: where its papers came from: positions in `Manifest.sources`.
+        truncated: number of papers that exceed the encoder's input length; None if unknown.
+        deleted: number of deleted papers.
+        sources: positions in `Manifest.sources` of the corpora that its papers came from.
     """
 
     name: str
@@ -72,22 +72,22 @@ class ShardFacts:
 
     @property
     def ann_file(self) -> str | None:
-        """The name of its FAISS index; None for a shard that is searched exactly."""
+        """Name of its FAISS index; None if it is searched exactly."""
         return next((name for name in self.files if ANN_FILE.fullmatch(name)), None)
 
     @property
     def deleted_file(self) -> str | None:
-        """The name of the file with the rows of its deleted papers; None if there are none."""
+        """Name of the file with the rows of its deleted papers; None if none are deleted."""
         return next((name for name in self.files if DELETED_FILE.fullmatch(name)), None)
 
     def without(self, names: Container[str | None]) -> ShardFacts:
-        """The same without files of these names."""
+        """The same without these files."""
         return replace(self, files={name: file for name, file in self.files.items() if name not in names})
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A corpus that papers came from: its files, what it was then, see `Corpus.fingerprint`, and the generation that took them in."""
+    """A corpus that papers came from: its files, its fingerprint then, see `Corpus.fingerprint`, and the generation that ingested it."""
 
     corpus: tuple[str, ...]
     fingerprint: str
@@ -96,9 +96,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, how many there were then, which
-    earlier generation it restored, if it did, and the id of the work that it finished, see `pending`. The commit after it adds the
-    `checksum` of its manifest; those of earlier versions did not."""
+    """An entry in an index's log: the command, the numbers of papers added, replaced, deleted and present, the generation restored if any,
+    and the id of the finished work, see `pending`. The next commit adds the `checksum` of the entry's manifest; earlier versions did not.
+    """
 
     generation: int
     created: str
@@ -114,26 +114,26 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a generation of an index consists of.
+    """The content of a generation.
 
     Attributes:
-        generation, previous: its number, and that of the generation that it followed; None for the first.
-        papers: how many papers may answer; deleted ones are not counted.
-        rejected: how many rows of the last corpus were not indexed.
-        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors, and for
-            late interaction the file that says how token vectors are packed, as `late`; None without vectors.
-        lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
-            files; None without BM25.
+        generation, previous: its number, and the number of the generation before; None for the first.
+        papers: number of undeleted papers.
+        rejected: number of rejected rows of the last corpus.
+        encoder: the encoder's identity, its `precision`, the runtimes that it `ran_in`, the file of its `golden` vectors, and for late
+            interaction the file with the packing of token vectors, as `late`; None without vectors.
+        lexical: BM25's parameters, the analyzer, the corpus's `statistics`, and the folder of term frequencies with its files; None without
+            BM25.
         sources: the corpora that its papers came from.
-        whole: the fingerprint of the corpus whose papers are exactly those of the index, or are its first ones, see `is_limited`; None if
-            there is no such corpus.
-        replaced: the shards of the previous generation that this one no longer has.
-        build: the settings, encoder and analyzer that new shards are built with.
+        whole: fingerprint of the corpus whose papers are exactly the index's, or whose first papers are, see `is_limited`; None if there is
+            no such corpus.
+        replaced: shards of the previous generation that this one lacks.
+        build: settings, encoder and analyzer for new shards.
         log: the last commits, oldest first.
         fusion: the fields of `matching.fusion.Fusion`, if hybrid search was tuned.
-        trial: what the dense index was found to be worth, if it is approximate.
-        checksum: of all the rest, which tells this generation from all others, of this index and of one that is built in its place; ""
-            until it is written.
+        trial: the measurement of the dense index, if it is approximate.
+        checksum: checksum of the rest, which distinguishes this generation from all others, also of another index in its place; "" until it
+            is written.
     """
 
     format: int
@@ -158,7 +158,7 @@ class Manifest:
     checksum: str = ""
 
     def sealed(self) -> tuple[bytes, Manifest]:
-        """The bytes of its file, and itself with its checksum."""
+        """The bytes of its file, and the manifest with its checksum."""
         facts = _facts(self) | {name: [*map(_facts, getattr(self, name))] for name in ("shards", "sources", "log")}
         facts["trial"] = self.trial and asdict(self.trial)
         del facts["checksum"]
@@ -166,9 +166,10 @@ class Manifest:
         return data, replace(self, checksum=checksum)
 
     def logs(self, generation: int, checksum: str | None = None) -> bool:
-        """Whether a generation is this one or came before it: its log has the number, and this checksum if one is given, where it says one.
+        """Whether a generation is this one or an earlier one of the same index: its number is in the log, with this checksum if both are
+        known.
 
-        Another manifest that is found beside it never was current, whatever its number. What came before a full log is taken by its number.
+        A manifest outside the log was never current. Generations older than a full log are accepted by number.
         """
         if generation == self.generation:
             return checksum in (None, self.checksum)
@@ -179,13 +180,13 @@ class Manifest:
 
     @property
     def is_limited(self) -> bool:
-        """Whether its papers are only the first ones of the corpus `whole`: as many as the limit that it was built with."""
+        """Whether its papers are only the first ones of the corpus `whole`, as many as the build's limit."""
         limit = self.build["settings"].get("limit")
         return self.whole is not None and limit is not None and self.papers >= limit
 
     @property
     def truncated(self) -> int | None:
-        """How many papers exceed the encoder's input length; None if unknown."""
+        """Number of papers that exceed the encoder's input length; None if unknown."""
         counts = [shard.truncated for shard in self.shards]
         return None if None in counts else sum(count or 0 for count in counts)
 
@@ -198,25 +199,25 @@ class Manifest:
 
     @property
     def analyzer(self) -> Analyzer | None:
-        """How its terms were made of text; None without BM25, and where this version does not know the way."""
+        """How its text became terms; None without BM25, and for an analysis that this version does not know."""
         return None if self.lexical is None else Analyzer.of(self.lexical["analyzer"])
 
     def analyzed_by(self, analyzer: Analyzer) -> Manifest:
-        """The same with shards whose terms this analyzer made; a commit counts them."""
+        """The same for shards with terms from this analyzer. A commit counts the terms."""
         return replace(self, lexical=None, build={**self.build, "analyzer": analyzer.spec})
 
     @property
     def recall(self) -> float:
-        """The share of the true best 10 papers that an approximate dense index should find."""
+        """Wanted recall of an approximate dense index: the share found of the true best 10 papers."""
         return float(self.build["settings"].get("recall", RECALL))
 
     @property
     def bytes(self) -> int:
-        """The size on disk of all files that it names."""
+        """Size on disk of all its files."""
         return sum(int(facts["bytes"]) for _, facts in self.files())
 
     def files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """All files that it names, by their paths within the index, with their facts."""
+        """All its files, by path within the index, with size and checksum."""
         for shard in self.shards:
             yield from ((f"{SHARDS}/{shard.name}/{name}", facts) for name, facts in shard.files.items())
         if self.lexical is not None:
@@ -227,17 +228,17 @@ class Manifest:
 
     @property
     def late(self) -> Mapping[str, Any] | None:
-        """The facts on the file that says how token vectors are packed; None without late interaction."""
+        """The entry on the file with the packing of token vectors; None without late interaction."""
         return (self.encoder or {}).get("late")
 
 
 def _facts(value: Manifest | ShardFacts | Source | Commit) -> dict[str, Any]:
-    """Its attributes, as they are: `asdict` copies all that is in them, which takes longer than all else."""
+    """Shallow dictionary of attributes. `asdict` copies deeply, which dominates the time."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def encoder_file(directory: Path, name: str, generation: int, vectors: Vectors) -> dict[str, Any]:
-    """Write what a generation keeps of its encoder, (n, dim), as `golden` or `late`; the manifest's facts on the file."""
+    """Write an encoder's array, (n, dim), as `golden` or `late`. Returns the manifest's entry on the file."""
     path = directory / "encoder" / f"{name}-{generation:06d}.npy"
     path.parent.mkdir(exist_ok=True)
     write_vectors(path, [vectors], (len(vectors), vectors.shape[1]))
@@ -245,22 +246,22 @@ def encoder_file(directory: Path, name: str, generation: int, vectors: Vectors) 
 
 
 def generation_file(directory: Path, generation: int) -> Path:
-    """The manifest of one generation."""
+    """Path of a generation's manifest."""
     return directory / GENERATIONS / f"{generation:06d}.json"
 
 
 def generations(directory: Path) -> list[int]:
-    """The generations whose manifests are there, ascending, also of commits that did not come to their end."""
+    """Numbers of the generations with a manifest, ascending, unfinished commits included."""
     return sorted(int(path.stem) for path in listed(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
 
 
 def kept_generations(directory: Path, current: Manifest) -> list[int]:
-    """The generations that can be opened, ascending: the current one, and those of its log whose manifests are there."""
+    """Numbers of the generations that can be opened, ascending: the current one, and those in its log with a manifest."""
     return [number for number in generations(directory) if current.logs(number, seal_of(generation_file(directory, number)) or "")]
 
 
 def named_shards(directory: Path) -> list[int]:
-    """The numbers of the shards that any manifest names, of whichever generation, damaged or not, also where their folders are lost."""
+    """Numbers of the shards that any generation's manifest names, even if it is damaged or their folders are lost."""
     numbers: list[int] = []
     for path in (directory / MANIFEST, *(generation_file(directory, number) for number in generations(directory))):
         with suppress(OSError):
@@ -269,7 +270,7 @@ def named_shards(directory: Path) -> list[int]:
 
 
 def said_generation(directory: Path) -> int | None:
-    """The number of the current generation, as far as its manifest, which may be damaged, says one."""
+    """Number of the current generation, read even from a damaged manifest if possible."""
     with suppress(CorruptData, FileNotFoundError, NotADirectoryError):
         number = read_json(directory / MANIFEST).get("generation")
         return number if type(number) is int else None
@@ -277,16 +278,16 @@ def said_generation(directory: Path) -> int | None:
 
 
 def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
-    """Read and check the manifest in `directory`: the current one, or that of another generation, which the current one's log has.
+    """Read and check the manifest in `directory`: the current one, or that of another generation in its log.
 
     Raises:
-        NotFound: there is no finished index, or no such generation.
-        CorruptData: it has another format version, or is damaged or lost.
+        NotFound: there is no finished index, or it lacks this generation.
+        CorruptData: the manifest is of another format version, damaged or lost.
     """
     if generation is None:
         return _checked(directory, directory / MANIFEST, None)
     current = None
-    with suppress(CorruptData, NotFound):  # a damaged one keeps none from being opened
+    with suppress(CorruptData, NotFound):  # an index with a damaged current manifest can still be opened at a generation
         current = read_manifest(directory)
     if current is not None and not current.logs(generation):
         raise _absence(directory, generation)
@@ -294,7 +295,7 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
 
 
 def read_generation(directory: Path, generation: int, current: Manifest | None = None) -> Manifest:
-    """Read and check the manifest of any generation that is there; whether it is as in the log of the current one, if that is given.
+    """Read and check any generation's manifest, against the log of `current` if given.
 
     Raises as `read_manifest`.
     """
@@ -330,12 +331,12 @@ def _read(directory: Path, path: Path) -> Manifest:
 
 @lru_cache(maxsize=32)
 def _of_sealed(data: bytes) -> Manifest:
-    """What the bytes of a manifest say: a change of an index reads those of all its generations, of which one is new."""
+    """Parse a manifest's bytes. Cached, since a change of an index reads the manifests of all generations, of which one is new."""
     return _manifest(json.loads(data))
 
 
 def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
-    """Why a manifest is not there, or is none of a generation."""
+    """The error for a missing manifest."""
     if generation is not None and (kept := generations(directory)):
         with suppress(CorruptData, NotFound):
             kept = kept_generations(directory, read_manifest(directory))
@@ -348,7 +349,7 @@ def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
 
 
 def check_sizes(directory: Path, manifest: Manifest) -> None:
-    """See that the files that a manifest names are there at their full size. Raises CorruptData."""
+    """Check that the manifest's files exist with their full size. Raises CorruptData."""
     for name, facts in manifest.files():
         path = directory / name
         try:
@@ -363,14 +364,14 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
 
 
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:
-    """The versions of Python, of sciretrieve and of the libraries that are installed."""
+    """Versions of Python, sciretrieve and the installed ones of these libraries."""
     versions = {library: _version(library) for library in ("sciretrieve", *libraries)}
     return {"python": platform.python_version()} | {library: found for library, found in versions.items() if found is not None}
 
 
 @cache
 def _version(library: str) -> str | None:
-    """Its version, which takes a millisecond to find, or None where it is not installed."""
+    """Version of a library, which takes a millisecond to look up; None if it is not installed."""
     try:
         return version(library)
     except PackageNotFoundError:
@@ -378,7 +379,7 @@ def _version(library: str) -> str | None:
 
 
 def shard_facts(value: Mapping[str, Any]) -> ShardFacts:
-    """A shard's facts from JSON. Raises ValueError for names that no shard has."""
+    """Read a shard's entry from JSON. Raises ValueError for a name that shards cannot have."""
     shard = ShardFacts(**{**value, "sources": tuple(value["sources"])})
     if not SHARD_NAME.fullmatch(shard.name) or not set(shard.files) - {shard.ann_file, shard.deleted_file} <= SHARD_FILES:
         raise ValueError(f"shard {shard.name!r}")
@@ -410,7 +411,7 @@ def _manifest(value: dict[str, Any]) -> Manifest:
 
 
 def _check_values(manifest: Manifest) -> None:
-    """See that values are of the kinds that they have in an index: the manifest may be a stranger's. Raises ValueError and others."""
+    """Check the values' types, since the manifest may come from elsewhere. Raises ValueError and others."""
     encoder, lexical, files = manifest.encoder, manifest.lexical, dict(manifest.files())
     numbers = [manifest.generation, manifest.previous or 0, manifest.papers, manifest.rejected, manifest.build["settings"]["shard_size"]]
     numbers += [number for shard in manifest.shards for number in (shard.papers, shard.deleted, shard.truncated or 0, *shard.sources)]

@@ -1,12 +1,11 @@
-"""Work in progress: new shards that no manifest names yet, and the mark that says what they are for.
+"""Unfinished work: new shards that no manifest names yet, and the mark that describes them.
 
-A mark is written before the first shard is cut, and again when all are cut: from then on the corpus is not needed any more.
-Only what can be taken up again is marked; a delete, say, is a commit and nothing else.
+A mark is written before the first shard is cut, and again when all are cut; from then on the corpus is not needed. Only work that can be
+resumed has a mark. A deletion, for example, is a single commit.
 
-There are two kinds of work, each with a mark of its own: a new index, `pending.*`, which depends on nothing that is there, and a
-change of the index that is there, `change.*`. Work never waits for other work of its kind: what was interrupted is dropped where its
-mark is needed, and a note says so. But what an encoder has made gives way only to what encodes, too: a merge, say, is done beside it,
-without a mark.
+There are two kinds of work, each with its own mark: a new index, `pending.*`, which is independent of existing files, and a change of the
+existing index, `change.*`. New work replaces interrupted work of its kind where it needs the mark, with a note. Encoded vectors are only
+dropped for work that also encodes. A merge, for example, runs beside such work, without a mark.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ from ..protocols import Progress
 from .manifest import FORMAT, SHARDS, Manifest, named_shards, read_manifest
 
 KINDS: Mapping[str, tuple[str, ...]] = {"pending": ("index",), "change": ("add", "merge", "reindex", "repair", "sync")}
-"""What the names of a kind's files begin with, and the commands that do such work."""
+"""File name prefix of each kind, and the commands of this kind."""
 
 
 @dataclass(frozen=True)
 class Pending:
-    """Work in progress in a directory.
+    """Unfinished work in a directory.
 
     Attributes:
-        directory: the index's.
+        directory: the index's directory.
         plan: what determines its shards.
-        first_shard: the number of its first shard.
-        state: what is known of it so far, as plain JSON values; `cut` is there when all its shards are cut.
-        id: what tells it from all other work; the log has that of what is committed.
+        first_shard: number of its first shard.
+        state: facts known so far, as plain JSON values. `cut` is present once all shards are cut.
+        id: identifies the work; the log stores it at the commit.
     """
 
     directory: Path
@@ -53,10 +52,10 @@ class Pending:
 
     @classmethod
     def read(cls, directory: Path, kind: str = "pending") -> Pending | None:
-        """The work of a kind that is in progress; None if there is none.
+        """Unfinished work of this kind; None if there is none.
 
-        Work that the log has is done, whatever became of its shards, and so is work whose shards the current generation has: only its mark
-        was left, and is removed. Raises CorruptData: its mark is damaged or of another version.
+        Work is finished if the log has its id, or if the current generation has its shards. Then only the mark was left, and is removed.
+        Raises CorruptData if the mark is damaged or of another version.
         """
         path = directory / f"{kind}.json"
         if not path.exists():
@@ -68,7 +67,7 @@ class Pending:
                 pending = cls(directory, plan, first_shard, state, id)
             case _:
                 raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
-        with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards
+        with suppress(CorruptData, NotFound):  # an unreadable manifest names no shards
             manifest = read_manifest(directory)
             if any(record.work == pending.id for record in manifest.log) or any(pending.has(facts.name) for facts in manifest.shards):
                 pending.end()
@@ -77,7 +76,7 @@ class Pending:
 
     @classmethod
     def found(cls, directory: Path, progress: Progress, kind: str = "pending") -> Pending | None:
-        """The same for a command that goes on whatever it finds: a mark that cannot be read is removed, and a note says so."""
+        """Like `read`, for a command that continues in any case. An unreadable mark is removed with a note."""
         try:
             return cls.read(directory, kind)
         except CorruptData as error:
@@ -87,12 +86,12 @@ class Pending:
 
     @classmethod
     def begin(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
-        """Mark new work in place of what was marked; its shards are numbered after all others."""
+        """Mark new work, replacing the present mark. Its shards are numbered after all others."""
         return cls.beside(directory, plan, progress).write()
 
     @classmethod
     def beside(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
-        """New work, without a mark, whose shards are numbered after all that are there or that interrupted work is still to make."""
+        """New work without a mark. Its shards are numbered after all existing shards and those that interrupted work will make."""
         first = 0
         for kind in KINDS:
             if (other := cls.found(directory, progress, kind)) is not None:
@@ -102,12 +101,12 @@ class Pending:
                     first = max(first, other.end_number)
         numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")] + named_shards(directory)
         (directory / SHARDS).mkdir(exist_ok=True)
-        sync_file(directory / SHARDS)  # or a shard that was removed may be back after a power failure, and be taken for one of these
+        sync_file(directory / SHARDS)  # otherwise a removed shard may reappear after a power failure and be mistaken for a new one
         return cls(directory, plan, max([first, *(number + 1 for number in numbers)]))
 
     @classmethod
     def take_up(cls, directory: Path, plan: Mapping[str, Any], progress: Progress, *, resume: bool = True) -> Pending:
-        """The same change of an index, if it was interrupted and can go on; else a new one, for which another is dropped if it must be."""
+        """Resume an interrupted change of an index with the same plan if possible. Else begin anew, dropping other work if necessary."""
         pending = cls.found(directory, progress, "change") if resume else None
         if pending is None:
             return cls.begin(directory, plan, progress)
@@ -129,7 +128,7 @@ class Pending:
         self.drop(progress, why)
 
     def fits(self, manifest: Manifest) -> bool:
-        """Whether it can still be taken up on a generation. What add and sync have encoded can be on any, see `lifecycle.updating`."""
+        """Whether it can be resumed on a generation. Vectors encoded by add and sync fit any, see `lifecycle.updating`."""
         names = {facts.name for facts in manifest.shards}
         return names.issuperset(self.plan.get("shards", ())) and (
             self.plan.get("base", manifest.generation) == manifest.generation or self.is_worth_keeping
@@ -137,7 +136,7 @@ class Pending:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that it goes on with is there still: a power failure may have taken it."""
+        """Whether all files that it needs are present. A power failure may have lost some."""
         try:
             self.packing()
             if "deleted" in (self.cut or {}):
@@ -148,7 +147,7 @@ class Pending:
 
     @property
     def kind(self) -> str:
-        """See `KINDS`."""
+        """The kind, see `KINDS`."""
         return next(kind for kind, commands in KINDS.items() if self.plan["command"] in commands)
 
     def _file(self, name: str) -> Path:
@@ -160,17 +159,17 @@ class Pending:
         return self
 
     def noting(self, **facts: Any) -> Pending:
-        """The same work with more that is known of it, written."""
+        """The same work with further facts, written to its mark."""
         return replace(self, state={**self.state, **facts}).write()
 
     @property
     def cut(self) -> Mapping[str, Any] | None:
-        """What cutting the corpus gave: `shards`, how many papers each has, and what else was noted then."""
+        """The result of cutting the corpus: `shards`, the number of papers in each, and other facts."""
         return self.state.get("cut")
 
     @property
     def count(self) -> int | None:
-        """How many shards it makes; None as long as that is not known."""
+        """Number of shards that it makes; None until it is known."""
         if self.cut is not None:
             return len(self.cut["shards"])
         parts = self.plan.get("shards", self.plan.get("groups"))
@@ -178,33 +177,33 @@ class Pending:
 
     @property
     def end_number(self) -> int:
-        """The number after that of the last shard that it is known to make."""
+        """Number after the last shard that it is known to make."""
         return self.first_shard + (self.count or 0)
 
     def has(self, name: str) -> bool:
-        """Whether a folder, finished or not, is of one of its shards."""
+        """Whether a folder holds one of its shards, finished or not."""
         number = int(name.removesuffix(".partial"))
         return self.first_shard <= number and (self.count is None or number < self.end_number)
 
     @property
     def share(self) -> Share:
-        """Which of these shards are built here."""
+        """The share of its shards that are built here."""
         return Share(*self.plan.get("share", (1, 1)))
 
     @property
     def places(self) -> list[int]:
-        """The numbers of the shards that are built here, counted from 0; none before the corpus is cut."""
+        """Numbers of the shards that are built here, from 0; empty before the corpus is cut."""
         cut = self.cut or {"shards": ()}
         return list(self.share.places(cut["ends"] if "ends" in cut and self.share != ALL else [len(cut["shards"])]))
 
     @property
     def rejected(self) -> Path:
-        """The file of the corpus's rejected rows, until the commit."""
+        """File of the corpus's rejected rows, until the commit."""
         return self._file("rejected.jsonl")
 
     @property
     def late(self) -> Path:
-        """The file that says how token vectors are packed, if it has been decided that there are any."""
+        """File with the packing of token vectors, if it is decided that there are any."""
         return self._file("late.npy")
 
     def packing(self) -> Packing | None:
@@ -217,19 +216,19 @@ class Pending:
             raise CorruptData(f"{self.late} is missing; run the command again") from error
 
     def folder(self, place: int) -> Path:
-        """The folder of its shard of this number, counted from 0, once it is full."""
+        """Folder of its shard with this number, from 0, once it is full."""
         return self.directory / SHARDS / f"{self.first_shard + place:06d}"
 
     def partial(self, place: int) -> Path:
-        """The folder of that shard until then."""
+        """Folder of this shard until it is full."""
         return self.folder(place).with_name(self.folder(place).name + ".partial")
 
     def save_deleted(self, rows: Rows) -> None:
-        """Save which rows of the current generation the commit will delete."""
+        """Save the rows of the current generation that the commit will delete."""
         write_array(self._file("deleted.npy"), rows)
 
     def deleted(self) -> Rows:
-        """What `save_deleted` saved. Raises CorruptData."""
+        """The rows from `save_deleted`. Raises CorruptData."""
         path = self._file("deleted.npy")
         try:
             rows: Rows = read_array(path, "run the command again")
@@ -239,28 +238,28 @@ class Pending:
 
     @property
     def golden(self) -> Vectors | None:
-        """The probe's vectors at its start; the encoder must give the same ones when it goes on."""
+        """The probe's vectors at its start. The encoder must reproduce them when it resumes."""
         golden = self.state.get("golden")
         return None if golden is None else np.array(golden, np.float32)
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether it has encoded anything; other work is quickly done again."""
+        """Whether it has encoded anything. Other work is quickly redone."""
         return "encoder" in self.plan and any(
             (folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in self._folders
         )
 
     @property
     def _folders(self) -> list[Path]:
-        """The folders of its shards, finished or not."""
+        """Folders of its shards, finished or not."""
         return [folder for folder in listed(self.directory / SHARDS, "[0-9]*") if self.has(folder.name)]
 
     def end(self) -> None:
-        """Remove its mark: its shards are committed, or it needed none."""
+        """Remove its mark, after the commit or if it needed none."""
         _remove_mark(self.directory, self.kind)
 
     def drop(self, progress: Progress, why: str) -> None:
-        """Remove it with all its shards; a note says why."""
+        """Remove it with all its shards, with a note that gives the reason."""
         folders = self._folders
         finished = sum(not folder.name.endswith(".partial") for folder in folders)
         of = f" of {', '.join(self.plan['corpus'][:3])}" if "corpus" in self.plan else ""
@@ -269,7 +268,7 @@ class Pending:
         self.clear()
 
     def clear(self) -> None:
-        """Remove it with all its shards, which nobody misses."""
+        """Remove it with all its shards, without a note."""
         for folder in self._folders:
             remove(folder, later=True)
         self.end()

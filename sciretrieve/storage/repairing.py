@@ -1,7 +1,7 @@
-"""Repairing an index: what is derived is made anew from what is stored.
+"""Repair of an index: derived files are rebuilt from stored ones.
 
-Ids, terms and FAISS indexes come from papers and vectors; vectors, by the encoder, from papers; statistics from shards; the current
-manifest from its generation's file, and the other way round. Papers cannot be made anew, nor lists of deleted papers.
+Ids, terms and FAISS indexes are rebuilt from papers and vectors; vectors, by the encoder, from papers; statistics from shards; the current
+manifest from its generation's file, and the reverse. Papers and lists of deleted papers cannot be rebuilt.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ from .sweeping import sweep
 from .verifying import ENCODER, Fault, Verification, verify
 
 ENCODED = {"vectors.npy", *TOKEN_FILES}
-"""What the encoder makes of a shard's papers."""
+"""Files that the encoder makes from a shard's papers."""
 LOST = ("papers.parquet", "deleted-")
-"""Beginnings of the names of files that cannot be made anew."""
+"""Prefixes of files that cannot be rebuilt."""
 
 
 def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
-    """Verify an index, make anew what can be, as a new generation, and verify it again. Returns what the second time told.
+    """Verify an index, rebuild damaged files as a new generation, and verify it again. Returns the second result.
 
-    Older generations are removed if anything was damaged.
+    If anything was damaged, older generations are removed.
 
-    Args: as `verify`.
+    Arguments as in `verify`.
 
     Raises:
         NotFound: there is no index.
         IndexBusy: another process is writing the index.
         Unavailable: vectors are lost, and the encoder is not available here.
-        InvalidRequest, EncoderMismatch: vectors are lost, and the encoder gives others now, or is another.
+        InvalidRequest, EncoderMismatch: vectors are lost, and the encoder differs or gives other vectors.
     """
     directory = Path(index)
     with shown(progress) as listener:
@@ -75,7 +75,7 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
             _restore_manifest(directory, listener)
             before = verify(directory, encoder=encoder, progress=listener)
             if not before.faults:
-                sweep(directory, listener)  # after a repair that was killed when it had repaired
+                sweep(directory, listener)  # after a repair that was killed when it had finished
                 return before
             damaged = {fault.file for fault in before.faults} - {ENCODER}
             if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
@@ -85,18 +85,18 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
 
 
 def _told(fault: Fault) -> Fault:
-    """A fault that remains, with what can be done about it."""
+    """A remaining fault, with advice."""
     if not Path(fault.file).name.startswith(LOST):
         return fault
     return replace(
         fault,
-        what=f"{fault.what}; it cannot be made anew: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`",
+        what=f"{fault.what}; it cannot be rebuilt: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`",
     )
 
 
 def _restore_manifest(directory: Path, progress: Progress) -> None:
-    """If the current manifest cannot be read, take that of the newest generation that can be made whole, or can be read at least;
-    else see that its file is the same."""
+    """If the current manifest is unreadable, replace it by the newest generation's that can be completed, or that is at least readable.
+    Otherwise make its generation's file equal."""
     try:
         manifest = read_manifest(directory)
     except (CorruptData, NotFound):
@@ -109,8 +109,8 @@ def _restore_manifest(directory: Path, progress: Progress) -> None:
                 with suppress(CorruptData):
                     manifest = read_generation(directory, number, newest)
                     if any(made.work in unfinished for made in manifest.log[-1:]):
-                        continue  # its commit did not come to its end, and can be done again
-                    newest = newest or manifest  # whose log says which of the others ever were current
+                        continue  # an unfinished commit can be repeated
+                    newest = newest or manifest  # its log tells which of the others were ever current
                     check(directory, manifest)
                     _write_manifest(directory / MANIFEST, manifest)
                     progress.note(f"{directory / MANIFEST} could not be read; generation {number} is current now")
@@ -123,7 +123,7 @@ def _restore_manifest(directory: Path, progress: Progress) -> None:
 
 
 def _check_lost(directory: Path, manifest: Manifest) -> None:
-    """See that all files are whole that cannot be made anew. Raises CorruptData."""
+    """Check that all files that cannot be rebuilt are intact. Raises CorruptData."""
     verified = Verified(directory)
     for name, facts in manifest.files():
         if Path(name).name.startswith(LOST):
@@ -147,14 +147,14 @@ def made_anew(
     *,
     keeps_ids: bool = True,
 ) -> ShardFacts:
-    """A new shard with the same papers in the same rows, unless interrupted work has made it.
+    """Rebuild a shard with the same papers in the same rows, unless interrupted work has done so.
 
     Args:
-        pending, place: the work, and the shard's place in it.
+        pending, place: the work, and the shard's number in it.
         facts: the old shard.
-        encoder, analyzer, packing: what fills it, see `fill`; without an encoder, what the old shard has of one is kept.
-        progress: is told how far it is.
-        keeps_ids: whether the old shard's ids and hashes are as they should be.
+        encoder, analyzer, packing: fill the shard, see `fill`. Without an encoder, the old shard's encoded files are kept.
+        progress: receives progress.
+        keeps_ids: whether the old shard's ids and hashes are intact.
     """
     directory = pending.directory
     shard = Shard(Verified(directory), facts, 0)
@@ -172,14 +172,14 @@ def made_anew(
 
 
 class _Repair:
-    """One repair: what its steps share."""
+    """A repair, with the state that its steps share."""
 
     def __init__(self, directory: Path, old: Manifest, damaged: Set[str], given: AnyEncoder | None, progress: Progress) -> None:
         self.directory, self.old, self.damaged, self.given, self.progress = directory, old, damaged, given, progress
         self.generation = next_generation(directory)
 
     def run(self) -> bool:
-        """Make new files for the damaged ones, and commit; says whether it did, which needs all papers."""
+        """Rebuild the damaged files and commit. Returns whether it did, which needs all papers."""
         for number in generations(self.directory):
             if f"{GENERATIONS}/{generation_file(self.directory, number).name}" in self.damaged:
                 remove(generation_file(self.directory, number))
@@ -207,7 +207,7 @@ class _Repair:
         old = self.old
         lexical = old.lexical and old.lexical["folder"]
         if rebuilt or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
-            old = replace(old, lexical=None)  # so that it is made anew
+            old = replace(old, lexical=None)  # forces a rebuild
         if lost:
             return False
         manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
@@ -218,10 +218,10 @@ class _Repair:
         return True
 
     def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:
-        """The names of a shard's files that are damaged, less its FAISS index, which is made at a commit."""
+        """Names of a shard's damaged files, except its FAISS index, which a commit rebuilds."""
         folder = f"{SHARDS}/{facts.name}"
         names = {name for name in facts.files if f"{folder}/{name}" in self.damaged} - {facts.ann_file}
-        if self._lost_packing:  # what is learnt anew may differ
+        if self._lost_packing:  # a new packing may differ
             names |= TOKEN_FILES
         if folder in self.damaged:
             names |= {"names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
@@ -235,7 +235,7 @@ class _Repair:
         built = self.old.encoder
         encoder = index_encoder(self.directory, built, self.given, "auto")
         golden = built.get("golden")
-        if golden and golden["file"] not in self.damaged:  # its vectors will stand among those that are there
+        if golden and golden["file"] not in self.damaged:  # new vectors must match the existing ones
             check_golden(read_golden(self.directory / golden["file"], int(built["dim"])), encoder, "paper")
         return late(encoder) if self.old.late else encoder
 

@@ -1,6 +1,6 @@
-"""Sweeping: removing what no generation that can be opened names, and no work in progress needs.
+"""Sweeping: removing files that no generation names and no unfinished work needs.
 
-It is apart from committing, and can be left out or repeated at any time. A generation that somebody has open is never taken.
+Sweeping is separate from committing, and can be skipped or repeated at any time. A generation that someone has open is never removed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .manifest import (
 from .pending import KINDS, Pending
 
 KEPT = 20
-"""Earlier generations that stay until the next `merge`; beyond these the oldest go."""
+"""Earlier generations kept until the next `merge`. Beyond this number the oldest are removed."""
 
 
 def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
-    """Remove leftovers, and all but so many of the generations before the current one. A note tells of interrupted work that goes.
+    """Remove leftovers, and all but `keep` of the generations before the current one. A note reports interrupted work that is removed.
 
-    The caller holds the write lock. What goes with the oldest generations: the manifests of commits that did not come to their end, and
-    those that are damaged, since nothing can open them.
+    The caller holds the write lock. Manifests of unfinished commits, and damaged ones, are removed with the oldest generations, since
+    nothing can open them.
     """
     if system.OPEN_FILES_STAY:
         gc.collect()  # what this process has mapped and does not use any more
@@ -43,7 +43,7 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
     kept = [] if current is None else [current, *_kept(directory, current, keep)]
     if generations(directory):
-        sync_file(directory / GENERATIONS)  # a power failure must not bring a generation back, and not what it names
+        sync_file(directory / GENERATIONS)  # otherwise a power failure could restore a generation without its files
     names = {name for manifest in kept for name, _ in manifest.files()}
     for kind, pending in works.items():
         if pending is not None and current is not None and not pending.fits(current):
@@ -72,7 +72,7 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
 
 
 def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
-    """So many of the last generations before the current one, and those that somebody has open; removes the manifests of all others."""
+    """The last `keep` generations before the current one, and those that someone has open. Removes the manifests of all others."""
     others = [number for number in generations(directory) if number != current.generation]
     earlier = [number for number in kept_generations(directory, current) if number in others]
     stay = earlier[max(len(earlier) - keep, 0) :]
@@ -88,7 +88,7 @@ def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
 
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:
-    """Remove everything from a folder except these names, which are paths within the index."""
+    """Remove everything from a folder except these paths, which are relative to the index."""
     for path in listed(folder):
         if path.relative_to(directory).as_posix() not in names:
             remove(path, later=True)

@@ -1,6 +1,6 @@
-"""Verifying an index: every byte against its checksum, and all that its parts promise each other.
+"""Verification of an index: every file's checksum, and the consistency of its parts.
 
-See `repairing` for what can be made anew.
+`repairing` says what can be rebuilt.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from .shards import Shard
 from .shards.names import NAMES, NAMES_FILE
 
 ENCODER = "encoder"
-"""Stands for a file where the encoder is another: its golden vectors are as they were written."""
+"""Takes the place of a file if the encoder itself differs, while its stored golden vectors are intact."""
 BLOCK = 65_536
-"""Vectors that are read at a time."""
+"""Vectors read at a time."""
 UNIT = 1e-3
-"""How far from 1 the length of a vector may be that was scaled to unit length: bf16 has 8 bits."""
+"""Tolerance for the length of a unit vector; bf16 has 8 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that is wrong: the file, by its path within the index, and what is wrong with it."""
+    """A fault: the file, by path within the index, and what is wrong with it."""
 
     file: str
     what: str
@@ -55,13 +55,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What verifying an index told.
+    """The result of verifying an index.
 
     Attributes:
         generation: the current generation; None if it cannot be read.
-        papers: how many papers it has.
-        files, bytes: how many files were checked, and their size, those of older generations among them.
-        faults: what is wrong; empty for a sound index.
+        papers: number of papers.
+        files, bytes: number and size of the checked files, including those of older generations.
+        faults: the faults; empty for an intact index.
         unchecked: what could not be checked here, as a sentence; "" if nothing.
     """
 
@@ -74,16 +74,16 @@ class Verification:
 
 
 def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
-    """Check all of an index.
+    """Check a whole index.
 
-    That is: the checksum of every file of every generation; in the current one, that ids are unique, vectors are finite, and of
-    length 1 where the encoder scales them, that ids, vectors and postings cover the same papers, that statistics are what the
-    shards say, that FAISS indexes fit their shards, and that the encoder gives on all sides what it gave when the index was built.
+    The checks cover the checksum of every file of every generation, and in the current generation: ids are unique; vectors are finite, and
+        of length 1 if the encoder normalises them; ids, vectors and postings cover the same papers; statistics agree with the shards; FAISS
+        indexes fit their shards; and the encoder gives the same vectors on all sides as when the index was built.
 
     Args:
         index: the index's directory.
-        encoder: the encoder or its name, where the one that filled the index is not to be found again by itself.
-        progress: what is told how far it is; by default a bar where a person looks, False for none.
+        encoder: the encoder or its name, if the index's own encoder cannot be found.
+        progress: receives progress; by default a progress bar on a terminal, False for none.
 
     Raises:
         NotFound: there is no index.
@@ -118,7 +118,7 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
 
 
 def _said(directory: Path, name: str, error: Exception) -> Fault:
-    """What an error says of a file, less the path that it begins with."""
+    """An error's text on a file, without the path that it begins with."""
     return Fault(name, str(error).removeprefix(str(directory / name)).removeprefix(str(directory)).lstrip("/ "))
 
 
@@ -130,7 +130,7 @@ def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterat
         return
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-            raise  # the machine is short of something; that says nothing of the file
+            raise  # a resource is short, which says nothing about the file
         yield Fault(name, f"cannot be read: {error.strerror or error}")
         return
     if actual["bytes"] != facts["bytes"]:
@@ -140,7 +140,7 @@ def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterat
 
 
 def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Iterator[Fault]:
-    """What is wrong inside files that are as they were written."""
+    """Faults inside files whose checksums are right."""
     verified = Verified(directory)
     seen_ids = SeenIds()
     parts: list[tuple[Postings, Any]] = []
@@ -173,7 +173,7 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
             yield _said(directory, next((name for name in names if str(error).startswith(str(directory / name))), folder), error)
     if manifest.lexical is not None:
         if manifest.analyzer is None:
-            yield Fault(manifest.lexical["folder"], "was built with another text analysis than this version's")
+            yield Fault(manifest.lexical["folder"], "was built with another version of the text analysis")
         if len(parts) == len(manifest.shards):
             yield from _statistics_faults(directory, manifest, parts)
 
@@ -232,7 +232,7 @@ def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
 
 
 def _are_in_order(words: pa.Array, rows: npt.NDArray[Any], offsets: npt.NDArray[Any], papers: int) -> bool:
-    """Whether words ascend, and each stands in some of so many papers, whose rows ascend, too."""
+    """Whether words ascend, and each has rows of papers, ascending and in range."""
     starts = np.zeros(len(rows), bool)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     are_known = not len(rows) or (rows.min() >= 0 and rows.max() < papers)
@@ -255,7 +255,7 @@ def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Po
 
 
 def _encoder_faults(directory: Path, manifest: Manifest, given: AnyEncoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
-    """Whether the encoder gives on every side what it gave; and what could not be checked."""
+    """Whether the encoder still gives the same vectors on every side, and what could not be checked."""
     built = manifest.encoder
     golden = (built or {}).get("golden")
     if built is None or not golden or golden["file"] in damaged:

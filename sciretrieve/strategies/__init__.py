@@ -1,11 +1,11 @@
-"""Search strategies: named lines of queries, run over several indexes, with a log that can be run again, and lists without duplicates.
+"""Search strategies: named lines of queries over several indexes, with a reproducible log and deduplicated results.
 
     strategy = read("strategy.toml")
     result = run(strategy)
     write(result, "search-2026-05")
     replay("search-2026-05/log.json").differences
 
-`translate` makes a strategy of what PubMed or Ovid have.
+`translate` converts strategies from PubMed or Ovid syntax.
 """
 
 from .lists import write

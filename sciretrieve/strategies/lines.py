@@ -1,10 +1,10 @@
-"""A line of a strategy: typed queries and other lines, joined by AND, OR, NOT and parentheses.
+"""Parser of a strategy's lines: typed queries and references to lines, joined by AND, OR, NOT and parentheses.
 
     s3 = '(s1 OR s2) NOT title:review'
 
-A line refers to another wherever that one's name stands as a whole word outside quotation marks, whatever the case; in quotes it is a
-word. What no line is referred to in is a typed query, and stays whole. NOT is read before AND, and AND before OR, as in queries. The
-operand `unavailable:"exp Stroke/"` stands for what a translation found no counterpart for.
+A line refers to another by its name as a whole word outside quotation marks, in any case. A part without references is one typed query. NOT
+binds before AND, and AND before OR, as in queries. The operand `unavailable:"exp Stroke/"` stands for text that a translation could not
+express.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from ..query.narrowing.operators import DEEPEST
 from ..query.narrowing.prose import LONGEST_SIDE, prose
 
 TOKEN = re.compile(r'unavailable:"(?P<unavailable>[^"]*)"|[^\s()"]*"[^"]*"(?:~\d+)?|(?P<sign>[()])|(?P<word>[^\s()"]+)|"')
-"""A quoted text with what stands before it, a parenthesis, or a word."""
+"""A quotation with its prefix, a parenthesis, or a word."""
 NAME = re.compile(r"[^\W\d_][\w-]*")
 NUMBERED = re.compile(r"(?P<stem>[^\W\d_][\w-]*?)\d+")
 HASHED = re.compile(r"#\d+")
 AROUND = "-.,;:!?"
-"""What stands around a word by mistake."""
+"""Punctuation that may surround a name by mistake."""
 NEAR_NAME = 0.8
-"""How alike to a line's name, by difflib's ratio, a word beside references must be to be a slip of it."""
+"""Least similarity, by difflib's ratio, of a word beside references to a line's name for it to be a misspelling."""
 SHORTEST_SLIP = 4
-"""Letters of such a word."""
+"""Fewest letters of such a word."""
 MOST_COMPARED = 200
-"""Words of a line that are looked at for slips."""
+"""Most words of a line that are compared with names."""
 MOST_LINES = 1000
-"""Lines of a strategy."""
+"""Most lines of a strategy."""
 LISTED = 8
-"""Names that an error lists."""
+"""Most names that an error lists."""
 PRECEDENCE: tuple[OperatorName, ...] = ("OR", "AND")
 
 
@@ -51,14 +51,14 @@ class TypedWords:
 
 @dataclass(frozen=True, slots=True)
 class LineReference:
-    """Another line, by its name."""
+    """A reference to another line, by name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnavailableText:
-    """An operand that has no counterpart here, as it was written."""
+    """Text that has no counterpart here, as written."""
 
     text: str
 
@@ -68,7 +68,7 @@ Expression: TypeAlias = Tree[TypedWords | LineReference | UnavailableText]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A named line as it is written, and what it says."""
+    """A named line as written, and its parsed expression."""
 
     name: str
     query: str
@@ -76,16 +76,16 @@ class Line:
 
 
 def read_line(name: str, query: str, names: Collection[str]) -> Line:
-    """Read a line of a strategy whose lines have these names.
+    """Parse a line of a strategy whose lines have these names.
 
-    Raises InvalidRequest: it refers to no line, or cannot be read; the message names the line.
+    Raises InvalidRequest, with the line's name, if it refers to no line or cannot be parsed.
     """
     return Line(name, query, _Reading(name, typed(query), names).whole())
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, a quoted text or a parenthesis of a line. `reference` is the line that it names."""
+    """A word, a quotation or a parenthesis of a line. `reference` is the line that it names."""
 
     start: int
     end: int
@@ -96,17 +96,17 @@ class _Token:
 
     @property
     def is_word(self) -> bool:
-        """Whether it is a word of a typed query, without quotes."""
+        """Whether it is an unquoted word of a typed query."""
         return not self.is_apart and '"' not in self.text and self.text not in (*OPERATORS, "(", ")")
 
     @property
     def is_apart(self) -> bool:
-        """Whether it is no part of a typed query."""
+        """Whether it stands outside typed queries."""
         return self.reference is not None or self.unavailable is not None
 
 
 class _Reading:
-    """A line as tokens."""
+    """A line's tokens and their parsing."""
 
     def __init__(self, name: str, query: str, names: Collection[str]) -> None:
         self._name, self._query = name, query
@@ -117,11 +117,11 @@ class _Reading:
         self._check_names()
 
     def whole(self) -> Expression:
-        """What the line says."""
+        """The line's expression."""
         return self._expression(self._tokens)
 
     def _expression(self, tokens: Sequence[_Token]) -> Expression:
-        """What tokens that follow each other say."""
+        """The expression of consecutive tokens."""
         first, last = tokens[0], tokens[-1]
         if not any(token.is_apart for token in tokens):
             text = " ".join(self._query[first.start : last.end].split())
@@ -146,7 +146,7 @@ class _Reading:
         raise self._refused(what, advice)
 
     def _split(self, tokens: Sequence[_Token], depth: int, operator: OperatorName) -> list[Sequence[_Token]]:
-        """The parts that an operator joins, of tokens of which the outermost stand at a depth. NOT between two is AND NOT."""
+        """Split tokens at an operator. The outermost tokens are at `depth`. NOT between two parts is AND NOT."""
         parts, start = [], 0
         for place, token in enumerate(tokens):
             if token.depth != depth:
@@ -169,19 +169,19 @@ class _Reading:
             depth += sign == "("
 
     def _check_pairs(self) -> None:
-        """Raise InvalidRequest for a quotation mark, or a parenthesis, without its other, and for parentheses with nothing in them."""
+        """Raise InvalidRequest for an unmatched quotation mark or parenthesis, and for empty parentheses."""
         depth = 0
         for token in self._tokens:
             depth += (token.text == "(") - (token.text == ")")
             if depth > DEEPEST:
                 raise self._refused(f"it nests parentheses more than {DEEPEST} levels deep", "write parts of it as lines of their own")
             if token.text == '"' or depth < 0:
-                raise self._refused(f"the {token.text} at character {token.start + 1} has no other", "add it, or leave it out")
+                raise self._refused(f"the {token.text} at character {token.start + 1} is unmatched", "add it, or leave it out")
         if depth:
             raise self._refused('a "(" has no ")"', "add it, or leave it out")
 
     def _check_operators(self) -> None:
-        """Raise InvalidRequest where an operator lacks a side, or would be read as a word, as in pasted text."""
+        """Raise InvalidRequest for an operator without operands, or one that would be read as a word, as in pasted text."""
         words = most = 0
         for before, token, after in zip([None, *self._tokens], self._tokens, [*self._tokens[1:], None], strict=False):
             lacks_left = before is None or before.text in (*OPERATORS, "(")
@@ -198,7 +198,7 @@ class _Reading:
             raise self._refused(f"it has {most} words in a row beside an operator", "put those that are a phrase in quotes")
 
     def _check_names(self) -> None:
-        """Raise InvalidRequest where a word seems to mean a line."""
+        """Raise InvalidRequest if a word looks like a line's name but does not refer to it."""
         stems = {found["stem"] for name in self._names if (found := NUMBERED.fullmatch(name))}
         refers = len(self._tokens) <= MOST_COMPARED and any(token.is_apart for token in self._tokens)
         if own := next((token for token in self._tokens if token.reference == self._name), None):

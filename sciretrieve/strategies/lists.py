@@ -1,4 +1,4 @@
-"""What a run of a strategy leaves in a folder: its log, the papers as CSV and RIS, and the duplicates that were removed."""
+"""A run's output folder: its log, its papers as CSV and RIS, and the removed duplicates."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LOG = "log.json"
 FILES = (LOG, "papers.csv", "papers.ris", "duplicates.csv")
 PAPERS = ("id", "index", "title", "authors", "year", "venue", "doi", "abstract", "lines")
 SAME = ("strategy", "lines", "indexes", "result")
-"""What logs of the same run have in common."""
+"""Parts of a log that are equal for repeated runs."""
 
 
 def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
-    """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, which is made, and return them. Each is written
-    whole or not at all, the log last: where it is, all are of its run.
+    """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, creating it, and return their paths. Each file is
+    written atomically, the log last, so that a log's presence means that all files belong to its run.
 
-    Raises InvalidRequest, unless it is to `overwrite`, where the folder has the log of another run, of another strategy or with other
-    counts; or one of these files, and no log.
+    Without `overwrite`, raises InvalidRequest if the folder has the log of another strategy or of other counts, or has one of these files
+    but no log.
     """
     folder = Path(folder)
     log = folder / LOG
@@ -49,12 +49,12 @@ def write(result: StrategyResult, folder: str | Path, *, overwrite: bool = False
 
 
 def check_folder(folder: Path, strategy: Strategy, *, overwrite: bool) -> None:
-    """Raise InvalidRequest for a folder that a strategy's lists cannot be written to, before anything is searched for."""
+    """Raise InvalidRequest before a search if a strategy's output cannot be written to this folder."""
     _check(folder, {"strategy": strategy.text}, overwrite=overwrite)
 
 
 def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
-    """Raise InvalidRequest if there is a file in place of the folder, or a log in it of which these facts are not true."""
+    """Raise InvalidRequest if the folder is a file, or has a log that differs in these fields."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise InvalidRequest(f"{nearest} is a file; name a folder for the log and the lists")

@@ -1,4 +1,4 @@
-"""What a run of a strategy says of itself: what was run when and on what, and the counts; as `log.json`, and as a table."""
+"""Logs of strategy runs: the strategy, the date, the indexes and the counts, as `log.json` and as a table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..storage.manifest import library_versions
 from .strategy import Strategy
 
 SCHEMA = 1
-"""The version of a log's form."""
+"""Version of the log format."""
 NARROWEST = 20
-"""Characters of a line that a table shows at least."""
+"""Least width, in characters, of a line in a table."""
 
 
 def log_of(
@@ -30,12 +30,12 @@ def log_of(
     """The log of a run that ends now.
 
     Args:
-        strategy: what was run.
-        indexes: of each its name and path, its generation and the checksum of that, and how many papers it has.
-        counts: by index, how many papers each line found there.
-        papers: how many the result has.
-        duplicates: how many were removed from it.
-        translated: what the strategy was made of, if it is a translation.
+        strategy: the strategy that was run.
+        indexes: for each index its name, path, generation, that generation's checksum, and number of papers.
+        counts: by index, the number of papers of each line.
+        papers: number of papers in the result.
+        duplicates: number of duplicates removed from the result.
+        translated: the source of the strategy, if it was translated.
     """
     lines = [
         {
@@ -66,9 +66,9 @@ def log_of(
 
 
 def read_log(path: str | Path) -> dict[str, Any]:
-    """Read a log of this version or an earlier one.
+    """Read a log of this format version or an earlier one.
 
-    Raises NotFound if there is none; CorruptData if it is something else, or damaged; InvalidRequest if its form is of a later version.
+    Raises NotFound if there is none, CorruptData if it is damaged or something else, and InvalidRequest if its format version is later.
     """
     path = Path(path)
     try:
@@ -87,7 +87,7 @@ def read_log(path: str | Path) -> dict[str, Any]:
 
 
 def _is_log(log: Mapping[str, Any]) -> bool:
-    """Whether a log has what a replay needs."""
+    """Whether a log has the fields that a replay needs."""
     return (
         _has(log, date=str, strategy=str, indexes=list, lines=list, result=dict)
         and bool(log["indexes"])
@@ -104,8 +104,8 @@ def _has(value: Any, /, **kinds: type) -> bool:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What two logs of one strategy, whose indexes stand in the same order, count otherwise, and which is another index now, a line
-    each; none if all is equal."""
+    """Differences between two logs of one strategy over the same indexes in order, one per line: counts, and rebuilt indexes. Empty if all
+    is equal."""
     pairs = list(zip(before["indexes"], after["indexes"], strict=True))
     found = [
         f"index {one['name']} has {counted(other['papers'], 'paper')}, and had {one['papers']:,}"
@@ -123,7 +123,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
         if now != then:
             found.append(f"the result has {now:,} {what}, and had {then:,}")
     found += [
-        f"index {one['name']} was built anew since: its generation {one['generation']} is another"
+        f"index {one['name']} was rebuilt since: its generation {one['generation']} differs"
         for one, other in pairs
         if one["checksum"] != other["checksum"]
     ]
@@ -131,7 +131,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
 
 
 def as_table(log: Mapping[str, Any], width: int) -> list[str]:
-    """A log for people: the lines with their counts, an index a column, and what became of the result."""
+    """A log as a table: lines with their counts, one column per index, and the size of the result."""
     names = [index["name"] for index in log["indexes"]]
     heads = [*names, "total"] if len(names) > 1 else names
     rows = [[*(line["counts"][name] for name in names), line["total"]][: len(heads)] for line in log["lines"]]

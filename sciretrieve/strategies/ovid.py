@@ -1,7 +1,7 @@
-"""Lines of a strategy as Ovid has them: `exp Stroke/`, `(heart adj3 attack*).ti,ab.`, `or/1-3`, `limit 4 to yr="2010-2020"`.
+"""Parser of Ovid syntax: `exp Stroke/`, `(heart adj3 attack*).ti,ab.`, `or/1-3`, `limit 4 to yr="2010-2020"`.
 
-Source of the syntax: Ovid's help, "Advanced Search Techniques" and "Command Line Syntax"; adj with a number is within n - 1 words, in any
-order, adj alone is next to each other in order.
+Source of the syntax: Ovid's help, "Advanced Search Techniques" and "Command Line Syntax". adjN allows up to N - 1 words between, in any
+    order; adj alone means adjacent and in order.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ FIELDS = {
     **dict.fromkeys(("jn", "jw"), ("venue",)),
     "do": ("doi",),
 }
-"""Ovid's fields, and the columns that they are here."""
+"""Ovid's fields and their columns here."""
 YEARS = ("yr", "sa_year", "dp")
 WIDER = {"mp": "headings and keywords", "af": "all other fields"}
-"""What else these fields are in Ovid."""
+"""Further content of these fields in Ovid."""
 SUFFIX = re.compile(
     r"\s*\.\s*\(?(?P<fields>[a-z_]{2,8}(?:\s*,\s*[a-z_]{2,8})*)\)?\s*\.(?P<freq>\s*/\s*freq\s*=\s*\d+)?(?=[\s)]|$)", re.IGNORECASE
 )
@@ -57,19 +57,19 @@ HEADING = re.compile(
     r"(?=\s*(?:$|\)|\s(?:and|or|not)\s))",
     re.IGNORECASE,
 )
-"""A subject heading, which may have words such as "and" in quotes, and subheadings."""
+"""A subject heading, with optional subheadings. It may contain quoted words such as "and"."""
 SET = re.compile(r"(?P<operator>and|or)\s*/\s*(?P<lines>[\d\s,-]+)", re.IGNORECASE)
 LIMIT = re.compile(r"limit\s+(?P<line>\d+)\s+to\s+(?P<limits>.+)", re.IGNORECASE)
 DEDUPED = re.compile(r"remove duplicates from\s+(?P<line>\d+)", re.IGNORECASE)
 YEAR_LIMIT = re.compile(r'\(?\s*(?:yr|"yr")\s*=\s*"?(?P<first>\d{4})?\s*(?P<dash>-)?\s*(?P<last>\d{4}|current)?\s*"?\s*\)?', re.IGNORECASE)
 LISTING = re.compile(r"\s*\[mp=[^\]]*\]", re.IGNORECASE)
-"""What Ovid adds to a line to say what .mp. is."""
+"""Ovid's explanation of .mp. after a line."""
 
 
 def read(text: str, lines: Collection[str], notes: Notes) -> Term:
-    """A line, without its number, as a term; `lines` are the numbers of those above and below.
+    """Parse a line, without its number. `lines` are the numbers of all lines.
 
-    Raises InvalidRequest: its parentheses or operators do not fit, or it refers to no line.
+    Raises InvalidRequest if parentheses or operators do not match, or if it refers to no line.
     """
     text = LISTING.sub("", plain(text))
     reading = _Reading(text, lines, notes)
@@ -77,14 +77,14 @@ def read(text: str, lines: Collection[str], notes: Notes) -> Term:
         numbers = [number for part in match["lines"].split(",") for number in reading.numbers(part)]
         return combined("OR" if match["operator"].lower() == "or" else "AND", [reading.reference(number) for number in numbers])
     if match := DEDUPED.fullmatch(text):
-        notes.add("duplicates are taken out of the result, once, and not here")
+        notes.add("duplicates are removed from the result, not from a line")
         return reading.reference(match["line"])
     if match := LIMIT.fullmatch(text):
         limits = re.split(r"\s+and\s+", match["limits"].strip().removeprefix("(").removesuffix(")"), flags=re.IGNORECASE)
         return combined("AND", [reading.reference(match["line"]), *(_limit(limit, notes) for limit in limits)])
     term = reading.whole()
     if has_open_texts(term):
-        notes.add("text without a field is looked for in title and abstract, and not in headings and keywords, as in .mp.")
+        notes.add("text without a field is searched for in title and abstract only, not in headings and keywords as in .mp.")
     return in_columns(term, TEXT, notes)
 
 
@@ -97,7 +97,7 @@ def _limit(limit: str, notes: Notes) -> Term:
 
 
 class _Reading:
-    """A line that is read from left to right."""
+    """A line that is parsed from left to right."""
 
     def __init__(self, text: str, lines: Collection[str], notes: Notes) -> None:
         self._text, self._lines, self._notes = text, lines, notes
@@ -110,7 +110,7 @@ class _Reading:
         return term
 
     def numbers(self, part: str) -> list[str]:
-        """The lines that "4" and "1-3" mean."""
+        """Line numbers in "4" and "1-3"."""
         first, dash, last = (item.strip() for item in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) - int(first) > len(self._lines):
             raise self._refused(f"{part.strip()!r}, which is no line, and no range of lines")
@@ -122,7 +122,7 @@ class _Reading:
         return LineReference(f"s{number}")
 
     def _expression(self) -> Term:
-        """What stands side by side up to a closing parenthesis or the end."""
+        """Parse up to a closing parenthesis or the end."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise self._refused(f"parentheses more than {DEEPEST} levels deep")
@@ -174,7 +174,7 @@ class _Reading:
         return term
 
     def _term(self) -> Term:
-        """Words up to an operator, a parenthesis or a field."""
+        """Parse words up to an operator, a parenthesis or a field."""
         start, is_quoted = self._place, False
         words: list[str] = []
         while not OPERATOR.match(self._text, self._place) and (piece := PIECE.match(self._text, self._place)):
@@ -191,7 +191,7 @@ class _Reading:
         return spelled(words, self._text[start : self._place], self._notes)
 
     def _adjacent(self, left: Term, right: Term, distance: str, written: str) -> Term:
-        """Two operands next to each other in order, or near each other."""
+        """Join two operands by adjacency, in order or in any order."""
         term: Term | None = None
         if distance:
             term = near(left, right, max(int(distance) - 1, 0), self._notes)
@@ -200,12 +200,12 @@ class _Reading:
                 return AnyText(tuple(f"{before} {after}" for before in befores for after in afters))
             self._notes.add(f"{short(written)} is read as next to each other in either order, which finds a little more")
             term = near(left, right, 0, self._notes)
-        return term or self._notes.gone(written, "adj joins words, phrases, and an OR of these alone")
+        return term or self._notes.gone(written, "adj only joins words, phrases, and an OR of these")
 
     def _in_fields(self, term: Term, suffix: re.Match[str], written: str) -> Term:
-        """A term in the fields after it."""
+        """Apply the fields after a term."""
         if suffix["freq"]:
-            return self._notes.gone(written, "how often a word occurs is not asked for here")
+            return self._notes.gone(written, "the frequency of a word cannot be required here")
         codes = [code.strip().lower() for code in suffix["fields"].split(",")]
         if set(codes) <= set(YEARS):
             return mapped(term, self._year)

@@ -1,7 +1,7 @@
-"""Lines of a strategy as PubMed has them: `"heart attack"[tiab] OR MI[ti]`, `2010:2020[dp]`, `#1 AND #2`.
+"""Parser of PubMed syntax: `"heart attack"[tiab] OR MI[ti]`, `2010:2020[dp]`, `#1 AND #2`.
 
-Source of the syntax: PubMed's help, "Advanced search", "Search field tags", "Proximity search", "Truncation". PubMed reads AND, OR and NOT
-from left to right.
+Source of the syntax: PubMed's help, "Advanced search", "Search field tags", "Proximity search", "Truncation". PubMed evaluates AND, OR and
+    NOT from left to right.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FIELDS = {
     **dict.fromkeys(("ta", "jour", "journal"), ("venue",)),
     **dict.fromkeys(("aid", "doi"), ("doi",)),
 }
-"""PubMed's tags, and the columns that they are here."""
+"""PubMed's tags and their columns here."""
 WIDER = ("tw", "text word", "text words", "all", "all fields")
-"""Tags that are more in PubMed."""
+"""Tags that cover more in PubMed than here."""
 ANY_AUTHOR = ("1au", "first author", "author - first", "lastau", "last author", "author - last")
 DATES = ("dp", "pdat", "date - publication", "publication date")
 HEADINGS = ("mh", "mesh", "mesh terms", "majr", "mesh major topic", "sh", "mesh subheading")
@@ -37,20 +37,20 @@ PROXIMITY = re.compile(r"(?P<tag>.*?):~(?P<distance>\d{1,3})")
 DATE = re.compile(r"(?P<year>\d{4})(?P<day>/\d{1,2}(?:/\d{1,2})?)?")
 FIRST_DAYS, LAST_DAYS = ("", "/01", "/1", "/01/01", "/1/1"), ("", "/12", "/12/31")
 END = "3000"
-"""The year that PubMed writes for "until now"."""
+"""PubMed's year for "until now"."""
 
 
 def read(text: str, lines: Collection[str], notes: Notes) -> Term:
-    """A line, without its number, as a term; `lines` are the numbers of those above and below.
+    """Parse a line, without its number. `lines` are the numbers of all lines.
 
-    Raises InvalidRequest: its parentheses, quotation marks or operators do not fit, or it refers to no line.
+    Raises InvalidRequest if parentheses, quotation marks or operators do not match, or if it refers to no line.
     """
     reading = _Reading(plain(text), lines, notes)
     return in_columns(reading.whole(), TEXT, notes)
 
 
 class _Reading:
-    """A line as tokens, read from left to right."""
+    """A line's tokens, parsed from left to right."""
 
     def __init__(self, text: str, lines: Collection[str], notes: Notes) -> None:
         self._text, self._lines, self._notes = text, lines, notes
@@ -66,7 +66,7 @@ class _Reading:
         return term
 
     def _expression(self) -> Term:
-        """What stands up to a closing parenthesis or the end: each operator joins all before it with what follows."""
+        """Parse up to a closing parenthesis or the end. Each operator joins everything before it with the next operand."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise self._refused(f"parentheses more than {DEEPEST} levels deep")
@@ -116,7 +116,7 @@ class _Reading:
         return self._term()
 
     def _term(self) -> Term:
-        """A quoted text, or words side by side, with the tag after it; or dates, from one to another."""
+        """Parse a quotation or adjacent words with the tag after them, or a range of dates."""
         start = self._tokens[self._place].start()
         words, is_phrase = self._words()
         tag = self._tag()
@@ -129,7 +129,7 @@ class _Reading:
         return self._tagged(words, is_phrase, tag, written)
 
     def _words(self) -> tuple[list[str], bool]:
-        """Words from here on, and whether they are a phrase: quoted, or with a star, as PubMed reads them."""
+        """The next words, and whether they are a phrase: quoted or truncated, as in PubMed."""
         token = self._tokens[self._place] if self._place < len(self._tokens) else None
         if token is not None and token["quoted"] is not None:
             self._place += 1
@@ -152,7 +152,7 @@ class _Reading:
         if tag is None:
             if " ".join(words).lower() in FILTERS:
                 return self._notes.gone(written, "a filter of PubMed")
-            self._notes.add(f"{written} has no tag: it is looked for in title and abstract, and not mapped to headings")
+            self._notes.add(f"{written} has no tag: it is searched for in title and abstract, and not mapped to headings")
         proximity = PROXIMITY.fullmatch(tag or "")
         name = proximity["tag"] if proximity else tag or "tiab"
         if name.partition(":")[0] in HEADINGS:
@@ -169,7 +169,7 @@ class _Reading:
         return in_columns(term, columns, self._notes)
 
     def _text_of(self, words: Sequence[str], is_phrase: bool, proximity: re.Match[str] | None, written: str) -> Term:
-        """Words of title and abstract: a phrase, all of the words, or words near each other."""
+        """Words in title and abstract: a phrase, all words, or words near each other."""
         if proximity and len(words) > 1:
             if any("*" in word for word in words):
                 return self._notes.gone(written, "stars in a proximity search, which PubMed has not either")
@@ -180,13 +180,13 @@ class _Reading:
             return combined("AND", [NearTexts((one,), (other,), distance + len(words) - 2) for one, other in combinations(words, 2)])
         if is_phrase:
             return self._spelled(words, written)
-        self._notes.add(f"{written} is read as words that must all be there; PubMed takes it for a phrase if it knows it as one")
+        self._notes.add(f"{written} is read as words that must all occur; PubMed takes it for a phrase if it knows it as one")
         spoken = [word for word in words if re.search(r"[^\W_]", word)]
         return combined("AND", [self._spelled([word], written) for word in spoken]) if spoken else self._spelled(words, written)
 
     def _spelled(self, words: Sequence[str], written: str) -> AnyText | UnavailableText:
         if any(re.search(r"[?#$]", word) for word in words):
-            words = [re.sub(r"[?#$]", " ", word) for word in words]  # PubMed reads such signs as blanks
+            words = [re.sub(r"[?#$]", " ", word) for word in words]  # PubMed treats these signs as blanks
             words = " ".join(words).split()
         return spelled([word.rstrip(".,;:") or word for word in words], written, self._notes)
 

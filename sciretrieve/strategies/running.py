@@ -1,6 +1,6 @@
-"""A strategy run over indexes: the papers of each line, and those of the result, each once.
+"""Running a strategy over indexes: the papers of each line, and the deduplicated papers of the result.
 
-A log is run again on the same generations of the same indexes: the counts are the same, or what differs is said.
+A log can be replayed on the same generations of the same indexes. The counts are equal, or the differences are reported.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class FoundPaper:
     """A paper of a strategy's result.
 
     Attributes:
-        id: its id; with its index before it, as in mine/12, where papers of several indexes have that id.
-        paper: as its index has it.
+        id: its id, or mine/12 with its index if papers of several indexes have this id.
+        paper: the paper, as in its index.
         index: the name of its index.
-        lines: the lines that matched it, or a record of it that was removed: of those that look for words, not those that join others.
+        lines: lines with words that matched the paper or a removed duplicate of it. Lines that only join others are left out.
     """
 
     id: str
@@ -52,14 +52,14 @@ class FoundPaper:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A record that was removed from a result, since another is of the same paper.
+    """A record that was removed from a result as a duplicate.
 
     Attributes:
-        kept: the id of the paper of the result.
+        kept: id of the paper that stays in the result.
         kept_index: its index.
         removed, removed_index: the record's own id and index.
-        by: by what they are the same.
-        title: the record's.
+        by: what the two records have in common.
+        title: the record's title.
     """
 
     kept: str
@@ -72,12 +72,12 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class StrategyResult:
-    """What a strategy found.
+    """The result of a strategy.
 
     Attributes:
-        log: what was run, on what, and the counts, as `log.json` has them.
-        papers: the papers of the result, those of the first index first, each once.
-        duplicates: the records that were removed.
+        log: the strategy, the indexes and the counts, as in `log.json`.
+        papers: the papers of the result without duplicates, in the order of the indexes.
+        duplicates: the removed records.
     """
 
     log: Mapping[str, Any]
@@ -87,12 +87,12 @@ class StrategyResult:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A log run again.
+    """The replay of a log.
 
     Attributes:
         date: when it was first run.
-        result: what the strategy finds now.
-        differences: what is counted otherwise, a line each; none if all is as it was.
+        result: the strategy's result now.
+        differences: differences in counts, one per line; empty if there are none.
     """
 
     date: str
@@ -111,16 +111,15 @@ def run(
     """Run a strategy over indexes.
 
     Args:
-        strategy: as `read` or `parse` gives it.
-        indexes: names or folders, or "*" for all; by default those that the strategy names, else the one that is taken where none is
-            named.
-        generations: which generation of each index; by default the current ones.
-        translation: the one that made the strategy, for the log.
-        progress: is told of the lines; True for a bar where a person looks.
+        strategy: a strategy from `read` or `parse`.
+        indexes: names or folders, or "*" for all. By default, the strategy's own indexes, or if it names none the default index.
+        generations: generation of each index; by default the current ones.
+        translation: the translation that gave the strategy, for the log.
+        progress: receives progress; True shows a progress bar on a terminal.
 
     Raises:
-        NotFound: an index, or its generation, is not there.
-        InvalidRequest: a line cannot be read as a query over an index; the message says which line.
+        NotFound: an index or its generation does not exist.
+        InvalidRequest: a line is no valid query for an index; the message names the line.
     """
     described: list[dict[str, Any]] = []
     counts: dict[str, dict[str, int]] = {}
@@ -142,16 +141,16 @@ def run(
 
 
 def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Progress | bool = False) -> Replay:
-    """Run the strategy of a log again, on the generations that it names.
+    """Run the strategy of a log again, on the logged generations.
 
     Args:
         log: a `log.json`.
-        indexes: where the log's indexes are now, in its order; by default as they were named then.
-        progress: is told of the lines.
+        indexes: where the log's indexes are now, in its order; by default their logged places.
+        progress: receives progress.
 
     Raises:
-        NotFound: the log, an index or its generation is not there.
-        CorruptData, InvalidRequest: it is no log, one of a later version, or other indexes are given than it has.
+        NotFound: the log, an index or its generation does not exist.
+        CorruptData, InvalidRequest: the file is no log or of a later version, or the number of indexes differs.
     """
     before = read_log(log)
     if indexes and len(indexes) != len(before["indexes"]):
@@ -167,7 +166,7 @@ def replay(log: str | Path, indexes: Sequence[str | Path] = (), *, progress: Pro
 
 
 def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
-    """The indexes, each once, with a name of its own: that of its folder, or the path where several have one name."""
+    """Open the indexes, each once, with distinct names: the folder's name, or the path if several folders share it."""
     paths = several([str(index) for index in indexes]) if indexes else [chosen().path]
     names = [path.resolve().name for path in paths]
     for place, (path, name) in enumerate(zip(paths, names, strict=True)):
@@ -176,7 +175,7 @@ def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: E
 
 
 def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress) -> Iterator[tuple[str, Rows]]:
-    """The rows of the papers of each line, ascending, in the order in which lines need each other."""
+    """Rows of each line's papers, ascending, in an order that puts referenced lines first."""
     try:
         everything = index.matching("", strategy.filters)
     except InvalidRequest as error:
@@ -206,12 +205,12 @@ def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everyt
 
 
 def _grouped(query: str) -> str:
-    """A query in which operators are operators: with AND or OR among its words, it could be prose that was pasted."""
+    """Put a query in parentheses, so that AND and OR in it are operators and it is not read as prose."""
     return f"({query})" if any(word in OPERATORS for word in query.split()) else query
 
 
 def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[FoundPaper]:
-    """The papers of the result in an index, by their own ids, before duplicates are removed."""
+    """The result's papers in an index, by their own ids, before duplicates are removed."""
     result = rows[strategy.result]
     bringing = {line: np.isin(result, rows[line], assume_unique=True) for line in _with_words(strategy)}
     for place, paper in enumerate(index.snapshot.papers_at(result)):
@@ -219,7 +218,7 @@ def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Row
 
 
 def _with_words(strategy: Strategy) -> set[str]:
-    """The lines that have words of their own and are wanted, not left out by a NOT, by the result or by lines that it refers to."""
+    """Lines that have words of their own and contribute positively to the result, not below a NOT."""
     waiting, seen, found = [strategy.result], set(), set()
     while waiting:
         line = waiting.pop()
@@ -235,8 +234,8 @@ def _with_words(strategy: Strategy) -> set[str]:
 
 
 def _distinct(records: Sequence[FoundPaper], lines: Iterable[str]) -> tuple[list[FoundPaper], list[Duplicate]]:
-    """The papers of a result, each once: of several records of one, the first with an abstract, else the first with a DOI, else the
-    first."""
+    """Deduplicate the papers of a result. Of several records of a work, the first with an abstract stays, else the first with a DOI, else
+    the first."""
     works = same_works([record.paper for record in records])
     kept_for: dict[int, int] = {}
     for work in works:

@@ -1,4 +1,4 @@
-"""A search strategy: named lines, the indexes that they are run over, and limits; read from a TOML file.
+"""Search strategies: named lines, the indexes to run them on, and limits, read from a TOML file.
 
 indexes = ["mine", "lab"]
 since = 2010
@@ -25,21 +25,21 @@ from .lines import MOST_LINES, NAME, Line, LineReference, TypedWords, Unavailabl
 
 KEYS = ("indexes", "filter", "since", "until", "result", "lines")
 LARGEST = 1_000_000
-"""Bytes of a file that may be a strategy."""
+"""Largest size of a strategy's file in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A strategy that was checked as far as it can be without an index.
+    """A strategy, checked as far as possible without an index.
 
     Attributes:
-        text: the file's.
-        lines: its lines by name, in the file's order.
-        order: the names, each after those that its line refers to.
-        result: the name of the line whose papers are the result.
-        indexes: names or folders, as written; empty where the file names none.
-        filters: what papers must pass, in all lines.
-        without: for each line, the operands that have no counterpart here and are left out of an OR, in it or in what it refers to.
+        text: the file's text.
+        lines: lines by name, in the file's order.
+        order: names of the lines, each after the lines that it refers to.
+        result: name of the line whose papers are the result.
+        indexes: names or folders as written; empty if the file names none.
+        filters: filters that apply to all lines.
+        without: for each line, the unavailable operands that are left out of an OR, in it or in lines it refers to.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Strategy:
 
 
 def read(path: str | Path) -> Strategy:
-    """Read a strategy's file. Raises NotFound if there is none, and as `parse`."""
+    """Read a strategy's file. Raises NotFound if it does not exist, and as `parse`."""
     text = read_text(path)
     try:
         return parse(text)
@@ -61,7 +61,7 @@ def read(path: str | Path) -> Strategy:
 
 
 def read_text(path: str | Path) -> str:
-    """A strategy's file as text. Raises NotFound if there is none, InvalidRequest if it is no text."""
+    """Read a strategy's file as text. Raises NotFound if it does not exist, InvalidRequest if it is not text."""
     path = Path(path)
     try:
         if path.stat().st_size > LARGEST:
@@ -74,10 +74,10 @@ def read_text(path: str | Path) -> str:
 
 
 def parse(text: str) -> Strategy:
-    """A strategy of the text of its file.
+    """Parse the text of a strategy's file.
 
-    Raises InvalidRequest, in one line: it is no TOML, has no lines, or one that refers to none, to itself or in a circle, or that cannot
-    be read; or one that demands, with AND or NOT, what has no counterpart here.
+    Raises InvalidRequest, in one line, if it is no TOML, has no lines, has a line that cannot be parsed or refers to an unknown line, to
+        itself or in a circle, or combines an unavailable operand by AND or NOT.
     """
     try:
         values = tomllib.loads(text)
@@ -104,7 +104,7 @@ def parse(text: str) -> Strategy:
         voids[name], lacking = _lacking(lines[name], voids, without)
         without[name] = tuple(dict.fromkeys(lacking))
     if voids[result]:
-        raise InvalidRequest(f"line {result} is the result, and has nothing but what is not available here: {_named(without[result])}")
+        raise InvalidRequest(f"line {result} is the result, but nothing in it is available here: {_named(without[result])}")
     indexes = values.get("indexes", [])
     indexes = [indexes] if isinstance(indexes, str) else indexes
     if not _is_texts(indexes):
@@ -145,10 +145,9 @@ def _is_texts(value: Any) -> bool:
 
 
 def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[str, ...]]) -> tuple[bool, list[str]]:
-    """Whether a line is nothing but what is not available, and what it lacks.
+    """Whether a line consists only of unavailable operands, and which ones it leaves out.
 
-    OR leaves out what is not available, and the line is said to lack it. AND and NOT of nothing else cannot be answered: raises
-    InvalidRequest.
+    OR leaves out unavailable operands. AND and NOT cannot: raises InvalidRequest.
     """
 
     def of_operand(operand: TypedWords | LineReference | UnavailableText) -> tuple[bool, list[str]]:
@@ -160,8 +159,8 @@ def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[
         for is_void, texts in parts:
             if is_void and operator != "OR":
                 raise InvalidRequest(
-                    f"line {line.name} has {operator} with nothing but what is not available here: {_named(texts)}; "
-                    "leave that out, or write words in its place"
+                    f"line {line.name} has {operator} with operands that are not available here: {_named(texts)}; "
+                    "leave them out, or write words in their place"
                 )
         return all(is_void for is_void, _ in parts), [text for _, texts in parts for text in texts]
 

@@ -1,4 +1,4 @@
-"""What a translated line says, as a tree, and how it is written as a query here."""
+"""Trees of translated lines, and their conversion to queries."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .lines import LineReference, UnavailableText
 
 TEXT = ("title", "abstract")
 MOST_WAYS = 60
-"""Ways to spell a text that are written out; of two letters that may be any there are more."""
+"""Most spellings of a text that are written out. Two wildcards for any letter would give more."""
 PLAIN_BEGINNING = re.compile(r"[^\W_]+(?:-[^\W_]+)*\*")
 BARE = re.compile(r"[^\W_]{2}\*(?=\s|$)")
 INITIAL = re.compile(r"(?<=\s)([^\W_]?)\*(?=\s|$)")
-"""An initial with a star, or a star alone, after a name."""
+"""A truncated initial, or a star alone, after a name."""
 SLASH = re.compile(r"(?<=\w)/(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
 class AnyText:
-    """One of some texts, word by word as they are, in one of some columns; None where the columns are not said yet."""
+    """Any of some texts, word by word, in any of some columns; None while the columns are unknown."""
 
     ways: tuple[str, ...]
     columns: tuple[str, ...] | None = None
@@ -35,7 +35,7 @@ class AnyText:
 
 @dataclass(frozen=True, slots=True)
 class NearTexts:
-    """One of some texts, and one of others, in either order with at most so many words between them."""
+    """One text of each of two groups, in either order, with at most `distance` words between."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -56,35 +56,35 @@ Term: TypeAlias = Tree[Operand]
 
 @dataclass(slots=True)
 class Notes:
-    """What is to be said of one line, by its number: what is not available, and what is read otherwise than where it was written for."""
+    """Notes on one line, by its number: what is unavailable, and what is read differently from the original syntax."""
 
     line: str
     texts: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
-        """Add a note, once."""
+        """Add a note unless it is present."""
         if note not in self.texts:
             self.texts.append(note)
 
     def gone(self, text: str, why: str) -> UnavailableText:
-        """An operand that has no counterpart, and a note that says why."""
+        """An operand without a counterpart here. Adds a note with the reason."""
         text = " ".join(text.replace('"', "").split())
         self.add(f"not available: {text} ({why})")
         return UnavailableText(text)
 
     def refused(self, what: str, text: str) -> InvalidRequest:
-        """An error that says what the line has, whose text this is."""
+        """An error about what a line contains, with the text concerned."""
         return InvalidRequest(f"line {self.line} has {what}: {short(text)}")
 
 
 def short(text: str) -> str:
-    """The beginning of a text, for a message."""
+    """Beginning of a text, for a message."""
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
-    """A term whose texts that have no columns yet have these. In columns of names no beginning of a word is looked for; of an author's
-    initials, it is in any case."""
+    """Restrict texts without columns to these columns. Columns of names do not support truncated words; an author's initials match
+    truncated anyway."""
 
     def within(text: Operand) -> Term:
         if not _is_open(text):
@@ -108,12 +108,12 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
 
 
 def _without_slashes(ways: Sequence[str]) -> tuple[str, ...]:
-    """Texts with a blank in place of a slash between words, which finds both."""
+    """Replace slashes between words by blanks, which match either."""
     return tuple(SLASH.sub(" ", way) for way in ways)
 
 
 def has_open_texts(term: Term) -> bool:
-    """Whether the columns of a text are not said."""
+    """Whether a term has texts without columns."""
     return any(map(_is_open, leaves(term)))
 
 
@@ -122,7 +122,7 @@ def _is_open(operand: Operand) -> TypeGuard[AnyText | NearTexts]:
 
 
 def ways_of(term: Term) -> tuple[str, ...] | None:
-    """The texts of which a term is any, in columns that are not said; None if it is something else."""
+    """The alternative texts of a term without columns; None for other terms."""
     if isinstance(term, AnyText) and term.columns is None:
         return term.ways
     if isinstance(term, Combination) and term.operator == "OR":
@@ -133,8 +133,8 @@ def ways_of(term: Term) -> tuple[str, ...] | None:
 
 
 def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
-    """A term near another; None where one of them is no text, and no OR of texts. A third text must be near one of the first two, and
-    these near each other."""
+    """Join two terms by nearness; None unless both are texts or an OR of texts. A third text must be near one of the first two, which must
+    be near each other."""
     right_ways = ways_of(right)
     if right_ways is None:
         return None
@@ -146,23 +146,23 @@ def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
 
 
 def spelled(words: Sequence[str], written: str, notes: Notes) -> AnyText | UnavailableText:
-    """Words that follow each other, with the truncations and wildcards of Ovid: `*`, `$` and `:` at the end of a word, `$3` for up to three
-    letters, `#` for a letter, `?` for one or none."""
+    """Expand consecutive words with Ovid's truncations and wildcards: `*`, `$` and `:` at the end of a word, `$3` for up to three letters,
+    `#` for one letter, `?` for one letter or none."""
     ways: list[list[str]] = []
     for word in words:
         stem, star, limit = _without_star(word)
         if re.search(r"[*$]", stem):
-            return notes.gone(written, "a star within a word; write the words that it stands for")
+            return notes.gone(written, "a star within a word; write out the words meant")
         if limit:
             notes.add(f"{word} is read as {stem}*, without a limit to the letters that follow, which finds more")
         letters = [[char] if char not in "#?" else [*([""] if char == "?" else []), *ascii_lowercase] for char in stem]
         if prod(map(len, letters)) > MOST_WAYS:
-            return notes.gone(written, "several letters that may be any; write the words that it stands for")
+            return notes.gone(written, "several wildcards; write out the words meant")
         if prod(map(len, letters)) > 1:
             notes.add(f"{word} is written out, with each letter from a to z")
         ways.append(["".join(way) + star for way in product(*letters)])
     if prod(map(len, ways)) > MOST_WAYS:
-        return notes.gone(written, "several letters that may be any; write the words that it stands for")
+        return notes.gone(written, "several wildcards; write out the words meant")
     texts = tuple(" ".join(way) for way in product(*ways))
     if not all(re.search(r"[^\W_]", text) for text in texts):
         return notes.gone(written, "neither letters nor digits")
@@ -170,13 +170,13 @@ def spelled(words: Sequence[str], written: str, notes: Notes) -> AnyText | Unava
 
 
 def _without_star(word: str) -> tuple[str, str, str]:
-    """A word without its truncation, a star where there is one, and the most letters that it stands for, as written."""
+    """A word without its truncation, a star if it had one, and the most letters that it stands for, as written."""
     match = re.fullmatch(r"(?P<stem>.+?)(?:[*$](?P<limit>\d*)|:)", word)
     return (match["stem"], "*", match["limit"] or "") if match else (word, "", "")
 
 
 def plain(text: str) -> str:
-    """A line as it is read: as it would be typed, with one blank at a time."""
+    """A line with plain signs and single blanks."""
     return " ".join(typed(text).split())
 
 
@@ -206,7 +206,7 @@ def _within(term: Term) -> str:
 
 
 def _in_columns(term: AnyText | NearTexts) -> Iterator[str]:
-    """What is demanded of each column; title and abstract together are what a query looks in."""
+    """The term as a demand on each column. Title and abstract together are a query's default."""
     columns = term.columns or TEXT
     groups = [None, *(column for column in columns if column not in TEXT)] if set(TEXT) <= set(columns) else list(columns)
     for column in groups:

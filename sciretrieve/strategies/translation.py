@@ -1,4 +1,4 @@
-"""Strategies as PubMed and Ovid write them, one search a line, as strategies here. What has no counterpart is named, line by line."""
+"""Translation of strategies from PubMed and Ovid syntax. Everything without a counterpart is reported line by line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READERS = {"pubmed": pubmed.read, "ovid": ovid.read}
 NUMBERED = re.compile(r"#?(?P<number>\d{1,4})(?P<mark>[.):]?\s+)(?P<search>\S.*)")
 NUMBER_ALONE = re.compile(r"#?\d{1,4}[.):]")
 COUNT = re.compile(r"(?:\t|\s\s)\d[\d,]*$|\s\(\d[\d,]*\)$")
-"""How many papers a line found where it was copied from."""
+"""The count of papers after a line copied from a search history."""
 ENDS_WITH_OPERATOR = re.compile(r"(?:^|[\s)\"])(?:and|or|not|adj\d*)$", re.IGNORECASE)
 BEGINS_WITH_OPERATOR = re.compile(r"(?:(?:and|or|not|adj\d*)(?=[\s(\"]|$)(?!\s*/)|\))", re.IGNORECASE)
 SEARCH = re.compile(r"search:\s*", re.IGNORECASE)
@@ -28,13 +28,13 @@ SEARCH = re.compile(r"search:\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A strategy that was translated.
+    """A translated strategy.
 
     Attributes:
-        syntax: whose lines they were.
-        original: as they were written.
-        text: the strategy as a TOML file, with the lines as they were written, and the notes, as comments.
-        notes: what is not available, and what is read otherwise than where it was written for; each begins with its line.
+        syntax: syntax of the original.
+        original: the original text.
+        text: the strategy as a TOML file, with the original lines and the notes as comments.
+        notes: what is unavailable, and what is read differently from the original syntax; each begins with its line.
     """
 
     syntax: Syntax
@@ -44,9 +44,9 @@ class Translation:
 
 
 def translate(text: str, syntax: Syntax) -> Translation:
-    """Translate a strategy. Its lines are numbered, or one search each; line 3 becomes s3.
+    """Translate a strategy. Its lines are numbered, or hold one search each; line 3 becomes s3.
 
-    Raises InvalidRequest: it is empty, or a line cannot be read; the message names the line.
+    Raises InvalidRequest if it is empty or a line cannot be parsed; the message names the line.
     """
     if syntax not in READERS:
         raise UnknownName("syntax", syntax, READERS)
@@ -70,12 +70,12 @@ EXAMPLES: dict[Syntax, str] = {"pubmed": '"heart attack"[tiab]', "ovid": "(heart
 
 
 def numbered(text: str) -> list[tuple[str, str]]:
-    """The searches of a strategy with their numbers, which begin lines, or are counted where the first line has none.
+    """Searches of a strategy with their numbers. If the first line has no number, searches are counted.
 
-    A line without a number goes on with the search above it; where no line has one, so does a line within parentheses or beside an
-    operator. Counts of papers at the end of lines are left out.
+    A line without a number continues the search above it. If no line has one, a line within parentheses or beside an operator does. Counts
+    of papers at the end of lines are removed.
 
-    Raises InvalidRequest: numbers do not rise, or a line has a number alone.
+    Raises InvalidRequest if numbers do not rise, or if a line has only a number.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = NUMBERED.fullmatch(lines[0]) if lines else None
@@ -98,12 +98,12 @@ def numbered(text: str) -> list[tuple[str, str]]:
 
 
 def _is_marked(match: re.Match[str]) -> bool:
-    """Whether more than a blank stands after a number."""
+    """Whether more than a blank follows a number."""
     return bool(match["mark"].strip()) or match[0].startswith("#")
 
 
 def _wholes(lines: Sequence[str]) -> list[list[str]]:
-    """Lines without numbers as searches, each of one line or of several: within parentheses, or where an operator ends or begins a line."""
+    """Join unnumbered lines into searches. A search continues within parentheses, and after or before an operator."""
     wholes: list[list[str]] = []
     depth = 0
     for line in lines:
@@ -118,7 +118,7 @@ def _wholes(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _search(line: str) -> str:
-    """What a line searches for, without the count of papers after it and "Search:" before it."""
+    """A line's search, without the count of papers after it and "Search:" before it."""
     match = COUNT.search(line)
     if match and not ENDS_WITH_OPERATOR.search(line[: match.start()].rstrip()):
         line = line[: match.start()].rstrip()
@@ -126,7 +126,7 @@ def _search(line: str) -> str:
 
 
 def _quoted(query: str) -> str:
-    """A query as a string of TOML."""
+    """A query as a TOML string."""
     if "'" not in query:
         return f"'{query}'"
     if "'''" not in f"{query}'":

@@ -113,8 +113,8 @@ def test_a_strategy_of_ovid(place: Path) -> None:
     result = sciretrieve("strategy", "run", "ovid.txt", "--from", "ovid", "-i", "mine")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == notes + (
-        "sciretrieve: ovid.txt: line s4 has NOT with nothing but what is not available here: review.pt.; leave that out, "
-        "or write words in its place; `strategy translate` writes a file, to be edited and run\n"
+        "sciretrieve: ovid.txt: line s4 has NOT with operands that are not available here: review.pt.; leave them out, "
+        "or write words in their place; `strategy translate` writes a file, to be edited and run\n"
     )
     result = sciretrieve("strategy", "translate", "ovid.txt", "--from", "ovid", "-o", "ovid.toml")
     assert (result.returncode, result.stdout) == (0, "")

@@ -137,7 +137,7 @@ def test_unfinished_work_takes_no_folder_that_is_not_its_own(tmp_path: Path, oth
     else:
         partial.write_text("precious")
     before = {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(InvalidRequest, match=r"out\.partial is there, and is not what unfinished work has left"), work_lock(partial):
+    with pytest.raises(InvalidRequest, match=r"out\.partial exists, and is not unfinished work"), work_lock(partial):
         pass
     with pytest.raises(InvalidRequest, match="is not what unfinished work has left"), new_folder(tmp_path / "out"):
         pass

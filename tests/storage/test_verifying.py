@@ -322,7 +322,7 @@ def test_terms_of_another_text_analysis_are_made_anew(index: Path) -> None:
     before = ids_of(index)
     with edited_manifest(index) as manifest:
         manifest["lexical"]["analyzer"] = {"stemmer": "none"}
-    assert verify(index).faults == (Fault("lexical/000002", "was built with another text analysis than this version's"),)
+    assert verify(index).faults == (Fault("lexical/000002", "was built with another version of the text analysis"),)
     with pytest.raises(InvalidRequest, match="verify --repair"):
         ids_of(index)
     assert repair(index).faults == ()
@@ -332,8 +332,8 @@ def test_terms_of_another_text_analysis_are_made_anew(index: Path) -> None:
 def test_a_list_of_deleted_papers_that_does_not_fit_is_named(index: Path) -> None:
     name = f"{FIRST}/deleted-000002.npy"
     for rows, what in (
-        ([1, 2], "does not fit its shard"),
-        ([7], "does not fit its shard"),
+        ([1, 2], "does not match its shard"),
+        ([7], "does not match its shard"),
         ([-1], "does not hold ascending rows"),
         ([2, 2], "does not hold ascending rows"),
     ):
@@ -351,7 +351,7 @@ def test_papers_that_are_fewer_are_named(index: Path) -> None:
     for faults in (verify(index).faults, repair(index).faults):
         assert [fault.file for fault in faults] == [f"{SECOND}/papers.parquet"]
         assert "has 6 papers where the manifest says 7" in faults[0].what
-    assert "it cannot be made anew: restore it from a copy" in repair(index).faults[0].what
+    assert "it cannot be rebuilt: restore it from a copy" in repair(index).faults[0].what
 
 
 @pytest.mark.parametrize(
@@ -482,6 +482,6 @@ def test_the_command_lists_faults_and_repairs_them(index: Path) -> None:
 def test_the_command_says_what_cannot_be_repaired(index: Path) -> None:
     (index / FIRST / "papers.parquet").unlink()
     result = sciretrieve("verify", "-i", index, "--repair")
-    told = "is missing; it cannot be made anew: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`"
+    told = "is missing; it cannot be rebuilt: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`"
     assert (result.returncode, result.stdout) == (1, f"{FIRST}/papers.parquet: {told}\n")
     assert "try `sciretrieve verify --repair" not in result.stderr

@@ -94,7 +94,7 @@ def test_an_index_built_anew_in_its_place_differs(folder: Path) -> None:
     differences = replay(folder / "out" / "log.json").differences
     assert (differences[0], differences[-1]) == (
         "index lab has 12 papers, and had 30",
-        "index lab was built anew since: its generation 1 is another",
+        "index lab was rebuilt since: its generation 1 differs",
     )
 
 

@@ -112,13 +112,13 @@ def test_or_leaves_out_what_is_not_available_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
-        (['stroke AND unavailable:"a"'], "line s1 has AND with nothing but what is not available here: a;"),
-        (['stroke NOT unavailable:"a"'], "line s1 has NOT with nothing but what is not available here: a;"),
+        (['stroke AND unavailable:"a"'], "line s1 has AND with operands that are not available here: a;"),
+        (['stroke NOT unavailable:"a"'], "line s1 has NOT with operands that are not available here: a;"),
         (
             ['unavailable:"a"', 's1 OR unavailable:"b"', "stroke AND s2"],
-            "line s3 has AND with nothing but what is not available here: a and b;",
+            "line s3 has AND with operands that are not available here: a and b;",
         ),
-        (["stroke", 'unavailable:"a"'], "line s2 is the result, and has nothing but what is not available here: a"),
+        (["stroke", 'unavailable:"a"'], "line s2 is the result, but nothing in it is available here: a"),
     ],
 )
 def test_and_and_not_cannot_do_without(queries: list[str], message: str) -> None:

@@ -138,7 +138,7 @@ def gone(text: str) -> str:
         ("pubmed", "review[pt]", gone("review[pt]"), "there is no column for [pt]"),
         ("pubmed", "english[la]", gone("english[la]"), "there is no column for [la]"),
         ("pubmed", "hasabstract", gone("hasabstract"), "a filter of PubMed"),
-        ("pubmed", "stroke", '"stroke"', "stroke has no tag: it is looked for in title and abstract, and not mapped to headings"),
+        ("pubmed", "stroke", '"stroke"', "stroke has no tag: it is searched for in title and abstract, and not mapped to headings"),
         ("pubmed", "stroke[tw]", '"stroke"', "[tw] is title and abstract here, without headings and other fields"),
         ("pubmed", "heart attack[tiab]", '"heart" AND "attack"', "heart attack[tiab] is read as words that must all be there"),
         ("pubmed", "heart - attack[tiab]", '"heart" AND "attack"', "heart - attack[tiab] is read as words that must all be there"),
@@ -203,7 +203,7 @@ def test_a_whole_strategy_of_ovid() -> None:
     }
     notes = translate(OVID, "ovid").notes
     assert [note.split(":")[0] for note in notes] == ["line s1", "line s7", "line s8"]
-    with pytest.raises(InvalidRequest, match="line s7 has AND with nothing but what is not available here: limit to english language"):
+    with pytest.raises(InvalidRequest, match="line s7 has AND with operands that are not available here: limit to english language"):
         parse(translate(OVID, "ovid").text)
 
 

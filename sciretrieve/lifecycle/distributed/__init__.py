@@ -1,6 +1,6 @@
-"""Many machines, by Ray: tasks of a build are done, and shards are searched, by processes on all nodes of a cluster.
+"""Ray clusters: build tasks and searches run in processes on all nodes.
 
-`cluster` connects to it and says what its nodes are; `workers` does tasks on them; `cluster_search` searches with them.
+`cluster` connects to a cluster and lists its nodes, `workers` runs tasks on them, and `cluster_search` searches with them.
 """
 
 from .workers import RayWorkers

@@ -1,4 +1,4 @@
-"""A Ray cluster: connecting to it, and what its nodes can do. The only file that knows how Ray is started and what it raises then."""
+"""Connection to a Ray cluster, and its nodes. Only this file handles starting Ray and its errors."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ...base.extras import need
 logger = logging.getLogger(__name__)
 
 LONGEST_CONNECTION = 10
-"""Seconds until a head node must have been reached, and until it must have greeted."""
+"""Seconds for reaching a head node, and for its greeting."""
 GREETING, SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 4
-"""What a client says first over HTTP/2, which gRPC and so Ray's head nodes speak, and the kind of frame that a server answers with:
-its settings, after three bytes of their length (RFC 9113, sections 3.4 and 4.1)."""
+"""A client's first bytes in HTTP/2, which gRPC and so Ray's head nodes speak, and the type of the server's first frame: its settings, after
+three bytes of length (RFC 9113, sections 3.4 and 4.1)."""
 LONGEST_START = 60
-"""Seconds until a node must have answered a first time."""
+"""Seconds for a node's first answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One machine of a cluster: its id, a name for people, and how many CPUs and GPUs it declares."""
+    """A machine of a cluster: its id, a name for people, and its declared CPUs and GPUs."""
 
     id: str
     name: str
@@ -36,12 +36,12 @@ class Node:
 
 
 def cause_of(error: Any) -> BaseException:
-    """What was raised on a node, of Ray's error about it: what people may read as it was raised, anything else with Ray's account."""
+    """The error behind Ray's error: an error for users as it was raised, others with Ray's account."""
     return error.cause if isinstance(error.cause, SciretrieveError | OSError) else error
 
 
 def check_address(address: str) -> None:
-    """Check that a head node listens at an address, for which Ray itself would wait for many minutes. Raises Unavailable."""
+    """Check that a head node listens at an address. Ray itself would wait for many minutes. Raises Unavailable."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in host:
         raise Unavailable(f"{address} is not the address of a Ray cluster's head node; give HOST:PORT, as `ray start` shows it, or auto")
@@ -57,29 +57,30 @@ def check_address(address: str) -> None:
 
 
 def _greets(connection: socket.socket) -> bool:
-    """Whether what listens speaks as a head node does. One that speaks TLS is taken at its word."""
+    """Whether the listener greets like a head node. A listener that speaks TLS is accepted."""
     if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
         return True
     try:
         connection.sendall(GREETING)
         with connection.makefile("rb") as answers:
             answer = answers.read(4)
-    except OSError:  # it says nothing, or hangs up
+    except OSError:  # it is silent or hangs up
         return False
     return len(answer) == 4 and answer[3] == SETTINGS
 
 
 class RayCluster:
-    """A Ray cluster that this process is connected to."""
+    """A connection from this process to a Ray cluster."""
 
     def __init__(self, address: str | None) -> None:
-        """Connect to the cluster at `address`, to the one that this process or `RAY_ADDRESS` names, or start one on this machine alone.
+        """Connect to the cluster at `address`. By default, connect to the one that this process or `RAY_ADDRESS` names, or start one on
+        this machine.
 
         Raises:
             MissingExtra: Ray is not installed.
             Unavailable: there is no cluster at that address, or it has another version of Ray or Python.
         """
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report usage to its makers
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         need("ray", "a Ray cluster")
         import ray
@@ -96,19 +97,19 @@ class RayCluster:
                 reason = " ".join(str(error).split())[:300]
                 raise Unavailable(f"no Ray cluster can be used: {reason}") from error
 
-            # it would print what happens to nodes to standard output, where results go
+            # it would print events of nodes to standard output, where results go
             with suppress(ImportError):
                 from ray._private import worker
 
                 vars(worker)["print_to_stdstream"] = lambda *_, **__: None
 
     def close(self) -> None:
-        """Leave the cluster, and stop it if it was started here."""
+        """Leave the cluster. Stop it if it was started here."""
         if self._is_ours:
             self.ray.shutdown()
 
     def nodes(self) -> list[Node]:
-        """The nodes that are alive and have processors to lend."""
+        """Living nodes that offer processors."""
         nodes = [
             Node(node["NodeID"], node["NodeManagerAddress"], node["Resources"].get("CPU", 0.0), node["Resources"].get("GPU", 0.0))
             for node in self.ray.nodes()
@@ -117,31 +118,29 @@ class RayCluster:
         return [node for node in nodes if node.cpus or node.gpus]
 
     def _on(self, node: Node) -> dict[str, Any]:
-        """The options with which something runs on a node and nowhere else."""
+        """Options that pin a task or actor to a node."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.id, soft=False)}
 
     def started(self, kind: type, node: Node, *arguments: Any, reserves: bool, gpus: float = 0.0) -> Any:
-        """An actor with an object of this class on a node, with one of its GPUs and a share of its CPUs, or with all its CPUs.
+        """Start an actor of this class on a node, with one of its GPUs and a share of its CPUs, or with all its CPUs.
 
-        One that `reserves` them waits until no other has them; one that does not shares them.
+        With `reserves`, waits for free CPUs; otherwise shares them.
         """
         cpus = max(int(node.cpus / max(int(gpus and node.gpus), 1)), 1)
         options = {
             "num_cpus": min(cpus, node.cpus) if reserves else 0,
             "num_gpus": gpus,
-            "max_concurrency": 2,  # one call works, another asks how far it is
+            "max_concurrency": 2,  # one call works while another reports progress
             "runtime_env": {"env_vars": {"OMP_NUM_THREADS": str(cpus)}},
         }
         return self.ray.remote(kind).options(**options, **self._on(node)).remote(*arguments)
 
     def check(self, node: Node, seen: Path) -> bool:
-        """Whether a node answers; it must have this version of sciretrieve, and see a file as this machine does.
-        Raises Unavailable: it has not, or does not.
-        """
+        """Whether a node answers. Raises Unavailable if it has another version of sciretrieve, or sees other contents in a file."""
 
-        # Ray sends a function within a function as it is, so the node needs nothing to run it
+        # Ray sends a nested function by value, so the node need not have it
         def look(path: str) -> tuple[str | None, bytes | None]:
             from importlib.metadata import PackageNotFoundError, version
             from pathlib import Path

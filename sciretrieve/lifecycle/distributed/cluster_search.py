@@ -1,7 +1,6 @@
-"""Searching an index by the nodes of a Ray cluster: each scores some of the shards, which it maps into its memory, and the answers are
-merged here as those of shards on one machine are.
+"""Search on a Ray cluster: each node scores some memory-mapped shards, and the answers are merged here as for local shards.
 
-Any node can answer for any shards. So where one is lost, others are asked, and no answer lacks papers.
+Any node can answer for any shard. If a node is lost, others take over, so answers are always complete.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ logger = logging.getLogger(__name__)
 
 Best: TypeAlias = tuple[Rows, Weights, Weights]
 Call: TypeAlias = tuple[str, tuple[Any, ...]]
-"""A method of `_ScoringProcess`, and what it is called with."""
+"""Name of a method of `_ScoringProcess`, and its arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterSearcher(Searcher):
-    """A `Searcher` whose shards are asked where they are; its answers are the same."""
+    """A `Searcher` whose shards are scored on the nodes, with the same answers."""
 
     groups: NodeGroups
 
@@ -62,24 +61,24 @@ class ClusterSearcher(Searcher):
         return self.groups.match(tokens, rows)
 
     def top(self, query_vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002
-        """See `Searcher.top`; the nodes multiply on their CPUs, whatever the device."""
+        """See `Searcher.top`. Nodes multiply on their CPUs, whatever `device` says."""
         return self.groups.top(query_vectors, k, metric)
 
     def close(self) -> None:
-        """End the processes that search."""
+        """End the searching processes."""
         self.groups.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Shards that one process answers for: the numbers of the first and of the one after the last, and the rows likewise."""
+    """Shards of one process: numbers of the first and after the last, and rows likewise."""
 
     shards: tuple[int, int]
     rows: tuple[int, int]
 
 
 class _ScoringProcess:
-    """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
+    """The process on a node. It opens a snapshot and reads only the shards that it is asked about."""
 
     def __init__(self, path: str, generation: int, checksum: str) -> None:
         self._snapshot = Snapshot.of(path, generation)
@@ -113,7 +112,7 @@ class _ScoringProcess:
             self._bm25[group] = self._snapshot.bm25_of(self._snapshot.shards[slice(*group.shards)])
         bm25 = self._bm25[group]
         assert bm25 is not None
-        if words and words[0].parameters != bm25.parameters:  # kept for the queries to come
+        if words and words[0].parameters != bm25.parameters:  # kept for later queries
             bm25 = self._bm25[group] = bm25.weighted(words[0].parameters)
         return [
             replace(bm25, frequencies=query.frequencies).best(query.terms, query.k, RowRange(group.rows[0], query.scope), query.others)
@@ -123,7 +122,7 @@ class _ScoringProcess:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a group of shards is asked by words: see `Bm25.best`. The scope is of the group's rows alone."""
+    """Arguments of `Bm25.best` for a group of shards. The scope covers only the group's rows."""
 
     terms: Mapping[str, float]
     frequencies: Mapping[str, int]
@@ -134,7 +133,7 @@ class _Words:
 
 
 class NodeGroups:
-    """An index's shards in as many groups as there are nodes, and the processes that answer for them."""
+    """An index's shards in one group per node, and the processes that answer for the groups."""
 
     def __init__(self, cluster: RayCluster, snapshot: Snapshot) -> None:
         self._cluster, manifest, scope = cluster, snapshot.manifest, snapshot.scope
@@ -149,7 +148,7 @@ class NodeGroups:
         self._live_before = [len(scope.part(0, group.rows[0])) for group in self._groups]
 
     def nearest(self, requests: Sequence[NearestRequest], k: int | None) -> list[list[RowScores]]:
-        """What the shards answer, see `matching.dense.vectors.answered`."""
+        """Answers of the shards, see `matching.dense.vectors.answered`."""
         of_groups = [[request for request in requests if group.shards[0] <= request.shard < group.shards[1]] for group in self._groups]
         answers = self._asked([("nearest", (mine, k)) if mine else None for mine in of_groups])
         answer_of = {
@@ -172,7 +171,7 @@ class NodeGroups:
     def bests(
         self, probes: Sequence[Probe], k: int, others: Sequence[Rows], frequencies: Sequence[Mapping[str, int]], parameters: Bm25Parameters
     ) -> Iterator[Best]:
-        """The best papers for the words of each probe, see `Bm25.best`."""
+        """Best papers by words for each probe, see `Bm25.best`."""
         calls: list[Call | None] = []
         places = []
         for group in self._groups:
@@ -195,7 +194,7 @@ class NodeGroups:
             yield rows[best_places], scores[best_places], other_scores
 
     def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
-        """How well the token vectors of the papers at the given rows match a query's, see `matching.late.matches`."""
+        """Match of a query's token vectors with the papers at the given rows, see `matching.late.matches`."""
         in_groups = [np.flatnonzero((rows >= group.rows[0]) & (rows < group.rows[1])) for group in self._groups]
         calls: list[Call | None] = [
             ("match", (group, tokens, rows[mine])) if len(mine) else None for group, mine in zip(self._groups, in_groups, strict=True)
@@ -207,7 +206,7 @@ class NodeGroups:
         return scores
 
     def _asked(self, calls: Sequence[Call | None]) -> list[Any]:
-        """What each group's process answers to its call. The groups of a lost process go to the others, or to this process."""
+        """Each group's answer to its call. Groups of a lost process go to the others, or to this process."""
         ray = self._cluster.ray
         answers: list[Any] = [None] * len(calls)
         open_calls = {number: call for number, call in enumerate(calls) if call is not None}

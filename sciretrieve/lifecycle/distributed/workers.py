@@ -1,4 +1,4 @@
-"""Tasks on the nodes of a Ray cluster. One that its node's death cut short is done again by another node."""
+"""Running tasks on the nodes of a Ray cluster. Another node repeats the task of a node that dies."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from .cluster_search import ClusterSearcher, NodeGroups
 logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
-"""Seconds between two questions how far a worker is, and after which is looked for new nodes."""
+"""Seconds between progress reports of a worker, and between looks for new nodes."""
 LONG = 30.0
-"""Seconds after which it is said that no worker has begun."""
+"""Seconds after which a message says that no worker has started."""
 MOST_DEATHS = 3
-"""Workers that a task may outlive: one that more died of kills them."""
+"""Give up on a task after this many workers died on it."""
 
 
 class RayWorkers:
-    """The nodes of a Ray cluster as `protocols.Workers`: one worker for each GPU; without GPUs, one for each node, with all its CPUs.
+    """A Ray cluster as `protocols.Workers`: one worker per GPU; without GPUs, one per node with all its CPUs.
 
-    A node that joins later is used as soon as it is there. Use it as a context manager, so that the cluster is left at the end.
+    Nodes that join later are used at once. As a context manager, it leaves the cluster at the end.
     """
 
     def __init__(self, address: str | None = None) -> None:
-        """Connect to the cluster at `address` ("auto" for the one on this machine), or by default to the one that `RAY_ADDRESS` names,
-        or else to one that is started on this machine alone.
+        """Connect to the cluster at `address` ("auto" for the one on this machine). By default, connect to the one that `RAY_ADDRESS`
+        names, or start one on this machine.
 
         Raises:
             MissingExtra: Ray is not installed.
@@ -57,15 +57,15 @@ class RayWorkers:
         self.cluster.close()
 
     def searcher(self, snapshot: Snapshot) -> ClusterSearcher:
-        """What has the nodes search an index. Raises Unavailable where one lacks this version of sciretrieve, or does not see the index."""
+        """A searcher that runs on the nodes. Raises Unavailable if a node lacks this version of sciretrieve or does not see the index."""
         return ClusterSearcher.of(snapshot, groups=NodeGroups(self.cluster, snapshot))
 
     def run(self, directory: Path, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
         """See `protocols.Workers`.
 
         Raises:
-            Unavailable: a node lacks this version of sciretrieve, or does not see the directory; no node is left; or a task's workers
-                died again and again.
+            Unavailable: a node lacks this version of sciretrieve or does not see the directory, no node is left, or a task's workers died
+                repeatedly.
         """
         crew, every_task = _Crew(self.cluster, directory, advance), list(tasks)
         waiting = deque(range(len(every_task)))
@@ -93,7 +93,7 @@ class RayWorkers:
 
 
 class _Process:
-    """What runs on a node: does one task after the other, and says meanwhile how far it is."""
+    """The process on a node. It runs tasks one after another and reports progress."""
 
     def __init__(self, folder: str) -> None:
         with suppress(OSError):
@@ -113,7 +113,7 @@ class _Process:
 
 @dataclass(eq=False)
 class _Worker:
-    """A process on a node: its task, its answers that are still awaited, and how many papers it has done."""
+    """A process on a node: its task, its pending answers, and the number of papers done."""
 
     node: Node
     actor: Any
@@ -127,7 +127,7 @@ class _Worker:
 
 @dataclass
 class _Crew:
-    """The workers that live, and what they do."""
+    """The living workers and their tasks."""
 
     cluster: RayCluster
     directory: Path
@@ -142,22 +142,22 @@ class _Crew:
 
     @property
     def seen(self) -> Path:
-        """The file by which a node shows that it sees the index as this machine does: that of work in progress, or of a finished index."""
+        """A file that proves that a node sees the index as this machine does: the mark of unfinished work, or the manifest."""
         pending = self.directory / PENDING
         return pending if pending.exists() else self.directory / MANIFEST
 
     @property
     def busy(self) -> list[_Worker]:
-        """Those that do a task."""
+        """Workers with a task."""
         return [worker for worker in self.workers if worker.number is not None]
 
     @property
     def idle(self) -> list[_Worker]:
-        """Those that can be given one."""
+        """Workers without a task."""
         return [worker for worker in self.workers if worker.is_ready and worker.number is None]
 
     def recruit(self) -> None:
-        """Start workers on nodes that are new. Raises Unavailable where there is no worker, nor a node to start one."""
+        """Start workers on new nodes. Raises Unavailable if there is neither a worker nor a node for one."""
         if time.monotonic() - self.looked < INTERVAL:
             return
         self.looked = time.monotonic()
@@ -175,7 +175,7 @@ class _Crew:
             raise Unavailable("the Ray cluster has no node left to work; what is finished is kept, and the same command resumes it")
 
     def _is_fit(self, node: Node, is_first: bool) -> bool:
-        """Whether a node can work. One that joins while others do, and cannot, is left out; one of the first is an error."""
+        """Whether a node can work. An unfit node is left out if it joins later, and is an error if it is one of the first."""
         try:
             return self.cluster.check(node, self.seen)
         except Unavailable as error:
@@ -193,7 +193,7 @@ class _Crew:
         worker.number, worker.outcome, worker.papers = number, worker.actor.do.remote(task), 0
 
     def outcomes(self) -> list[tuple[int, tuple[Any] | None]]:
-        """What ended within a moment: tasks with their results, or with None where the worker died."""
+        """Tasks that ended within a moment: with their results, or with None if the worker died."""
         ray = self.cluster.ray
         for worker in self.busy:
             worker.count = worker.count or worker.actor.papers.remote()
@@ -201,7 +201,7 @@ class _Crew:
         if awaited:
             ray.wait(awaited, num_returns=1, timeout=INTERVAL)
         else:
-            time.sleep(INTERVAL)  # until it is asked again who is there
+            time.sleep(INTERVAL)  # before the next look for nodes
         ended: list[tuple[int, tuple[Any] | None]] = []
         for worker in list(self.workers):
             try:
@@ -230,7 +230,7 @@ class _Crew:
             worker.number = worker.outcome = worker.count = None
 
     def _lose(self, worker: _Worker, ended: list[tuple[int, tuple[Any] | None]]) -> None:
-        """Do without a worker; another is started if its node lives."""
+        """Drop a worker. Another is started if its node lives."""
         with suppress(Exception):
             self.cluster.ray.kill(worker.actor)
         self.workers.remove(worker)

@@ -1,17 +1,17 @@
-"""A shard: the unit of building and resuming. A folder whose files never change once it has its final name.
+"""Shards, the units of building and resuming. A shard is a folder whose files never change once it has its final name.
 
 papers.parquet    the papers in row order, in small row groups
-names.arrow       what they are called: titles, authors, years, venues and DOIs, memory-mapped, if the index is not from before it was kept
-ids.arrow         their ids, and a hash of what each paper says, memory-mapped
+names.arrow       their titles, authors, years, venues and DOIs, memory-mapped; missing from old indexes
+ids.arrow         their ids, and a hash of each paper's content, memory-mapped
 vectors.npy       their vectors, (papers, dim) float32, if the index has an encoder
-tokens.npy        the vectors of their tokens, packed (see `late`), one paper after the other, if the index has late interaction
-token-counts.npy  how many of these each paper has
+tokens.npy        their packed token vectors (see `late`), paper after paper, if the index has late interaction
+token-counts.npy  number of token vectors of each paper
 postings.arrow    their terms, if the index has BM25
-lengths.arrow     how many terms each paper has, and those of its title
-fields.arrow      the words of their authors, venues and keywords, if the index has BM25
+lengths.arrow     number of terms of each paper, and the terms of its title
+fields.arrow      words of their authors, venues and keywords, if the index has BM25
 
-A shard is first cut (papers and ids), then filled (vectors and postings); until it is full its folder ends in `.partial`.
-Later generations may add files that belong to them: a FAISS index, and the rows of deleted papers.
+A shard is first cut (papers and ids), then filled (vectors and postings). Until it is full, its folder's name ends in `.partial`. Later
+generations may add files: a FAISS index, and the rows of deleted papers.
 """
 
 from .cutting import Cutter, cut_shard

@@ -1,4 +1,4 @@
-"""Cutting a corpus into shards: papers and ids are on disk before anything is encoded."""
+"""Cutting a corpus into shards: papers and ids are written before anything is encoded."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from ...files.writing import created, remove, replaced, sync_file
 from .names import write_names
 
 ROW_GROUP = 128
-"""Papers per row group of papers.parquet; a whole group is read and decompressed to show one hit. Groups half as large show
-hits in two thirds of the time, but a filter that reads a column of every group takes twice as long. Those by year, venue, authors or DOI
-read none (`names`)."""
+"""Papers per row group of papers.parquet. Showing one hit reads and decompresses a whole group. Groups half as large show hits in two
+thirds of the time, but a filter that reads a column of every group takes twice as long. Filters on year, venue, authors or DOI read no
+groups (`names`)."""
 
 SHARD_BYTES = 512 << 20
-"""Bytes of papers after which a shard is full, however few they are. Abstracts never come to it; whole texts do."""
+"""Most bytes of papers in a shard. Abstracts never reach it; full texts do."""
 
 ANY = range(sys.maxsize)
-"""The numbers of all shards."""
+"""Numbers of all shards."""
 
 
 class Cutter:
-    """Is given papers, and writes a shard whenever it has enough for one.
+    """Collects papers and writes a shard whenever it has enough.
 
     Attributes:
-        shards: the shards so far: how many papers each has.
+        shards: number of papers in each shard so far.
     """
 
     def __init__(self, folder_of: Callable[[int], Path], shard_size: int, sizes: Sequence[int] = (), places: Container[int] = ANY) -> None:
         """Begin with the first shard.
 
         Args:
-            folder_of: gives the folder for the shard of a number, counted from 0.
-            shard_size: papers of a full shard.
-            sizes: how many papers each shard has; empty if that is only bounded.
-            places: the numbers of the shards that are written; others are counted.
+            folder_of: returns the folder of the shard with a number, from 0.
+            shard_size: number of papers in a full shard.
+            sizes: number of papers in each shard; if empty, shards are only bounded by size.
+            places: numbers of the shards to write. Others are only counted.
         """
         self._folder_of, self._shard_size, self._sizes, self._places = folder_of, shard_size, sizes, places
         self._tables: list[pa.Table] = []
@@ -61,14 +61,14 @@ class Cutter:
                 self._write()
 
     def finish(self) -> list[int]:
-        """Write what is left; returns how many papers each shard has."""
+        """Write the last shard. Returns the number of papers in each shard."""
         if self._papers:
             self._write()
         return self.shards
 
     def _write(self) -> None:
         if len(self.shards) in self._places:
-            # of each table before the others give its columns another type: so a later `sync` sees the same papers
+            # hash each table before others change a column's type, so that a later `sync` sees the same papers
             hashes = pa.concat_arrays([contents(table) for table in self._tables])
             cut_shard(self._folder_of(len(self.shards)), concat(self._tables), hashes)
         self.shards.append(self._papers)
@@ -76,16 +76,16 @@ class Cutter:
 
 
 def cut_shard(folder: Path, papers: pa.Table, hashes: pa.Array) -> None:
-    """Write a shard's papers, names and ids to a new folder, and force them to disk."""
+    """Write a shard's papers, names and ids to a new folder, and sync them to disk."""
     remove(folder)
     folder.mkdir(parents=True)
-    # for so few papers, dictionaries and statistics cost more to read than they save
+    # with few papers, dictionaries and statistics cost more to read than they save
     layout = {"row_group_size": ROW_GROUP, "compression": "zstd", "use_dictionary": False, "write_statistics": False}
     with created(folder / "papers.parquet") as file:
         pq.write_table(papers, file, **layout)
     write_names(folder, papers)
     ids = pa.table({"id": papers["id"].combine_chunks(), "content": hashes})
-    # under its name only when it is whole: that says that the papers are, too, to those who go on after a crash
+    # its name appears last, as a sign to a resumed run that the papers are complete
     with replaced(folder / "ids.arrow") as file, pa.ipc.new_file(file, ids.schema) as writer:
         writer.write_table(ids)
     sync_file(folder)
@@ -93,10 +93,10 @@ def cut_shard(folder: Path, papers: pa.Table, hashes: pa.Array) -> None:
 
 
 def contents(papers: pa.Table) -> pa.FixedSizeBinaryArray:
-    """A hash of what each paper says: equal if all its columns have the same text.
+    """Hash of each paper's content, equal if all columns have the same text.
 
-    A value that is missing is as good as an empty one, and a number as its digits, since another part of the same corpus may
-    give the column another type. Each name and text follows its length, so that no text can stand for several.
+    A missing value equals an empty one, and a number equals its digits, since another part of the corpus may give a column another type.
+    Each name and text is preceded by its length, so that different papers cannot give the same string.
     """
     columns = [(name, _texts(papers[name].to_pylist())) for name in sorted(papers.column_names)]
     rows = zip(*(texts for _, texts in columns), strict=True)
@@ -122,7 +122,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is whatever other values are in its column: these may give it further fields, or make numbers of it floats."""
+    """Normalise a value so that its text does not depend on its column, where other values may add fields or turn integers into floats."""
     if isinstance(value, dict):
         return {name: item for name, inner in value.items() if (item := _plain(inner)) is not None} or None
     if isinstance(value, list):

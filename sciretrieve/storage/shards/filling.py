@@ -1,6 +1,6 @@
-"""Filling a shard that was cut: vectors, postings and fields of its papers, by an encoder and an analyzer and nothing else.
+"""Filling a cut shard: vectors, postings and fields of its papers, by an encoder and an analyzer.
 
-It can be interrupted anywhere and goes on where it stopped: vectors are on disk after every window, the rest is quickly redone.
+Filling can be interrupted anywhere and resumed: vectors are on disk after every window, and the rest is quickly redone.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from ...protocols import Advance, AdvanceCounter, Encoder, ignore_advance
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 
 WINDOW = 512
-"""Papers per window without an encoder; each encoder has its own window size. Windows start at a shard's first row, so the
-encoder's batches, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
+"""Papers per window without an encoder; an encoder has its own window size. Windows start at a shard's first row. So the encoder's batches,
+and the last bits of the vectors, do not depend on where a build was interrupted."""
 SHARD_FACTS = "shard.json"
 
 
 def fill(
     partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance, packing: Packing | None = None
 ) -> ShardFacts:
-    """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
+    """Encode the papers in a cut folder, count their terms, and rename the folder to its final name, without `.partial`.
 
     Args:
         partial: the folder.
-        source: where its papers come from: a position in `Manifest.sources`.
-        encoder, analyzer: what makes vectors and terms; None for a shard without them. Vectors that are there already stay.
-        advance: is told of papers that are done.
+        source: position in `Manifest.sources` of the papers' corpus.
+        encoder, analyzer: make vectors and terms; None for a shard without them. Existing vectors are kept.
+        advance: called with the number of papers just finished.
         packing: how token vectors are packed; None for a shard without them.
     """
     with claimed(partial / "papers.parquet"):
@@ -88,7 +88,7 @@ def _filled(
 
 
 def store_vectors(partial: Path, encoder: Encoder) -> None:
-    """Write the vectors that an encoder looks up for the papers in a folder that was cut; the rest is to be filled without the encoder."""
+    """Write an encoder's stored vectors for the papers in a cut folder. The folder is then filled without the encoder."""
     with claimed(partial / "papers.parquet"):
         encoded = _Encoded(partial, encoder, None)
         rows = 0
@@ -101,15 +101,15 @@ def store_vectors(partial: Path, encoder: Encoder) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """`fill` as a task for another process, which opens the encoder there.
+    """`fill` as a task for another process, which opens the encoder itself.
 
     Attributes:
         partial, source: as in `fill`.
         encoder: the encoder's identity; None for no vectors.
-        precision, device: in what arithmetic and where it is to run; "auto" is decided there.
-        golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
-        form: of the analysis that makes terms; None for shards without terms.
-        papers: how many papers all shards of the index have.
+        precision, device: for the encoder; "auto" is resolved in the process.
+        golden: the encoder's vectors of the probe, which must be equal there; None for an encoder that reads no texts.
+        form: form of the text analysis; None for shards without terms.
+        papers: number of papers in all shards of the index.
         packing: as in `fill`.
     """
 
@@ -124,9 +124,8 @@ class Filling:
     packing: Packing | None
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
-        """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
-        Raises InvalidRequest: the encoder gives other vectors here.
-        """
+        """Fill the shard, unless another process did. Returns the precision of its vectors, and the runtimes that the encoder ran in.
+        Raises InvalidRequest if the encoder gives other vectors here."""
         folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
         if folder.is_dir():
             return None, ()
@@ -141,14 +140,14 @@ class Filling:
         try:
             fill(self.partial, self.source, encoder, None if self.form is None else Analyzer(form=self.form), advance, self.packing)
         except FileNotFoundError:
-            if not folder.is_dir():  # else another process was just finishing it
+            if not folder.is_dir():  # otherwise another process was just finishing it
                 raise
         return (None, ()) if encoder is None else (encoder.precision, encoder.ran_in)
 
 
 @lru_cache(1)
 def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
-    """The encoder of this identity; it stays open for the next shard."""
+    """The encoder with this identity. It stays open for the next shard."""
     return reopen_encoder(json.loads(identity), precision, device)
 
 
@@ -159,11 +158,11 @@ def _late(identity: str, precision: Precision, device: Device) -> Encoder:
 
 
 def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:
-    """Describe a full shard, force all of it to disk, and give its folder its final name."""
+    """Write a full shard's entry, sync all files to disk, and rename the folder to its final name."""
     folder = partial.with_name(partial.name.removesuffix(".partial"))
     files = {}
     for path in sorted(partial.iterdir()):
-        if path.name not in SHARD_FILES:  # left by a process that was killed while writing the facts
+        if path.name not in SHARD_FILES:  # left by a process killed while writing the entry
             path.unlink()
             continue
         sync_file(path)
@@ -177,19 +176,19 @@ def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int
 
 
 def finished_facts(folder: Path) -> ShardFacts:
-    """The facts that `finish` wrote on a shard. Raises CorruptData."""
+    """A shard's entry, as written by `finish`. Raises CorruptData."""
     try:
-        return replace(shard_facts(read_sealed(folder / SHARD_FACTS)), name=folder.name)  # a part's shards get other numbers when joined
+        return replace(shard_facts(read_sealed(folder / SHARD_FACTS)), name=folder.name)  # shards of parts are renumbered when joined
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); remove {folder} and run the command again") from error
 
 
 class _Encoded:
-    """What the encoder makes of a shard's papers: vectors, and for late interaction packed token vectors.
+    """The encoder's output for a shard: vectors, and for late interaction packed token vectors.
 
     Attributes:
-        done: how many papers were encoded by an interrupted run, in whole windows. The last window is not counted: it may not be
-            completely on disk.
+        done: number of papers encoded by an interrupted run, in whole windows. The last window is discarded, since it may not be completely
+            on disk.
     """
 
     def __init__(self, partial: Path, encoder: Encoder, packing: Packing | None) -> None:
@@ -225,7 +224,7 @@ class _Encoded:
         return vectors
 
     def finish(self) -> None:
-        """Write how many rows each file has."""
+        """Write the number of rows into each file."""
         self._vectors.finish()
         if self._packing is not None:
             self._tokens.finish()
@@ -233,10 +232,10 @@ class _Encoded:
 
 
 class _Growing:
-    """An array in a .npy file to which rows are appended; its header says how many there are only when it is finished.
+    """An array in a .npy file to which rows are appended. The header gets the number of rows at the end.
 
     Attributes:
-        rows: how many whole rows the file has.
+        rows: number of whole rows in the file.
     """
 
     def __init__(self, path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> None:
@@ -245,7 +244,7 @@ class _Growing:
         self.rows = max(path.stat().st_size - HEADER, 0) // self._size if path.exists() else 0
 
     def read(self, rows: int) -> npt.NDArray[Any]:
-        """The first of its rows."""
+        """The first rows."""
         if not rows:
             return np.empty((0, *self._shape), self._kind)
         with self._path.open("rb") as file:
@@ -253,13 +252,13 @@ class _Growing:
             return np.frombuffer(file.read(rows * self._size), self._kind).reshape(rows, *self._shape)
 
     def cut(self, rows: int) -> None:
-        """Keep only the first of its rows."""
+        """Truncate to the first rows."""
         if self._path.exists():
             os.truncate(self._path, HEADER + rows * self._size if rows else 0)
         self.rows = rows
 
     def add(self, rows: npt.NDArray[Any]) -> None:
-        """Append rows, which then are on disk."""
+        """Append rows and sync them to disk."""
         with self._path.open("ab") as file:
             is_new = file.tell() == 0
             if is_new:
@@ -269,10 +268,10 @@ class _Growing:
             os.fsync(file.fileno())
         self.rows += len(rows)
         if is_new:
-            sync_file(self._path.parent)  # or all windows may be lost with the file's name
+            sync_file(self._path.parent)  # otherwise the file's name, and all windows, may be lost
 
     def finish(self) -> None:
-        """Write how many rows there are."""
+        """Write the number of rows."""
         with self._path.open("r+b") as file:
             file.write(array_header((self.rows, *self._shape), self._kind))
 
@@ -285,7 +284,7 @@ def _papers(path: Path) -> int:
 
 
 def _windows(path: Path, size: int, columns: Sequence[str] = ("id", "title", "abstract", *FIELDS)) -> Iterator[pa.Table]:
-    """Columns of a shard's papers, as far as they are there, in tables of one window."""
+    """Columns of a shard's papers, as far as present, in tables of one window."""
     tables: list[pa.Table] = []
     rows = 0
     with pq.ParquetFile(path) as file:

@@ -1,6 +1,6 @@
-"""What papers are called, and when and where they appeared, memory-mapped: looking a paper up, grouping and lists need no more of it.
+"""Names of papers (titles, authors, years, venues, DOIs), memory-mapped. Lookup, grouping and lists read only these.
 
-In papers.parquet, where these columns stand, too, a row group of every column has to be decompressed for one paper.
+papers.parquet has these columns, too, but there a row group of every column must be decompressed for one paper.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ NAMES = pa.schema([field for field in PAPER_FIELDS if field.name in ("title", "y
 
 
 def write_names(folder: Path, papers: pa.Table) -> None:
-    """Write the file of a shard with these papers."""
+    """Write the names of a shard's papers."""
     table = conform(papers, NAMES).combine_chunks()
     with created(folder / NAMES_FILE) as file, pa.ipc.new_file(file, NAMES) as writer:
         writer.write_table(table)
 
 
 def read_names(path: Path, papers: int) -> pa.Table:
-    """The file's columns, mapped into memory, of so many papers.
+    """The columns of names, memory-mapped, for this many papers.
 
-    Arrow trusts what a file says of its columns, so where each value lies is checked first. That texts are text is left to those who take
-    some of them, for reading all of them would take as long as what the file saves.
+    Arrow trusts a file's offsets, so these are checked first. The encoding of texts is checked by callers, since reading all texts would
+    cost as much time as the file saves.
 
-    Raises CorruptData: the file does not have them.
+    Raises CorruptData if the file does not have these columns.
     """
     try:
         with pa.memory_map(str(path)) as source:
@@ -52,13 +52,13 @@ def read_names(path: Path, papers: int) -> pa.Table:
 
 
 def _check(array: pa.Array) -> None:
-    """Raise ValueError where a value of an array lies outside of it, between its ends, which Arrow has checked."""
+    """Raise ValueError if an offset of an array's value lies outside its data. Arrow has checked the first and the last."""
     if pa.types.is_integer(array.type):
         return
     if array.offset:
         raise ValueError("a column that begins within another")
     offsets = np.frombuffer(array.buffers()[1], np.int32, len(array) + 1)
-    if (offsets[1:] < offsets[:-1]).any():  # not by their differences, which may be too large for their type
+    if (offsets[1:] < offsets[:-1]).any():  # differences may overflow the type
         raise ValueError("values outside of a column")
     if pa.types.is_list(array.type):
         _check(array.values)

@@ -1,4 +1,4 @@
-"""A shard opened for reading."""
+"""Reading shards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .names import NAMES, NAMES_FILE, read_names
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
 COMPARED = 4
-"""Ids that are each compared with all; more are looked up together, in the time that some four of these take."""
+"""Most ids that are each compared with all ids. More are looked up in a table, which takes the time of about four comparisons."""
 GROUPS_AT_ONCE = 64
 """Row groups in memory at a time, about 250 kB each."""
 NAMES_AT_ONCE = 8192
@@ -39,12 +39,12 @@ NAMES_AT_ONCE = 8192
 
 
 class Shard:
-    """A shard opened for reading; each file is checked when it is first read.
+    """A shard opened for reading. Each file is checked when first read.
 
     Attributes:
-        first: the row of its first paper, counted over all shards.
-        papers: how many papers it has, deleted ones among them.
-        verified: what checks the files of its index.
+        first: row of its first paper, counted over all shards.
+        papers: number of papers, deleted ones included.
+        verified: checks the index's files.
     """
 
     def __init__(self, verified: Verified, facts: ShardFacts, first: int) -> None:
@@ -55,22 +55,22 @@ class Shard:
         self._idle_readers: list[pq.ParquetFile] = []
 
     def file(self, name: str) -> Path:
-        """The path of one of its files, checked. Raises CorruptData."""
+        """Path of one of its files, after a check. Raises CorruptData."""
         return self.verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
 
     def _check_again(self, *names: str) -> None:
-        """Raise CorruptData if one of its files was cut or written over since it was opened."""
+        """Raise CorruptData if one of its files was truncated or overwritten since it was opened."""
         self.verified.check_again(f"{SHARDS}/{self.facts.name}/{name}" for name in names)
 
     @once
     def scope(self) -> Scope:
-        """Which of its papers are not deleted."""
+        """Its undeleted papers."""
         name = self.facts.deleted_file
         if name is None:
             return Scope(self.papers)
         deleted = read_deleted(self.file(name))
         if len(deleted) != self.facts.deleted or not (deleted < self.papers).all():
-            raise CorruptData(f"{self.file(name)} does not fit its shard; try `sciretrieve verify --repair`")
+            raise CorruptData(f"{self.file(name)} does not match its shard; try `sciretrieve verify --repair`")
         return Scope(self.papers).without(deleted)
 
     @once
@@ -82,11 +82,11 @@ class Shard:
 
     @once
     def fields(self) -> FieldPostings:
-        """The words of its papers' authors, venues and keywords. Only for an index with BM25."""
+        """Words of its papers' authors, venues and keywords. Only for an index with BM25."""
         return FieldPostings(self.file(FIELDS_FILE).parent, self.papers)
 
     def vectors(self, dim: int, metric: Metric) -> VectorShard:
-        """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""
+        """Its vectors, with their FAISS index if any. Only for an index with vectors."""
         ann_path = self.file(self.facts.ann_file) if self.facts.ann_file else None
         return VectorShard(self.file("vectors.npy"), self.papers, dim, metric, self.first, ann_path)
 
@@ -104,22 +104,22 @@ class Shard:
 
     @property
     def ids(self) -> pa.StringArray:
-        """The ids of all its papers, deleted ones too, in row order."""
+        """Ids of all its papers, deleted ones included, in row order."""
         return self._ids_table["id"]
 
     @property
     def contents(self) -> pa.FixedSizeBinaryArray:
-        """A hash of what each paper says, see `cutting.contents`, in row order."""
+        """Hash of each paper's content, see `cutting.contents`, in row order."""
         return self._ids_table["content"]
 
     @once
     def marks(self) -> npt.NDArray[np.uint64]:
-        """A number for what each paper says, (papers,): by these, papers are drawn whatever rows they have."""
+        """A number derived from each paper's content, (papers,). Samples drawn by these numbers do not depend on rows."""
         marks: npt.NDArray[np.uint64] = numbers_of(self.contents, np.dtype((np.uint64, 2)))[:, 0]
         return marks
 
     def ids_at(self, rows: Rows) -> list[str]:
-        """The ids at the given rows of this shard."""
+        """Ids at the given rows of this shard."""
         ids_of_all = self.ids
         self._check_again("ids.arrow")
         ids: list[str] = ids_of_all.take(integers(rows)).to_pylist()
@@ -139,26 +139,26 @@ class Shard:
         return file
 
     def _reader(self) -> pq.ParquetFile:
-        """A reader that no other thread has meanwhile, since Arrow does not guarantee that they may share one; a new one takes 20 µs."""
+        """A reader for this thread alone, since Arrow does not guarantee that readers can be shared. A new one takes 20 µs."""
         try:
-            return self._idle_readers.pop()  # one step to other threads
+            return self._idle_readers.pop()  # atomic
         except IndexError:
             return pq.ParquetFile(self._source, metadata=self._file.metadata, pre_buffer=False)
 
     @once
     def _source(self) -> pa.NativeFile:
-        """The file of its papers, from which any number of threads may read; not mapped, so that reading one that is cut is an error."""
+        """The file of its papers, readable by any number of threads. It is not mapped, so that reading a truncated file raises an error."""
         return pa.OSFile(str(self.file("papers.parquet")), "rb")
 
     @once
     def _starts(self) -> Rows:
-        """The first row of each row group, and the end of the last."""
+        """First row of each row group, and the end of the last."""
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
     @property
     def bytes(self) -> int:
-        """About how many bytes its papers take in memory."""
+        """Approximate size of its papers in memory."""
         return sum(int(self._file.metadata.row_group(group).total_byte_size) for group in range(self._file.num_row_groups))
 
     @property
@@ -167,19 +167,19 @@ class Shard:
         return self._file.schema_arrow
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
+        """Rows of the given ids among its undeleted papers. Missing ids are left out."""
         if len(ids) <= COMPARED:
             possible_ids = [id for id in ids if len(id.encode()) in self._id_sizes]
             rows = np.array([pc.index(self.ids, text(id)).as_py() for id in possible_ids], np.int64)
             rows = rows[rows >= 0]
-        else:  # with a table of the ids that are asked for: one of all the shard's takes some ten times as long
+        else:  # builds a table of the requested ids, since one of the shard's ids takes ten times as long
             asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))
             rows = pc.indices_nonzero(asked).to_numpy().astype(np.int64)
         rows = rows[self.scope.has(rows)]
         return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
 
     def find_in_any_case(self, id: str) -> Rows:
-        """The rows of the papers that are not deleted whose id is this one but for small and capital letters, ascending."""
+        """Rows of the undeleted papers whose id equals this one when case is ignored, ascending."""
         lowered = id.lower()
         if self._ids_are_ascii and len(lowered.encode()) not in self._id_sizes:
             return np.empty(0, np.int64)
@@ -189,7 +189,7 @@ class Shard:
 
     @once
     def _id_sizes(self) -> frozenset[int]:
-        """How many bytes its ids have, by which nearly all queries are told from ids without looking through these."""
+        """Lengths of its ids in bytes. Most queries differ from all of them, so their text need not be compared."""
         return frozenset(pc.unique(pc.binary_length(self.ids)).to_pylist())
 
     @once
@@ -197,21 +197,21 @@ class Shard:
         return bool(pc.all(pc.string_is_ascii(self.ids), min_count=0).as_py())
 
     def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
-        """The papers at the given rows of this shard, in that order; with the columns of the given names alone, of which the id is one."""
+        """Papers at the given rows of this shard, in order. `names` limits the columns and must include the id."""
         papers: dict[int, Paper] = {}
         for paper_rows, table in self.read_at(np.unique(rows), names):
             papers |= dict(zip(paper_rows.tolist(), papers_of(table), strict=True))
         return [papers[row] for row in rows.tolist()]
 
     def read_at(self, rows: Rows, names: Sequence[str] | None = None) -> Iterator[tuple[Rows, pa.Table]]:
-        """The papers at the given rows, ascending, a few row groups at a time: rows, and their columns, or those with the given names."""
+        """Papers at the given rows, ascending, a few row groups at a time: rows and columns, all or the given ones."""
         mapped, stored = self._parted(names)
         for some, table in self._stored_at(rows, stored) if stored else _parts(rows):
             named = self._named_columns(mapped, some)
             yield some, named if table is None else _side_by_side(named, table, self.schema.names)
 
     def _stored_at(self, rows: Rows, names: Sequence[str]) -> Iterator[tuple[Rows, pa.Table]]:
-        """Columns of papers.parquet, likewise."""
+        """The same from papers.parquet."""
         groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
@@ -223,12 +223,12 @@ class Shard:
             yield rows[in_groups], self._read(read, int(sizes.sum()), places)
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
+        """Whole columns, including deleted papers. Columns that this shard lacks are left out."""
         mapped, stored = self._parted(names)
         return self.stored_columns(names) if stored else self._named_columns(mapped)
 
     def stored_columns(self, names: Sequence[str]) -> pa.Table:
-        """The same from papers.parquet, which all other files are derived from."""
+        """The same from papers.parquet, from which all other files are derived."""
         column_names = [name for name in names if name in self.schema.names]
         return self._read(methodcaller("read", columns=column_names), self.papers)
 
@@ -237,14 +237,14 @@ class Shard:
         return read_names(self.file(NAMES_FILE), self.papers)
 
     def _parted(self, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
-        """Which columns, of all or of the given names, are memory-mapped, and which are read from papers.parquet."""
+        """Split columns, all or the given ones, into memory-mapped ones and those in papers.parquet."""
         known = {"id", *NAMES.names} if NAMES_FILE in self.facts.files else set()
-        if not names or not known.issuperset(names):  # else the file of papers is not opened
+        if not names or not known.issuperset(names):  # avoids opening the file of papers
             names = [name for name in self.schema.names if names is None or name in names]
         return [name for name in names if name in known], [name for name in names if name not in known]
 
     def _named_columns(self, names: Sequence[str], rows: Rows | None = None) -> pa.Table:
-        """Columns of the file of names, and ids, of all papers or at the given rows."""
+        """Columns of names, and ids, of all papers or at the given rows."""
         raise_if_abandoned()
         columns = {name: self.ids if name == "id" else self._names[name].chunk(0) for name in dict.fromkeys(names)}
         self._check_again(*dict.fromkeys("ids.arrow" if name == "id" else NAMES_FILE for name in columns))
@@ -257,21 +257,21 @@ class Shard:
         return table
 
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
-        """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
+        """All papers, deleted ones included, in row order, one row group at a time, each with its first paper's row within the shard."""
         for group in range(self._file.num_row_groups):
             first, end = map(int, self._starts[group : group + 2])
             yield first, self._read(methodcaller("read_row_group", group), end - first)
 
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
-        """What is read, which must be so many papers, or those at the given places of it."""
+        """Read a table, check its number of papers, and select rows."""
         raise_if_abandoned()
         with _named(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             reader = self._reader()
             table = read(reader)
             self._idle_readers.append(reader)
-            if table.num_columns and len(table) != papers:  # a column may have less than the file says
+            if table.num_columns and len(table) != papers:  # a column may be shorter than the file claims
                 raise ValueError(f"{len(table)} values for {papers} papers")
-            if places is not None:  # a few of a thousand: checking their text alone is what makes showing hits quick
+            if places is not None:  # for a few rows, only their text is validated, which keeps showing hits fast
                 table.validate()
                 table = table.take(integers(places))
             table.validate(full=True)
@@ -285,14 +285,14 @@ def _parts(rows: Rows) -> Iterator[tuple[Rows, None]]:
 
 
 def _side_by_side(one: pa.Table, other: pa.Table, names: Sequence[str]) -> pa.Table:
-    """The columns of two tables of the same papers, in the order of the names."""
+    """Columns of two tables of the same papers, in the order of the names."""
     columns = {table_name: table[table_name] for table in (one, other) for table_name in table.column_names}
     present = [name for name in names if name in columns]
     return pa.Table.from_arrays([columns[name] for name in present], present)
 
 
 def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
-    """The shards of a generation, in order, their rows counted over all."""
+    """Open the shards of a generation, in order, with rows counted over all."""
     shards: list[Shard] = []
     first = 0
     for facts in all_facts:
@@ -302,7 +302,7 @@ def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Sha
 
 
 def scope_of(shards: Sequence[Shard]) -> Scope:
-    """Which papers of these shards are not deleted."""
+    """Undeleted papers of these shards."""
     rows = sum(shard.papers for shard in shards)
     if not any(shard.facts.deleted for shard in shards):
         return Scope(rows)
@@ -311,7 +311,7 @@ def scope_of(shards: Sequence[Shard]) -> Scope:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What Arrow raises for a file that is damaged, with the name of the file."""
+    """Add the file's name to Arrow's errors."""
     try:
         yield
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -324,7 +324,7 @@ def write_deleted(path: Path, rows: Rows) -> None:
 
 
 def read_deleted(path: Path) -> Rows:
-    """The rows of a shard's deleted papers, ascending. Raises CorruptData."""
+    """Rows of a shard's deleted papers, ascending. Raises CorruptData."""
     rows = np.array(read_array(path, "restore it"))
     if rows.dtype != np.int32 or rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and rows[0] < 0):
         raise CorruptData(f"{path} does not hold ascending rows; restore it")
