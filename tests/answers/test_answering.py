@@ -58,7 +58,7 @@ def test_an_empty_answer_says_what_no_paper_has(index: sr.Index) -> None:
 
 
 def test_what_cannot_be_answered_is_refused(index: sr.Index) -> None:
-    with pytest.raises(InvalidRequest, match="beside a query"):
+    with pytest.raises(InvalidRequest, match="excludes a query"):
         sr.Request("graph", text="A title.")
     with pytest.raises(InvalidRequest, match="nothing to be similar to"):
         sr.answer(index, sr.Request())

@@ -58,7 +58,7 @@ def test_papers_that_a_filter_cannot_compare_are_named(tmp_path: Path) -> None:
     answer(*BEGUN, "-i", tmp_path / "index", "--filter", "pages >= 2")
     result = sciretrieve(*NEXT, "-i", tmp_path / "index", "-f", "jsonl")
     assert sorted(ids(result.stdout)) == ["p2", "p3", "p4"]
-    assert "1 paper left out, whose values do not compare with what is asked" in result.stderr
+    assert "1 paper left out, since their values do not compare with the filter's" in result.stderr
     assert result.stderr.strip().endswith("odd")
 
 

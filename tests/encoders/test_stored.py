@@ -143,7 +143,7 @@ def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
         mixed = index.search([Query("1", "zebra"), Query("9", "zebra")])
     assert [ranking.lacks for ranking in mixed] == [None, "meaning"]
     assert index.search("zebra", vectors=np.eye(3, dtype=np.float32)[:1], mode="dense").hits[0].id == "1"
-    with pytest.raises(InvalidRequest, match="nothing here encodes a query; give the query as a vector, name what made"):
+    with pytest.raises(InvalidRequest, match="nothing here encodes a query; give the query as a vector, name the encoder"):
         index.search("zebra", mode="dense")
     assert "answered by words alone" in sciretrieve("search", "zebra", "-i", index.path, "--explain").stderr
     assert "search with --mode bm25" in sciretrieve("search", "zebra", "-i", index.path, "--mode", "dense").stderr

@@ -454,7 +454,7 @@ def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path)
         assert len(result.stderr.splitlines()) == 1
         assert files_of(folder) == before
         searched = sciretrieve("search", "graphs", "--filter", "citations < 6", "-i", folder, "--set", "group=false")
-        assert "7 papers left out, whose values do not compare with what is asked" in searched.stderr
+        assert "7 papers left out, since their values do not compare with the filter's" in searched.stderr
         assert "x0, x1, x2, x3, x4 and 2 more" in searched.stderr
         sr.merge(folder)
     assert sr.delete(folder, filter="citations < 6 and year is null").deleted == 1

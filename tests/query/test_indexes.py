@@ -497,7 +497,7 @@ def test_late_interaction_is_that_of_one_index(tmp_path: Path) -> None:
 
 
 def test_saved_searches_are_of_one_index(both: sr.Index) -> None:
-    with pytest.raises(InvalidRequest, match="a saved search is one of one index"):
+    with pytest.raises(InvalidRequest, match="a saved search has one index"):
         sr.save_search(both, sr.Request("star"), "stars")
 
 

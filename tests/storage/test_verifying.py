@@ -343,7 +343,7 @@ def test_a_list_of_deleted_papers_that_does_not_fit_is_named(index: Path) -> Non
         assert what in fault.what
         (fault,) = repair(index).faults
         assert fault.file == name
-        assert "it cannot be made anew" in fault.what
+        assert "it cannot be rebuilt" in fault.what
 
 
 def test_papers_that_are_fewer_are_named(index: Path) -> None:

@@ -263,7 +263,7 @@ def test_what_can_be_made_anew_is_repaired(sound: Path, tmp_path: Path, effort: 
             faults = repair(index).faults
             if lost(sound, name):
                 assert {fault.file for fault in faults} == {name}
-                assert all("cannot be made anew" in fault.what for fault in faults)
+                assert all("cannot be rebuilt" in fault.what for fault in faults)
                 check_named(index, name)
                 assert check_answers(index, name, before, tmp_path)
                 assert (index / "generations/000002.json").exists()  # where the papers may still be had

@@ -112,7 +112,7 @@ def test_what_cannot_be_asked(index: sr.Index, arguments: dict[str, Any], error:
 
 
 def test_a_query_has_no_ground() -> None:
-    with pytest.raises(InvalidRequest, match="has no place beside a query"):
+    with pytest.raises(InvalidRequest, match="excludes a query"):
         sr.Request("graphs", by="citations")
 
 
