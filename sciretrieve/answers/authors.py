@@ -155,9 +155,9 @@ class Authors:
         names for which the last word is unfinished. Ties go to the author with more papers.
         """
         ways = [WORD.findall(" ".join(way)) for way in typed_names(text)]
-        return max((self._having(way) for way in ways if way), key=len, default=np.empty(0, np.int64))
+        return max((self._with_words(way) for way in ways if way), key=len, default=np.empty(0, np.int64))
 
-    def _having(self, words: Sequence[str]) -> Ints:
+    def _with_words(self, words: Sequence[str]) -> Ints:
         """Positions of the authors whose names contain these words, best first."""
         whole, begun, fits = (np.ones(len(self), bool) for _ in range(3))
         is_there = np.full(len(self), all(map(is_initial, words)))

@@ -16,7 +16,7 @@ from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
 from ..matching.lexical import Analyzer
-from ..matching.lexical.fields import in_words
+from ..matching.lexical.fields import readable_term
 from ..matching.lexical.sentences import sentences
 from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
@@ -27,7 +27,7 @@ from ..query.index import Index
 from ..query.narrowing import filters
 from ..query.narrowing.combining import Combination
 from ..query.narrowing.demands import Expression, Words, written
-from ..query.ranking.leading import led
+from ..query.ranking.leading import named_first
 
 WORDS_TO_TRY = 8
 """Most words of a paper's title that are tried as additions to the query."""
@@ -157,7 +157,7 @@ def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -
     if (bm25 := index.snapshot.bm25) is None:
         return [None] * len(rows), [{} for _ in rows]
     query_forms = own_words(index.snapshot.analyzer, probe.query.words)
-    query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
+    query_forms |= {term: readable_term(term) for terms in probe.fields.values() for term in terms}
     scores, _ = bm25.scores(probe.all_terms)
     for liked in probe.liked:
         scores[liked.rows] += np.float32(liked.weight)
@@ -290,7 +290,7 @@ def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod
     searcher, probe = replace(index.searcher, fusion=index.snapshot.tuned(SearchOptions(fusion=fusion))), replace(probe, mode=mode)
     named_rows = probe.named_rows
     if row in named_rows:
-        rows = led(searcher.search([probe], len(named_rows))[0], replace(probe.named, rows=named_rows), len(named_rows)).rows
+        rows = named_first(searcher.search([probe], len(named_rows))[0], replace(probe.named, rows=named_rows), len(named_rows)).rows
         return int(np.flatnonzero(rows == row)[0]) + 1
     if mode == "hybrid":
         (candidates,) = searcher.candidates([probe], searcher.fusion.depth)

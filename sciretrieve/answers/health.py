@@ -148,16 +148,19 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
                 keys.append(np.array([hash(key(title, ())) for title in table["title"].to_pylist()], np.int64))
                 notices += retracted_by_notices(table)
                 listener.advance(len(table))
-        *checked, said = [snapshot.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
+        *checked, flagged = [snapshot.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
         names = names_of(snapshot.shards) if notices or snapshot.has_references else None
         noticed = [row for doi in notices if names is not None and (row := names.row([name_of(doi)])) is not None]
-        found: list[tuple[Look, Rows]] = [*zip(CHECKS, checked, strict=True)]
-        found += [(TWICE, _near_duplicates(snapshot, np.concatenate(keys))), (RETRACTED, np.union1d(said, np.array(noticed, np.int64)))]
+        results: list[tuple[Look, Rows]] = [*zip(CHECKS, checked, strict=True)]
+        results += [
+            (TWICE, _near_duplicates(snapshot, np.concatenate(keys))),
+            (RETRACTED, np.union1d(flagged, np.array(noticed, np.int64))),
+        ]
         counts = None
         if names is not None and snapshot.has_references:
             counts, rows = _references(snapshot, names, listener)
-            found.append((NOWHERE, rows))
-        return Health(index, tuple(Finding(look.name, look.label, look.remedy, rows, index) for look, rows in found), counts)
+            results.append((NOWHERE, rows))
+        return Health(index, tuple(Finding(look.name, look.label, look.remedy, rows, index) for look, rows in results), counts)
 
 
 def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:

@@ -48,12 +48,12 @@ class AnswerMap:
 
 def answer_map(index: Index, request: Request) -> AnswerMap:
     """Map of a request's hits. Raises as `answer`, and InvalidRequest for an index without vectors or without BM25."""
-    found = answer(index, request)
-    groups = groups_at(index, found.ranking.rows, found.ranking.query.words)
+    response = answer(index, request)
+    groups = groups_at(index, response.ranking.rows, response.ranking.query.words)
     number_at = {place: number for number, group in enumerate(groups) for place in group.places}
-    order = [hit.rank - 1 for hit in found.hits]
-    points = places(index.snapshot.vectors_at(found.ranking.rows))[order]
-    return AnswerMap(found, points, [group.label for group in groups], [number_at[place] for place in order])
+    order = [hit.rank - 1 for hit in response.hits]
+    points = places(index.snapshot.vectors_at(response.ranking.rows))[order]
+    return AnswerMap(response, points, [group.label for group in groups], [number_at[place] for place in order])
 
 
 def places(vectors: Vectors) -> Points:

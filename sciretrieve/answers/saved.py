@@ -94,7 +94,7 @@ class News:
         Nothing is written if the search was removed or replaced.
         """
         with _turn():
-            if _path(self.search.name).exists() and _asked(known := saved_search(self.search.name)) == _asked(self.search):
+            if _path(self.search.name).exists() and _identity(known := saved_search(self.search.name)) == _identity(self.search):
                 _write(_both(known, self.search))
 
 
@@ -196,7 +196,7 @@ def _before(search: SavedSearch) -> SavedSearch:
     """The search as saved earlier, else the given one. Raises InvalidRequest if its name belongs to another search."""
     if not _path(search.name).exists():
         return search
-    if _asked(known := saved_search(search.name)) == _asked(search):
+    if _identity(known := saved_search(search.name)) == _identity(search):
         return known
     raise InvalidRequest(
         f"{search.name} is the name of another saved search, ‘{known}’; choose another, or remove that one with "
@@ -222,7 +222,7 @@ def _all_if_listed(index: Index, request: Request, k: int, options: SearchOption
     return searched(index, request, len(index), options) if run.rankings[0].listing and len(run.rankings[0]) == k else run
 
 
-def _asked(search: SavedSearch) -> Any:
+def _identity(search: SavedSearch) -> Any:
     """Key that is equal for equal saved searches."""
     return search.index, json.dumps(_as_json(search.request)), search.reranker, search.encoder
 

@@ -87,8 +87,8 @@ class TitleWords:
         rows = np.flatnonzero(fits)
         titles = pc.binary_join_element_wise(" ", self._titles.take(integers(rows)), " ", "")
         start = f" {' '.join(words)}" + " " * (not is_unfinished)
-        found = pc.match_substring(titles, start), pc.starts_with(titles, start)
-        is_there, is_first = (flags.to_numpy(zero_copy_only=False) for flags in found)
+        masks = pc.match_substring(titles, start), pc.starts_with(titles, start)
+        is_there, is_first = (flags.to_numpy(zero_copy_only=False) for flags in masks)
         lengths = pc.binary_length(titles).to_numpy()
         return rows[np.lexsort((rows, lengths, ~is_there, ~is_first))[:k]]
 

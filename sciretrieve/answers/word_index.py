@@ -68,8 +68,8 @@ class WordIndex:
         there a word may stand within another."""
         flags = np.zeros(self._size, bool)
         if word.upper() == word and not word.isascii():
-            found = pc.match_substring(self._words.terms, word).to_numpy(zero_copy_only=False)
-            for place in np.flatnonzero(found).tolist():
+            mask = pc.match_substring(self._words.terms, word).to_numpy(zero_copy_only=False)
+            for place in np.flatnonzero(mask).tolist():
                 flags[self._with_word.between(place, place + 1)] = True
             return flags
         start = self._words.place(word)

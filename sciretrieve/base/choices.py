@@ -47,10 +47,10 @@ Filter: TypeAlias = str | Sequence[str] | None
 
 def conditions(filter: Filter) -> tuple[str, ...]:
     """A filter as a tuple of conditions. Raises InvalidRequest unless it is a text, a list of texts or None."""
-    listed = () if filter is None else (filter,) if isinstance(filter, str) else filter
-    if not isinstance(listed, list | tuple) or not all(isinstance(condition, str) for condition in listed):
+    filters = () if filter is None else (filter,) if isinstance(filter, str) else filter
+    if not isinstance(filters, list | tuple) or not all(isinstance(condition, str) for condition in filters):
         raise InvalidRequest(f"a filter is a text such as 'year >= 2018', or a list of such texts, not {shortened(filter)}")
-    return tuple(listed)
+    return tuple(filters)
 
 
 Options = TypeVar("Options", bound=type)

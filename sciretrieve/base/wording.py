@@ -22,7 +22,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def listed(names: Sequence[str], count: int) -> str:
+def shortlist(names: Sequence[str], count: int) -> str:
     """The names, followed by an ellipsis if `count` is greater: a, b, c, …"""
     return ", ".join(names) + (", …" if count > len(names) else "")
 
@@ -32,7 +32,7 @@ def enumerated(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def in_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A duration: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
@@ -42,7 +42,7 @@ def in_words(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def in_bytes(size: int) -> str:
+def size_text(size: int) -> str:
     """A size: 812 B, 3.2 MB, 1.4 GB."""
     value = float(size)
     for unit in ("B", "kB", "MB"):
@@ -75,7 +75,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def without_controls(text: str) -> str:
     """Replace control characters: by a blank if they are white space, else by a replacement character."""
-    return CONTROLS.sub(lambda found: " " if found[0].isspace() else "\ufffd", text)
+    return CONTROLS.sub(lambda match: " " if match[0].isspace() else "\ufffd", text)
 
 
 def printable(text: str) -> str:
@@ -98,7 +98,7 @@ def as_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON with unescaped text, except control characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     # most texts have none, and this test takes a third of the time
-    return text if text.isprintable() else CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isprintable() else CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def cell(value: Any) -> Any:

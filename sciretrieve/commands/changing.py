@@ -15,7 +15,7 @@ import typer
 
 from ..base.choices import Bm25Variant, Help, Metric
 from ..base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError
-from ..base.wording import counted, in_bytes, in_words, listed
+from ..base.wording import counted, duration_text, shortlist, size_text
 from ..options import ColumnMap, RunsOn
 from .console import Console, given_ids, interruptible, say, say_json
 from .parameters import (
@@ -145,7 +145,7 @@ def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainF
     for (change, count), name in zip(counts.items(), ("added", "replaced", "deleted", "kept"), strict=True):
         why = ", which may be in rows that could not be read" if change == "keep" else ""
         if count:
-            say([f"would {change} {counted(count, 'paper')}{why}: {listed(update.examples[name], count)}"])
+            say([f"would {change} {counted(count, 'paper')}{why}: {shortlist(update.examples[name], count)}"])
     if are_many(update.deleted, update.papers) and not allow_deletions:
         say(["that is more than a tenth of the papers, so sync asks first, or takes --allow-deletions"])
     if update.rejected:
@@ -240,7 +240,7 @@ def _update(
     if format == "json":
         say_json({"schema": 1, "index": str(index), **asdict(update)})
         return
-    seconds = in_words(time.perf_counter() - start)
+    seconds = duration_text(time.perf_counter() - start)
     console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
     if update.rejected:
         console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
@@ -316,7 +316,7 @@ def merge(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
         say_json({"schema": 1, "index": str(target), **asdict(result)})
         return
     shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
-    console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
+    console.note(f"{target}: {shards}; {size_text(max(result.freed, 0))} freed")
 
 
 def reindex(
@@ -361,4 +361,6 @@ def reindex(
         )
     vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
     parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"
-    console.note(f"{target}: dense {vectors}; BM25 {parameters}; generation {manifest.generation}, {in_words(time.perf_counter() - start)}")
+    console.note(
+        f"{target}: dense {vectors}; BM25 {parameters}; generation {manifest.generation}, {duration_text(time.perf_counter() - start)}"
+    )

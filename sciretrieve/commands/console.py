@@ -16,7 +16,7 @@ from typing import Any
 
 import typer
 
-from ..base.wording import as_json, in_words, printable, without_controls
+from ..base.wording import as_json, duration_text, printable, without_controls
 from ..progress import ProgressBar
 
 BETWEEN_LINES = 30.0
@@ -168,7 +168,7 @@ class _ProgressLog:
         self._said = now
         so_far, rate = self._before + done, done / (now - self._began)
         share = f" of {self._total:,}" if self._total else ""
-        left = f", {in_words((self._total - so_far) / rate)} left" if self._total and self._total > so_far else ""
+        left = f", {duration_text((self._total - so_far) / rate)} left" if self._total and self._total > so_far else ""
         return f"{so_far:,}{share} {self._unit}, {rate:,.{0 if rate >= 10 else 1}f} a second{left}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..base.choices import DEFAULT_ENCODER, Help
-from ..base.wording import in_bytes, in_words
+from ..base.wording import duration_text, size_text
 from ..options import EncoderName, EncoderPrecision, ReadingOptions, RunsOn
 from .console import Console, interruptible, say, say_json
 from .parameters import ANY_COLUMNS, BUILDING, Columns, Corpus, PlainFormatOption, argument
@@ -64,7 +64,7 @@ def encode(
         )
     seconds = time.perf_counter() - start
     rate = f", {console.done / seconds:,.0f} a second" if console.done else ""
-    console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
+    console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {duration_text(seconds)}{rate}: {output}")
 
 
 def encoders(format: PlainFormatOption = "table") -> None:
@@ -170,9 +170,9 @@ def _list(entries: Sequence[CachedEncoder], location: str) -> None:
 
     for entry in entries:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-        say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
-    total = in_bytes(sum(entry.bytes for entry in entries))
-    say([f"{total} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
+        say([f"{size_text(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
+    total = size_text(sum(entry.bytes for entry in entries))
+    say([f"{total} {location} {encoder_cache.graphs_directory()}; it is kept below {size_text(encoder_cache.LIMIT)}"])
 
 
 def _sides(spec: EncoderSpec) -> list[tuple[str, str]]:

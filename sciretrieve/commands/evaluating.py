@@ -13,7 +13,7 @@ import typer
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
-from ..base.wording import counted, in_bytes
+from ..base.wording import counted, size_text
 from ..options import Cache, EvaluationOptions, Measures, Split
 from .console import Console, as_options, interruptible, say, say_error, say_json
 from .parameters import Data, PlainFormat, PlainFormatOption, Ray, argument, chosen_workers
@@ -255,7 +255,7 @@ def fetch(
     with interruptible(console, "the same command resumes where it stopped"):
         files = list(dict.fromkeys(path for spec in specs for path in fetching.fetch(spec, to, console)))
     for path in files:
-        console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
+        console.note(f"{size_text(path.stat().st_size):>9}  {path}")
     if manual := list(dict.fromkeys(filter(None, (fetching.by_hand(spec, to) for spec in specs)))):
         say(["to do by hand:", *(f"  {line}" for line in manual)])
         raise typer.Exit(1)

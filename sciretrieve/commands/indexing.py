@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest
-from ..base.wording import counted, in_bytes, in_words
+from ..base.wording import counted, duration_text, size_text
 from ..options import Bm25Parameters, BuildSettings
 from .console import Console, interruptible, say, say_json
 from .parameters import (
@@ -91,8 +91,8 @@ def index(
     rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""
     vectors = f"{facts.encoder['name']} ({facts.dense}, {facts.metric}, {facts.encoder['precision']})" if facts.encoder else "none"
     console.note(
-        f"{counted(facts.papers, 'paper')} in {counted(len(facts.shards), 'shard')}, {in_bytes(facts.bytes)} on disk, "
-        f"{in_words(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
+        f"{counted(facts.papers, 'paper')} in {counted(len(facts.shards), 'shard')}, {size_text(facts.bytes)} on disk, "
+        f"{duration_text(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
     )
     if language := other_language(built_index.reader):
         reader = f"{facts.encoder['name']} reads" if facts.encoder else "words are read as"
@@ -118,9 +118,9 @@ def _tell_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainF
         "papers": f"{result.papers:,} of {counted(result.rows, 'row')}, in {counted(result.shards, 'shard')}",
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
         "dense": f"{result.dense}, {result.metric}" if encoder else "none",
-        "time": in_words(result.seconds) + ("" if result.dense in ("flat", "none") else ", and what making the dense index takes"),
-        "on disk": in_bytes(result.bytes),
-        "memory": f"{in_bytes(result.memory)} at the most",
+        "time": duration_text(result.seconds) + ("" if result.dense in ("flat", "none") else ", and what making the dense index takes"),
+        "on disk": size_text(result.bytes),
+        "memory": f"{size_text(result.memory)} at the most",
         "going by": f"a sample of {counted(result.sampled, 'paper')}; nothing was built",
     }
     say(f"{name:<9} {value}" for name, value in rows.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidRequest, NotFound
-from ..base.wording import counted, in_bytes
+from ..base.wording import counted, size_text
 from .console import say, say_json
 from .parameters import PlainFormatOption
 
@@ -51,7 +51,7 @@ def _is(path: Path, default: Path | None) -> bool:
 def _cells(row: FoundIndex) -> tuple[str, ...]:
     if row.papers is None or row.bytes is None or row.built is None:
         return row.name, row.state, "", "", "", ""
-    return row.name, counted(row.papers, "paper"), row.encoder or "", ", ".join(row.modes), row.built[:10], in_bytes(row.bytes)
+    return row.name, counted(row.papers, "paper"), row.encoder or "", ", ".join(row.modes), row.built[:10], size_text(row.bytes)
 
 
 def _where(row: FoundIndex) -> str:

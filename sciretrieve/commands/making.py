@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest
-from ..base.wording import in_bytes
+from ..base.wording import size_text
 from ..options import CiteSettings
 from .console import Console, interruptible
 from .parameters import ANY_COLUMNS, Columns, argument, chosen_index
@@ -125,7 +125,7 @@ def _made(to: Path) -> Iterator[Console]:
         yield console
     for path in sorted(to.rglob("*")):
         if path.is_file():
-            console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
+            console.note(f"{size_text(path.stat().st_size):>9}  {path}")
 
 
 def _mining(mine: str | None, ranks: str) -> Mining | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..base.choices import Help
-from ..base.wording import as_json, counted, in_bytes, listed
+from ..base.wording import as_json, counted, shortlist, size_text
 from ..options import Passing
 from .console import Console, interruptible, say, say_json
 from .parameters import (
@@ -66,7 +66,7 @@ def info(index: IndexPath = None, generation: Generation = None, format: PlainFo
         "index": str(opened_index.path),
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
         "deleted": f"{counted(deleted, 'paper')}, in the shards until the next merge",
-        "on disk": f"{in_bytes(facts.bytes)}; {in_bytes(others)} more for older generations and work in progress",
+        "on disk": f"{size_text(facts.bytes)}; {size_text(others)} more for older generations and work in progress",
         "modes": ", ".join(opened_index.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "reads": _reads(facts),
@@ -107,7 +107,7 @@ def _health_lines(found: Health) -> Iterator[str]:
     present = [finding for finding in found.findings if len(finding)]
     width = max((len(finding.label) for finding in present), default=0)
     for finding in present:
-        examples = listed(finding.examples(), len(finding))
+        examples = shortlist(finding.examples(), len(finding))
         yield f"{finding.label:<{width}}  {len(finding):>9,}  {100 * finding.share:>6.2f} %  {examples}"
         yield f"    {finding.remedy}"
     if found.references is not None:
@@ -131,7 +131,7 @@ def _late(facts: Manifest) -> str:
     if facts.late is None:
         return "no token vectors"
     size = sum(int(shard.files[name]["bytes"]) for shard in facts.shards for name in TOKEN_FILES)
-    return f"token vectors, {in_bytes(size)}, {in_bytes(size // facts.papers)} a paper"
+    return f"token vectors, {size_text(size)}, {size_text(size // facts.papers)} a paper"
 
 
 def _reads(manifest: Manifest) -> str:
@@ -212,7 +212,7 @@ def verify(
         say(f"{fault.file}: {fault.what}" for fault in result.faults)
         if result.unchecked:
             console.note(result.unchecked)
-        size = f"{counted(result.files, 'file')}, {in_bytes(result.bytes)}"
+        size = f"{counted(result.files, 'file')}, {size_text(result.bytes)}"
         if result.faults:
             hint = "" if repair else f"; try `sciretrieve verify --repair -i {shlex.quote(str(path))}`"
             console.note(f"{counted(len(result.faults), 'fault')} in {size}{hint}")
@@ -251,4 +251,4 @@ def export(
         console.note(note)
     rows = opened_index.snapshot.distinct(scope.places)
     for path in write(opened_index, output, dense, rows):
-        console.note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")
+        console.note(f"{counted(len(rows), 'paper')}: {path} ({size_text(path.stat().st_size)})")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..base.choices import Format, Help, check_choice
 from ..base.errors import InvalidRequest
-from ..base.wording import counted, in_words, printable
+from ..base.wording import counted, duration_text, printable
 from ..options import PAPER_TEXT, Clustered, Count, Explained, Rerank, SearchOptions, SimilarByWhat, Sorted
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, page, say
@@ -100,7 +100,7 @@ class Shown:
         seconds = time.perf_counter() - start
         if (reranker := request.options.reranker) is not None:
             depth = request.options.rerank_depth
-            console.note(f"the first {depth:,} papers ordered by {reranker.name}, {in_words(seconds)} in all")
+            console.note(f"the first {depth:,} papers ordered by {reranker.name}, {duration_text(seconds)} in all")
         if self.append is not None:
             cited([hit.paper for hit in whole_answer.hits], self.append, console)
         _print(index, replace(whole_answer, seconds=seconds), self.format, fields, console)

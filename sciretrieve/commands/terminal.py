@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ..answers.outputs import also, reasons, total
 from ..base.types import Paper
-from ..base.wording import cell, counted, in_words, plain, printable
+from ..base.wording import cell, counted, duration_text, plain, printable
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
@@ -106,7 +106,7 @@ def portrait(profile: Profile) -> Iterator[str]:
 def footer(answer: Answer, index: Index) -> Iterator[str]:
     """A summary of the answer: index, mode and time; and the number of matching papers."""
     console = _console()
-    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), total(answer)]
+    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, duration_text(answer.seconds), total(answer)]
     yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(filter(None, parts)), ASIDE), console.width))
 
 

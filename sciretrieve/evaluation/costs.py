@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from ..base.errors import InvalidRequest
-from ..base.wording import in_words
+from ..base.wording import duration_text
 from ..encoders.ensemble import members_of
 from ..encoders.resolving import is_path
 from ..metrics.judgements import json_of
@@ -198,7 +198,7 @@ def training_line(facts: Mapping[str, Any]) -> str:
     if base:  # other layers may add parameters
         of_base = f" of {in_short(base)}" if facts["parameters"] <= base else f" beside {in_short(base)}"
     on, seed = (f" on {facts['base']}" if "base" in facts else ""), (f", seed {facts['seed']}" if "seed" in facts else "")
-    return f"trained: {in_short(facts['parameters'])}{of_base} parameters{on} in {in_words(facts['seconds'])}{seed}"
+    return f"trained: {in_short(facts['parameters'])}{of_base} parameters{on} in {duration_text(facts['seconds'])}{seed}"
 
 
 def in_short(count: float) -> str:
@@ -238,7 +238,7 @@ def cost_table(reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list
         count, *ratios = (row.values["", column] for column in COLUMNS)
         table.append([f"  {row.system}", in_short(count), *(f"{ratio:.2f}x" for ratio in ratios), row.source])
     return table, (
-        f"parameters that are trained; times relative to {names[0]}, which was trained in {in_words(seconds[names[0]])}, on the machines "
-        "where they ran, and left out of what ran once; inference is what a paper takes to be indexed; "
+        f"parameters that are trained; times relative to {names[0]}, which was trained in {duration_text(seconds[names[0]])}, on the "
+        "machines where they ran, and left out of what ran once; inference is what a paper takes to be indexed; "
         "published are those of a task format, relative to SPECTER2 MTL CTRL"
     )

@@ -220,7 +220,7 @@ def is_bytes(kind: pa.DataType) -> bool:
 def in_one_form(texts: Any) -> Any:
     """A column of texts in Unicode NFC. Only texts that may differ are converted."""
     chunks = _chunks(texts)
-    formed = [_formed(chunk) for chunk in chunks]
+    formed = [_normalised(chunk) for chunk in chunks]
     if all(one is other for one, other in zip(chunks, formed, strict=True)):
         return texts
     return pa.chunked_array(formed) if isinstance(texts, pa.ChunkedArray) else formed[0]
@@ -246,7 +246,7 @@ def _bytes(texts: pa.Array) -> tuple[Any, Any]:
     return offsets - offsets[0], np.frombuffer(texts.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
 
 
-def _formed(texts: pa.Array) -> pa.Array:
+def _normalised(texts: pa.Array) -> pa.Array:
     offsets, bytes = _bytes(texts)
     if not len(bytes) or bytes.max() < DOUBTFUL:
         return texts
@@ -278,7 +278,7 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     if (column := _typed(values)) is not None:
         return column
     if 2 * sum(isinstance(value, list) for value in values) > sum(value is not None for value in values):
-        lists = [_listed(value) for value in values]
+        lists = [_as_list(value) for value in values]
         if (column := _typed(lists)) is not None:
             return column
         return pa.array([None if items is None else [_text(item) for item in items] for items in lists], pa.list_(pa.string()))
@@ -323,12 +323,12 @@ def _is_mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
         return (
             len({(isinstance(value, datetime.datetime | np.datetime64), getattr(value, "tzinfo", None)) for value in values} - NOTHING) > 1
         )
-    return len({_family(found) for found in {*map(type, values)} - {type(None)}}) > 1
+    return len({_number_type(found) for found in {*map(type, values)} - {type(None)}}) > 1
 
 
-def _family(found: type) -> type:
+def _number_type(kind: type) -> type:
     """Common type of Python's and NumPy's numbers; other types are unchanged."""
-    return bool if issubclass(found, np.bool_) else found if found is bool or not issubclass(found, Real) else float
+    return bool if issubclass(kind, np.bool_) else kind if kind is bool or not issubclass(kind, Real) else float
 
 
 def _has_many_fields(values: Iterable[Any]) -> bool:
@@ -394,7 +394,7 @@ def _as_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 def _as(value: Any, kind: pa.DataType) -> Any:
     """Convert a value to `kind`. A single value for a list type becomes a list of it."""
     if is_list(kind):
-        items = _listed(value)
+        items = _as_list(value)
         return None if items is None else [_as(item, kind.value_type) for item in items]
     if pa.types.is_map(kind) and value is not None:
         return [(_as(key, kind.key_type), _as(item, kind.item_type)) for key, item in value]
@@ -404,7 +404,7 @@ def _as(value: Any, kind: pa.DataType) -> Any:
     return _text(value) if pa.types.is_string(kind) else value
 
 
-def _listed(value: Any) -> list[Any] | None:
+def _as_list(value: Any) -> list[Any] | None:
     """A value for a column of lists: the list itself, the list in a JSON text, or a list of the value; None for a missing value and an
     empty text."""
     if value is None or value == "":

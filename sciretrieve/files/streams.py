@@ -39,7 +39,7 @@ LARGEST_TEXT = 256 << 20
 
 def open_binary(path: Path) -> BinaryIO:
     """Open `path` for reading, decompressing it if necessary. `-` is standard input, which can be opened repeatedly."""
-    stream = _as_it_is(path)
+    stream = _open_raw(path)
     try:
         compression = _compression(path, stream)
     except OSError:
@@ -86,7 +86,7 @@ def is_compressed(path: Path) -> bool:
     """Whether a source is compressed, by its first bytes or its suffix, or lies within a .zip."""
     if path != STDIN and archives.place(path):
         return True
-    with _as_it_is(path) as stream:
+    with _open_raw(path) as stream:
         return _compression(path, stream) is not None
 
 
@@ -101,10 +101,10 @@ def bare_name(path: Path) -> str:
     return path.stem
 
 
-def _as_it_is(path: Path) -> io.BufferedReader:
+def _open_raw(path: Path) -> io.BufferedReader:
     if path != STDIN and (within := archives.place(path)):
         return io.BufferedReader(archives.member(*within))
-    return io.BufferedReader(archives.Stream(_from_start(_spooled(sys.stdin.buffer))) if path == STDIN else path.open("rb", buffering=0))
+    return io.BufferedReader(archives.Stream(_from_start(_spool(sys.stdin.buffer))) if path == STDIN else path.open("rb", buffering=0))
 
 
 def _compression(path: Path, stream: io.BufferedReader) -> str | None:
@@ -203,7 +203,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 @cache
-def _spooled(stream: BinaryIO) -> BinaryIO:
+def _spool(stream: BinaryIO) -> BinaryIO:
     """Copy a stream to an unnamed file, which disappears with the process."""
     spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (stays open for later readers)
     shutil.copyfileobj(stream, spool)

@@ -263,7 +263,7 @@ def describe(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
-def listed(folder: Path, pattern: str = "*") -> list[Path]:
+def folder_entries(folder: Path, pattern: str = "*") -> list[Path]:
     """Contents of a folder, by name; none if it does not exist. An unreadable folder is an error."""
     try:
         return sorted(path for path in folder.iterdir() if fnmatchcase(path.name, pattern))
@@ -277,7 +277,7 @@ def remove(path: Path, *, later: bool = False) -> None:
     _let_go(path)
     try:
         if path.is_dir() and not path.is_symlink():
-            for inner in listed(path):
+            for inner in folder_entries(path):
                 remove(inner, later=later)
             path.rmdir()
         else:
@@ -362,7 +362,9 @@ def work_lock(folder: Path) -> Iterator[None]:
         InvalidRequest: the name belongs to something else, such as a user's folder or a link to one.
         IndexBusy: another process holds it.
     """
-    is_other = folder.is_symlink() or (folder.exists() and (not folder.is_dir() or bool(listed(folder))) and not (folder / LOCK).is_file())
+    is_other = folder.is_symlink() or (
+        folder.exists() and (not folder.is_dir() or bool(folder_entries(folder))) and not (folder / LOCK).is_file()
+    )
     if is_other:
         raise InvalidRequest(f"{folder} exists, and is not unfinished work; move it, or name another output")
     with write_lock(folder):
@@ -390,7 +392,7 @@ def _locked(directory: Path) -> IO[str]:
 def remove_lock(directory: Path) -> None:
     """Remove the lock that this process holds, and the directory if it is empty apart from unfinished files. Then others may write
     there."""
-    for path in listed(directory, ".*.tmp"):
+    for path in folder_entries(directory, ".*.tmp"):
         if TEMPORARY.fullmatch(path.name):
             remove(path)
     if system.OPEN_FILES_STAY:

@@ -19,7 +19,7 @@ from ..base.errors import CorruptData, IndexExists, InvalidRequest, SciretrieveE
 from ..base.once import once
 from ..encoders import adopted, has_tokens, late, late_by_default, load_encoder, must_be_given, packing_of
 from ..files.streams import checked_text
-from ..files.writing import LOCK, TEMPORARY, listed, remove, remove_lock, write_lock
+from ..files.writing import LOCK, TEMPORARY, folder_entries, remove, remove_lock, write_lock
 from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense
 from ..matching.dense.faiss_library import load_faiss
@@ -105,7 +105,7 @@ def check_place(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    in_shards = [path.name.removesuffix(".partial") for path in listed(directory / SHARDS)]
+    in_shards = [path.name.removesuffix(".partial") for path in folder_entries(directory / SHARDS)]
     left = {name for name in names if TEMPORARY.fullmatch(name)}
     has_others = names - {LOCK, PARTS, SHARDS} - left or not all(map(SHARD_NAME.fullmatch, in_shards))
     if has_others and not names & {MANIFEST, PENDING}:
@@ -204,7 +204,7 @@ class Build:
 
     def run(self, resume: bool, overwrite: bool) -> None:
         """Build the missing parts, and commit."""
-        if listed(self.directory / PARTS) and not overwrite:
+        if folder_entries(self.directory / PARTS) and not overwrite:
             raise InvalidRequest(
                 f"{self.directory} holds parts of a build; `sciretrieve index parts {shlex.quote(str(self.directory))}` makes the index"
             )
@@ -244,7 +244,7 @@ class Build:
             ingest = self._with_tokens(ingest)
             pending = ingest.pending
             # raise errors of the choice before papers are encoded
-            _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
+            _spanning_settings(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
             return full(ingest.fill(0), ingest.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
@@ -315,7 +315,7 @@ class Build:
         changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
         if "memory" in changed_names:
             changed_names.add("dense")
-        spanning = _spanning(self.plan, self.metric, old.papers, self.progress)
+        spanning = _spanning_settings(self.plan, self.metric, old.papers, self.progress)
         settings = replace(IndexSettings.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
         if settings == IndexSettings.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
@@ -371,11 +371,11 @@ def publish(
     if (interrupted := Pending.found(directory, progress, "change")) is not None:
         interrupted.drop(progress, "the index is replaced")
     change = Change("index", added=papers, deleted=old.papers if old else 0, work=pending.id)
-    commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
+    commit(directory, old, manifest, _spanning_settings(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
     sweep(directory, progress, keep=0)
 
 
-def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> IndexSettings:
+def _spanning_settings(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> IndexSettings:
     """Settings of what spans the shards of this many papers."""
     settings, encoder = plan["settings"], plan["encoder"]
     hybrid = settings["lexical"] is not None

@@ -49,17 +49,17 @@ class IdTable:
         if not len(ids):
             return np.empty(0, np.int64)
         self._asked += 1
-        return self._looked_for(ids) if self._asked <= FEW else self._looked_up(ids)
+        return self._scan(ids) if self._asked <= FEW else self._look_up(ids)
 
-    def _looked_for(self, ids: Sequence[str]) -> Rows:
-        values, found = texts(ids), dict[str, int]()
+    def _scan(self, ids: Sequence[str]) -> Rows:
+        values, row_of = texts(ids), dict[str, int]()
         for shard in self._snapshot.shards:
             is_there = pc.is_in(shard.ids, value_set=values).to_numpy(zero_copy_only=False)
             shard_rows = shard.scope.passing(is_there).places
-            found |= zip(shard.ids_at(shard_rows), (shard_rows + shard.first).tolist(), strict=True)
-        return np.array([found.get(id, -1) for id in ids], np.int64)
+            row_of |= zip(shard.ids_at(shard_rows), (shard_rows + shard.first).tolist(), strict=True)
+        return np.array([row_of.get(id, -1) for id in ids], np.int64)
 
-    def _looked_up(self, ids: Sequence[str]) -> Rows:
+    def _look_up(self, ids: Sequence[str]) -> Rows:
         by_hash, known_hashes = self._table
         rows = np.full(len(ids), -1, np.int64)
         hashes = _hashes(ids)

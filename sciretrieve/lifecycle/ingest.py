@@ -142,11 +142,11 @@ class Ingest:
         if self.encoder is not None:
             self.encoder.expect(sum(cut["shards"]))
         if self.workers is not None:
-            return self._handed_out(self.workers, [self._filling(place, source) for place in unfilled])
+            return self._fill_by_workers(self.workers, [self._filling(place, source) for place in unfilled])
         processes = processes_for(cut["shards"][place] for place in unfilled)
         if processes > 1 and self.analyzer is not None and not reads_texts(self.encoder):
             with LocalWorkers(processes) as workers:
-                return self._handed_out(workers, self._looked_up(unfilled, source))
+                return self._fill_by_workers(workers, self._looked_up(unfilled, source))
         for place in unfilled:
             fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance, self.packing)
         return self.pending
@@ -159,7 +159,7 @@ class Ingest:
                 store_vectors(self.pending.partial(place), self.encoder)
             yield without_encoder._filling(place, source)
 
-    def _handed_out(self, workers: Workers, tasks: Iterable[Filling]) -> Pending:
+    def _fill_by_workers(self, workers: Workers, tasks: Iterable[Filling]) -> Pending:
         """Have other processes fill shards."""
         pending = self.pending
         for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):

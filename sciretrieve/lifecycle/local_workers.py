@@ -66,7 +66,7 @@ class LocalWorkers:
                 break
         while numbers:
             for connection in [connection for connection in wait(list(numbers)) if isinstance(connection, Connection)]:
-                papers, outcome = self._heard(connection)
+                papers, outcome = self._receive(connection)
                 advance(papers)
                 if outcome is None:
                     continue
@@ -90,21 +90,21 @@ class LocalWorkers:
         try:
             connection.send(task)
         except OSError:
-            raise self._died(connection) from None
+            raise self._death_error(connection) from None
 
-    def _died(self, connection: Connection[Any, Any]) -> Unavailable:
+    def _death_error(self, connection: Connection[Any, Any]) -> Unavailable:
         code = self._processes[connection].wait()
         return Unavailable(
             f"a process that fills shards died (status {code}), of too little memory perhaps; what is finished is kept, and the same "
             "command resumes it"
         )
 
-    def _heard(self, connection: Connection[Any, Any]) -> tuple[int, tuple[Any] | None]:
+    def _receive(self, connection: Connection[Any, Any]) -> tuple[int, tuple[Any] | None]:
         """Receive from a process: the number of papers just finished, and its task's result at the end. Raises what the task raised."""
         try:
             papers, outcome, error = connection.recv()
         except (EOFError, OSError):
-            raise self._died(connection) from None
+            raise self._death_error(connection) from None
         if error is not None:
             raise error
         return papers, outcome

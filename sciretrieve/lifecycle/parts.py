@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from ..base.errors import InvalidRequest
 from ..encoders import compared
-from ..files.writing import listed, remove, rename, sync_file, write_lock
+from ..files.writing import folder_entries, remove, rename, sync_file, write_lock
 from ..matching.late import write_packing
 from ..matching.sharding import Share
 from ..options import BuildSettings, changed
@@ -89,7 +89,7 @@ class Joined:
 
 def has_parts(index: str | Path) -> bool:
     """Whether an index has parts to join."""
-    return bool(listed(Path(index) / PARTS))
+    return bool(folder_entries(Path(index) / PARTS))
 
 
 def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joined:
@@ -143,7 +143,7 @@ def _joined(directory: Path, parts: int) -> Joined:
 
 def _parts(directory: Path) -> list[Pending]:
     """All parts of an index, in order. Raises InvalidRequest."""
-    every_part = [part for folder in listed(directory / PARTS) if (part := Pending.read(folder)) is not None]
+    every_part = [part for folder in folder_entries(directory / PARTS) if (part := Pending.read(folder)) is not None]
     if not every_part:
         raise InvalidRequest(f"{directory / PARTS} holds no part that was begun; build one with `sciretrieve index CORPUS --part 1/N`")
     parts = {part.share.number: part for part in every_part}
@@ -154,12 +154,14 @@ def _parts(directory: Path) -> list[Pending]:
             f"{directory / PARTS} holds parts of several divisions: {', '.join(str(part.share) for part in every_part)}; remove one"
         )
     if missing := [f"{number}/{of}" for number in range(1, of + 1) if number not in parts]:
-        raise InvalidRequest(f"{_listed(missing)} of {directory} is missing; build it with `sciretrieve index CORPUS --part {missing[0]}`")
+        raise InvalidRequest(
+            f"{_part_names(missing)} of {directory} is missing; build it with `sciretrieve index CORPUS --part {missing[0]}`"
+        )
     ordered = [parts[number] for number in range(1, of + 1)]
     if unfinished := [str(part.share) for part in ordered if not part.state.get("is_full")]:
-        raise InvalidRequest(f"{_listed(unfinished)} of {directory} is unfinished; run its command again")
+        raise InvalidRequest(f"{_part_names(unfinished)} of {directory} is unfinished; run its command again")
     for part in ordered[1:]:
-        if unlike := _unlike(ordered[0], part):
+        if unlike := _difference(ordered[0], part):
             raise InvalidRequest(
                 f"the parts {ordered[0].share} and {part.share} of {directory} have another {unlike}; "
                 f"build one of them anew, with `sciretrieve index CORPUS --part {part.share} --overwrite`"
@@ -167,11 +169,11 @@ def _parts(directory: Path) -> list[Pending]:
     return ordered
 
 
-def _listed(shares: list[str]) -> str:
+def _part_names(shares: list[str]) -> str:
     return f"the part {shares[0]}" + (f" (and {len(shares) - 1} more)" if len(shares) > 1 else "")
 
 
-def _unlike(one: Pending, other: Pending) -> str:
+def _difference(one: Pending, other: Pending) -> str:
     """Why two parts cannot belong to one index; empty if they can."""
     # paths and times of the corpus's files may differ between machines, contents must not
     unlike = shard_differences(one.plan, other.plan, _read(one) == _read(other))

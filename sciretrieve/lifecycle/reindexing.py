@@ -25,7 +25,7 @@ from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import FORMAT, TOKEN_FILES, Manifest, ShardFacts, encoder_file, read_manifest
 from ..storage.pending import Pending
-from ..storage.repairing import made_anew
+from ..storage.repairing import rebuild_shard
 from ..storage.sweeping import sweep
 from .ingest import ran_in
 
@@ -133,7 +133,7 @@ def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progr
         packing = packing_of(encoder)
         write_packing(pending.late, packing)
         pending = pending.noting(late=True)
-    shards = _made_anew(pending, old, encoder, packing, progress)
+    shards = _rebuild_shards(pending, old, encoder, packing, progress)
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
     encoder_facts = {**built, "precision": encoder.precision, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
     return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer()), pending.id
@@ -144,15 +144,15 @@ def _with_words(directory: Path, old: Manifest, progress: Progress) -> tuple[Man
     progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
     plan = {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": [facts.name for facts in old.shards]}
     pending = Pending.take_up(directory, plan, progress)
-    return replace(old, shards=_made_anew(pending, old, None, None, progress)).analyzed_by(Analyzer()), pending.id
+    return replace(old, shards=_rebuild_shards(pending, old, None, None, progress)).analyzed_by(Analyzer()), pending.id
 
 
-def _made_anew(
+def _rebuild_shards(
     pending: Pending, old: Manifest, encoder: Encoder | None, packing: Packing | None, progress: Progress
 ) -> tuple[ShardFacts, ...]:
     """All shards, rebuilt with this version's text analysis."""
     progress.start(sum(facts.papers for facts in old.shards))
-    return tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
+    return tuple(rebuild_shard(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
 
 
 def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:

@@ -19,7 +19,7 @@ from ..base.choices import Device, Filter, conditions
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
 from ..base.once import once
 from ..base.types import Rows
-from ..base.wording import counted, listed
+from ..base.wording import counted, shortlist
 from ..encoders import late
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import integers
@@ -229,7 +229,7 @@ def delete(
             if not len(rows):
                 return deletion
             old = snapshot.manifest
-            shards = tidied(snapshot, _thinned(snapshot, rows, next_generation(directory)), listener)
+            shards = tidied(snapshot, _without_rows(snapshot, rows, next_generation(directory)), listener)
             change = Change("delete", deleted=len(rows))
             new = commit(directory, old, replace(old, shards=shards, whole=None), IndexSettings.of(old), change, listener)
         sweep(directory, listener)
@@ -254,10 +254,10 @@ def _undecided(snapshot: Snapshot, rows: Rows, filter: Filter) -> str:
     """Why papers are not deleted while a filter is undefined for the given rows, and what to do."""
     columns = sorted({condition.column for expression in map(parse, conditions(filter)) for condition in comparisons(expression)})
     papers = snapshot.papers_at(rows[:NAMED])
-    listed = [f"{paper.id} ({', '.join(f'{column}: {value_of(paper, column)}' for column in columns)})" for paper in papers]
+    texts = [f"{paper.id} ({', '.join(f'{column}: {value_of(paper, column)}' for column in columns)})" for paper in papers]
     more = f" and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
     return (
-        f"{counted(len(rows), 'paper')} cannot be compared as the filter asks, so nothing is deleted: {', '.join(listed)}{more}; "
+        f"{counted(len(rows), 'paper')} cannot be compared as the filter asks, so nothing is deleted: {', '.join(texts)}{more}; "
         f"leave such values out, as in: (…) and not {columns[0]} in (VALUE, …), or delete these papers by their ids first"
     )
 
@@ -312,7 +312,7 @@ def _papers_beside(snapshot: Snapshot, other: Snapshot) -> dict[str, bytes]:
     return papers
 
 
-def _thinned(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[ShardFacts, ...]:
+def _without_rows(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[ShardFacts, ...]:
     """Shards of a snapshot with further rows deleted."""
     facts = {shard.facts.name: shard.facts for shard in snapshot.shards}
     for shard, _, shard_rows in by_shard(rows, snapshot.shards):
@@ -432,7 +432,7 @@ class _Update:
         pending = Pending.take_up(self.directory, self.plan, self.progress, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
-            ingest = self._ingest(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._finished)
+            ingest = self._ingest(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._reading_facts)
             pending = ingest.pending
             cut = pending.cut or {}
             if not cut["papers"] and self.command == "sync":
@@ -446,7 +446,7 @@ class _Update:
             raise
         return self._commit(pending, shards)
 
-    def _finished(self) -> dict[str, Any]:
+    def _reading_facts(self) -> dict[str, Any]:
         """Facts from reading the corpus, which resumed work does not read again."""
         replaced_rows, none = self.comparison.replaced_rows, np.empty(0, np.int64)
         gone_rows, kept_rows = self.comparison.missing_rows(self.allow_deletions is True)
@@ -474,7 +474,7 @@ class _Update:
             if cut["lost"] and self.allow_deletions is not True:
                 rows = counted(cut["lost"], "row")
                 why = f"that the corpus does not show, since {rows} of it could not be read and may be {'its' if one else 'theirs'}"
-            self.progress.note(f"kept {counted(cut['kept'], 'paper')} {why}: {listed(cut['examples']['kept'], cut['kept'])}")
+            self.progress.note(f"kept {counted(cut['kept'], 'paper')} {why}: {shortlist(cut['examples']['kept'], cut['kept'])}")
         papers, allowed = self.old.papers, self.allow_deletions
         if not are_many(cut["deleted"], papers):
             return
@@ -517,7 +517,7 @@ class _Update:
             **self.old.encoder,
             "ran_in": ran_in(pending, self.encoder if shards else None, self.old.encoder.get("ran_in", ())),
         }
-        thinned = _thinned(self.snapshot, pending.deleted() if deleted_rows is None else deleted_rows, generation)
+        thinned = _without_rows(self.snapshot, pending.deleted() if deleted_rows is None else deleted_rows, generation)
         manifest = replace(
             self.old,
             shards=(*tidied(self.snapshot, thinned, self.progress), *shards),

@@ -120,7 +120,7 @@ class Fusion:
         return scores if token_scores is None else scores + token_share * unit(token_scores)
 
 
-def lifted(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
+def rescored_first(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
     """Scores from 0 to 1, (n,), with new scores for the positions in `first`, raised above all others. The others stay unchanged."""
     others = np.ones(len(scores), bool)
     others[first] = False

@@ -20,7 +20,7 @@ from .dense import vectors as dense
 from .dense.exact import RowScores
 from .dense.scale import Scale
 from .effort import USUAL, Effort
-from .fusion import Fusion, lifted
+from .fusion import Fusion, rescored_first
 from .late import QueryTokens, TokenShard, matches
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
@@ -253,7 +253,7 @@ class Searcher:
         rankings: list[Ranking] = []
         for batch in _batches(probes):
             if mode == "bm25":
-                bests = self._worded(batch, k, [probe.named_rows for probe in batch])
+                bests = self._bests_with_bonus(batch, k, [probe.named_rows for probe in batch])
                 rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
             elif mode == "dense":
                 nearest = zip(batch, self._nearest(batch, self._depth(k)), strict=True)
@@ -284,7 +284,7 @@ class Searcher:
         for probe, other_rows in zip(probes, others, strict=True):
             yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
 
-    def _worded(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
+    def _bests_with_bonus(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
         """`bests` with bonuses for preferred phrases. Rows with a phrase are scored in addition."""
         liked = [reduce(union, (one.rows for one in probe.liked), NO_ROWS) for probe in probes]
         liked = [rows[probe.scope.has(rows)] if len(rows) else rows for probe, rows in zip(probes, liked, strict=True)]
@@ -324,7 +324,7 @@ class Searcher:
         for batch in _batches(probes):
             nearest = self._nearest(batch, depth)
             others = [union(rows, probe.named_rows) for probe, (rows, _) in zip(batch, nearest, strict=True)]
-            bests = self._worded(batch, depth, others)
+            bests = self._bests_with_bonus(batch, depth, others)
             for probe, near, other_rows, best in zip(batch, nearest, others, bests, strict=True):
                 yield self._candidates(probe, near, other_rows, best)
 
@@ -364,7 +364,7 @@ class Searcher:
         if fusion.takes_tokens and candidates.probe.tokens is not None and (self.matched or self.halves.late):
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
-            scores = lifted(scores, first, fusion.join(*facts, token_scores))
+            scores = rescored_first(scores, first, fusion.join(*facts, token_scores))
         best = union(topk.best(scores, k), np.flatnonzero(np.isin(candidates.rows, candidates.probe.named_rows)))
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():

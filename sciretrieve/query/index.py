@@ -24,7 +24,7 @@ from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
 from .closing import closed
 from .ranking.diversity import POOL, diverse
-from .ranking.leading import led
+from .ranking.leading import named_first
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
 from .reading.counting import CountLine, count_lines
@@ -182,14 +182,14 @@ class Index:
                 several queries, or one paper in both.
         """
         chosen = changed(options, changes)
-        queries, mode = _listed(query), self._checked(k, chosen)
+        queries, mode = _as_list(query), self._checked_mode(k, chosen)
         probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
             probes = [self.reader.without_copies(probes[0], like, unlike)]
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
-        return self._answered(self._searching(chosen), probes, k, chosen)
+        return self._search(self._searcher(chosen), probes, k, chosen)
 
     def similar(
         self,
@@ -222,7 +222,7 @@ class Index:
             InvalidRequest: neither ids nor text, citations of an index without references, or any reason that `search` has.
         """
         chosen = replace(changed(options, changes), reranker=None)
-        mode = self._checked(k, chosen)
+        mode = self._checked_mode(k, chosen)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` apply to texts; leave them out with `by='citations'`")
         if by == "citations":
@@ -234,7 +234,7 @@ class Index:
         if chosen.group:
             probe = self.reader.without_copies(probe, ids, negatives)
         linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
-        return self._answered(self._searching(chosen), [probe], k, chosen, linked)
+        return self._search(self._searcher(chosen), [probe], k, chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
         """Rows of the papers that satisfy a typed query and a filter, ascending: `index.matching("graph OR tree")`.
@@ -282,12 +282,12 @@ class Index:
             InvalidRequest: as in `search`.
         """
         chosen = changed(options, changes)
-        mode = self._checked(1, chosen)
+        mode = self._checked_mode(1, chosen)
         if not ids:
             return np.empty(0)
         rows = self.snapshot.rows(ids)
         probe = self.reader.probe(query, mode, vector, self.snapshot.scope.among(rows))
-        (ranking,) = self._searching(chosen).search([probe], len(ids))
+        (ranking,) = self._searcher(chosen).search([probe], len(ids))
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
@@ -304,7 +304,7 @@ class Index:
         (probe,) = self.reader.probes([query], self.modes[0], None)
         return {correction.word: correction.meant for correction in probe.corrections}
 
-    def _answered(
+    def _search(
         self,
         searcher: Searcher,
         probes: Sequence[Probe],
@@ -330,7 +330,7 @@ class Index:
                 run = Run((linked.joined(by_text, searched),), f"{mode}+citations", snapshot)
             if options.reranker is not None:
                 run = reranked(run, options.reranker, options.rerank_depth)
-            run = replace(run, rankings=tuple(self._led(*parts, depth) for parts in zip(run, probes, strict=True)))
+            run = replace(run, rankings=tuple(self._with_named_first(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
             works_of = tuple(snapshot.grouped(run.rankings, scopes, works))
@@ -343,10 +343,10 @@ class Index:
             run = replace(run, rankings=tuple(diverse(ranking, snapshot.vectors_at(ranking.rows), k) for ranking in run))
         return run
 
-    def _led(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
+    def _with_named_first(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking, with papers that the query names moved to the front if they may answer."""
         if len(probe.named.rows):
-            ranking = led(ranking, replace(probe.named, rows=probe.named_rows), k)
+            ranking = named_first(ranking, replace(probe.named, rows=probe.named_rows), k)
         ranking = ranking.take(range(min(k, len(ranking))))
         return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if len(self.names) > 1 else ranking
 
@@ -356,7 +356,7 @@ class Index:
             why = self.reader.query_encoder.lack(side)
             warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
 
-    def _checked(self, k: int, options: SearchOptions) -> Mode:
+    def _checked_mode(self, k: int, options: SearchOptions) -> Mode:
         """The mode to search in. Raises InvalidRequest for a wrong k or mode."""
         if not isinstance(k, Integral) or k < 1:
             raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
@@ -364,7 +364,7 @@ class Index:
         options.check_words(mode)
         return mode
 
-    def _searching(self, options: SearchOptions) -> Searcher:
+    def _searcher(self, options: SearchOptions) -> Searcher:
         """The searcher for these options."""
         snapshot, searcher = self.snapshot, self.searcher
         if (options.recall, options.ef, options.nprobe) != (None, None, None):
@@ -372,21 +372,21 @@ class Index:
         if (options.fusion, options.alpha, options.depth) != (None, None, None):
             searcher = replace(searcher, fusion=snapshot.tuned(options))
         if options.late and not snapshot.late:
-            searcher = replace(searcher, matched=self._matched)
+            searcher = replace(searcher, matched=self._token_scores)
         if (options.k1, options.b) == (None, None) or snapshot.bm25 is None:
             return searcher
         own = snapshot.bm25.parameters
         k1, b = (mine if asked is None else float(asked) for asked, mine in ((options.k1, own.k1), (options.b, own.b)))
         return replace(searcher, weighted=snapshot.weighted(replace(own, k1=k1, b=b)))
 
-    def _matched(self, tokens: QueryTokens, rows: Rows) -> Scores:
+    def _token_scores(self, tokens: QueryTokens, rows: Rows) -> Scores:
         """Replaces `match` where the index has no token vectors."""
         encoder = self.reader.query_encoder.with_tokens
         packing = packing_of(encoder)
         return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.snapshot.papers_at(rows), packing))
 
 
-def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
+def _as_list(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
     """One query or several, as a list. Raises InvalidRequest for a value that is no query, and for an empty list."""
     queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
     for item in queries:

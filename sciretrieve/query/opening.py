@@ -61,10 +61,10 @@ def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | No
         InvalidRequest: the list is empty, one index is given twice or searched by a cluster, or they cannot be searched together: their
             BM25 analyses differ, or one has only vectors and another only BM25.
     """
-    if isinstance(indexes, str | Path | Index) or not (listed := list(indexes)):
+    if isinstance(indexes, str | Path | Index) or not (members := list(indexes)):
         raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
     with ExitStack() as opening:
-        opened = _several([opening.enter_context(_member(index, encoder)) for index in listed])
+        opened = _several([opening.enter_context(_member(index, encoder)) for index in members])
         opening.pop_all()
     return opened
 

@@ -57,10 +57,10 @@ class ExpandingSearcher(Searcher):
         if key not in known:
             rankings = inner.search([replace(probe, named=NO_MATCH, mode="bm25") for probe in probes], self.rm3.papers)
             pairs = zip(probes, rankings, strict=True)
-            known[key] = probes, [probe if probe.listing else self._expanded(probe, ranking) for probe, ranking in pairs]
+            known[key] = probes, [probe if probe.listing else self._expand(probe, ranking) for probe, ranking in pairs]
         return inner.search(known[key][1], k)
 
-    def _expanded(self, probe: Probe, ranking: Ranking) -> Probe:
+    def _expand(self, probe: Probe, ranking: Ranking) -> Probe:
         """A probe with the terms of its ranking's papers. Its own terms keep their weights; added terms are scaled to them by `rm3`."""
         bm25 = self.snapshot.bm25
         assert bm25 is not None
@@ -96,15 +96,15 @@ def relevance_model(
     """
     sums: dict[str, float] = {}
     for counts, score in zip(papers, scores, strict=True):
-        told = {term: float(count) for term, count in counts.items() if len(term) in LENGTHS and term.isalnum() and is_telling(term)}
-        kept = _commonest(told, terms)
+        telling = {term: float(count) for term, count in counts.items() if len(term) in LENGTHS and term.isalnum() and is_telling(term)}
+        kept = _most_frequent(telling, terms)
         total = sum(kept.values())
         for term, count in kept.items():
             sums[term] = sums.get(term, 0.0) + count / total * score
-    best = _commonest({term: weight for term, weight in sums.items() if weight > 0}, terms)
+    best = _most_frequent({term: weight for term, weight in sums.items() if weight > 0}, terms)
     total = sum(best.values())
     return {term: weight / total for term, weight in best.items()}
 
 
-def _commonest(weights: Mapping[str, float], count: int) -> dict[str, float]:
+def _most_frequent(weights: Mapping[str, float], count: int) -> dict[str, float]:
     return {term: weights[term] for term in sorted(weights, key=lambda term: (-weights[term], term))[:count]}

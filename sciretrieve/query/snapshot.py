@@ -102,7 +102,7 @@ class Snapshot:
             for shard in one.shards
         ]
         named = dict(zip(self.names, generations, strict=True))
-        self.lacking: tuple[str, ...] = tuple(_lacking(named))
+        self.lacking: tuple[str, ...] = tuple(_missing_halves(named))
         self._spaces, self._scales = _spaces(generations), list[Scale]()
         if len(self._spaces) > 1:
             self._set_scales()
@@ -110,8 +110,8 @@ class Snapshot:
         self.encoder, self.metric = (None, None) if one is None else (one.encoder, one.metric)
         self.late = one is not None and all(each.manifest.late is not None for each in generations)
         self.statistics = _statistics(named)
-        self.parameters = None if self.statistics is None else _shared([one.manifest.bm25 for one in generations]) or Bm25Parameters()
-        self.fusion = _shared([one.fusion for one in generations]) or Fusion()
+        self.parameters = None if self.statistics is None else _common_value([one.manifest.bm25 for one in generations]) or Bm25Parameters()
+        self.fusion = _common_value([one.fusion for one in generations]) or Fusion()
         self.usual_effort = self.effort(SearchOptions())
         self.checksum = " ".join(one.manifest.checksum for one in generations)
 
@@ -125,8 +125,8 @@ class Snapshot:
         for members in self._spaces:
             rows = np.concatenate([np.arange(*self._span(member)) for member in members])
             sample = self.drawn(self.scope.among(rows).places, SAMPLE_SIZE)
-            found = scale(self._plain_vectors(members), members[0].golden, sample)
-            if found is None:
+            own_scale = scale(self._plain_vectors(members), members[0].golden, sample)
+            if own_scale is None:
                 names = [name for name, member in zip(self.names, self.generations, strict=True) if member in members]
                 self.lacking = (
                     *self.lacking,
@@ -135,7 +135,7 @@ class Snapshot:
                 )
                 self._spaces, self._scales = [], []
                 return
-            self._scales.append(found)
+            self._scales.append(own_scale)
 
     @property
     def manifest(self) -> Manifest:
@@ -267,14 +267,14 @@ class Snapshot:
         Raises NotFound for an id that is not in the index, and Ambiguous for an id that different papers have in different indexes.
         """
         self.check_files()
-        listed = [checked_text(id, "id") for id in as_ids(ids)]
-        rows_of = self._rows_of(listed)
+        texts = [checked_text(id, "id") for id in as_ids(ids)]
+        rows_of = self._rows_of(texts)
         for id, rows in rows_of.items():
             if len(rows) > 1:
                 self._check_means_one(id, "id", np.array(rows, np.int64))
         if missing := [id for id, rows in rows_of.items() if not rows]:
             raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
-        return np.array([rows_of[id][0] for id in listed], np.int64)
+        return np.array([rows_of[id][0] for id in texts], np.int64)
 
     def named_rows(self, names: str | Sequence[str], *, strict: bool = False) -> Rows:
         """Rows of the papers with the given names. A name is an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a
@@ -385,10 +385,10 @@ class Snapshot:
             unknown = possible[~np.isin(possible, list(papers))]
             new = self.papers_at(unknown, NAMING)
             papers |= zip(unknown.tolist(), new, strict=True)
-        listed = sorted(papers)
-        work_of = {place: work for work in works([papers[row] for row in listed]) for place in work}
-        all_rows = np.array(listed, np.int64)
-        return [all_rows[[other for other in work_of[listed.index(row)] if listed[other] != row]] for row in rows.tolist()]
+        sorted_rows = sorted(papers)
+        work_of = {place: work for work in works([papers[row] for row in sorted_rows]) for place in work}
+        all_rows = np.array(sorted_rows, np.int64)
+        return [all_rows[[other for other in work_of[sorted_rows.index(row)] if sorted_rows[other] != row]] for row in rows.tolist()]
 
     def with_copies(self, rows: Rows) -> Rows:
         """The given rows and all further records of the same works."""
@@ -413,12 +413,12 @@ class Snapshot:
         if len(self._spaces) <= 1:
             return self.vectors_of(self.shards)
         starts = np.cumsum([0, *(_dim(space[0]) for space in self._spaces)]).tolist()
-        found: list[VectorShard] = []
+        scaled_shards: list[VectorShard] = []
         for start, members, own in zip(starts, self._spaces, self._scales, strict=False):
             for shard in self._plain_vectors(members):
                 facts = {field.name: getattr(shard, field.name) for field in fields(VectorShard)}
-                found.append(ScaledShard(**facts, start=start, scale=own))
-        return sorted(found, key=lambda shard: shard.first)
+                scaled_shards.append(ScaledShard(**facts, start=start, scale=own))
+        return sorted(scaled_shards, key=lambda shard: shard.first)
 
     def _plain_vectors(self, members: Sequence[Generation]) -> list[VectorShard]:
         """Vectors of some of the indexes, with rows counted over all."""
@@ -598,13 +598,13 @@ class Snapshot:
 
     def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
         """The first k works of a ranking of works."""
-        first = self._at_its_fullest(every.take(range(min(k, len(every)))), scope)
+        first = self._with_fullest_copies(every.take(range(min(k, len(every)))), scope)
         if len(first) == min(k, len(every)):
             return first
-        whole = self._at_its_fullest(every, scope)
+        whole = self._with_fullest_copies(every, scope)
         return whole.take(range(min(k, len(whole))))
 
-    def _at_its_fullest(self, ranking: Ranking, scope: Scope) -> Ranking:
+    def _with_fullest_copies(self, ranking: Ranking, scope: Scope) -> Ranking:
         """Replace each paper by its most complete copy that may answer, including copies that the search did not find. The found paper's
         scores stay."""
         rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
@@ -616,11 +616,11 @@ class Snapshot:
                 continue
             kept.append(place)
             seen |= {int(rows[place]), *others.tolist()}
-            found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
+            members = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
             copies = np.concatenate([rows[place : place + 1], others[scope.has(others)]])
             rows[place] = self._fullest(copies)
             shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
-            pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
+            pairs = dict.fromkeys([*members, *zip(self.names_at(others), self.ids(others), strict=True)])
             also_in[place] = [name for name, id in pairs if (name, id) != shown]
             also[place] = [id for name, id in pairs if (name, id) != shown]
         whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
@@ -661,7 +661,7 @@ def _spaces(members: Sequence[Generation]) -> list[list[Generation]]:
     return spaces
 
 
-def _lacking(members: Mapping[str, Generation]) -> Iterator[str]:
+def _missing_halves(members: Mapping[str, Generation]) -> Iterator[str]:
     """Reasons why the indexes cannot be searched in every mode that some of them have, one sentence each.
 
     Raises InvalidRequest if they have no mode in common.
@@ -696,7 +696,7 @@ def _statistics(members: Mapping[str, Generation]) -> Statistics | None:
     return Statistics(**{name: sum(int(facts["statistics"][name]) for facts in facts_of.values()) for name in first["statistics"]})
 
 
-def _shared(values: Sequence[Value]) -> Value | None:
+def _common_value(values: Sequence[Value]) -> Value | None:
     """The value that all have in common; None if they differ."""
     return values[0] if all(value == values[0] for value in values) else None
 

@@ -42,7 +42,7 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     phases: dict[str, tuple[float, float]] = {}
     top, before = float(MARGIN), 0.0
     for phase, main, beside in rows:
-        boxes = [(LEFT, _wrapped(main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in beside)]
+        boxes = [(LEFT, _wrap(main, LEFT[1])), *((RIGHT, _wrap(lines, RIGHT[1])) for lines in beside)]
         heights = [float(len(lines) * LINE + 2 * PADDING) for _, lines in boxes]
         if sum(other == phase for other, *_ in rows) == 1:  # leaves room for the phase's name
             heights[0] = max(heights[0], len(phase) * PHASE_LETTER + PADDING)
@@ -60,15 +60,15 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
         phases[phase] = phases.get(phase, (top, top))[0], top + row_height
         before, top = top + heights[0], top + row_height + GAP
     bars = [part for name, (begun, end) in phases.items() for part in _bar(name, begun, end)]
-    foot = _wrapped([claim], WIDTH - 2 * LEFT[0] + 2 * MARGIN) if claim else []
+    foot = _wrap([claim], WIDTH - 2 * LEFT[0] + 2 * MARGIN) if claim else []
     parts += _text(LEFT[0], top - PADDING, foot)
     size = f'width="{WIDTH}" height="{top - GAP + MARGIN + (len(foot) * LINE + PADDING if foot else 0):g}"'
-    said = f"{numbers.identified:,} records identified, {numbers.screened:,} screened, {numbers.included:,} included"
+    title = f"{numbers.identified:,} records identified, {numbers.screened:,} screened, {numbers.included:,} included"
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
-            f"<title>PRISMA 2020 flow diagram</title><desc>{said}</desc><style>{STYLE}</style>",
+            f"<title>PRISMA 2020 flow diagram</title><desc>{title}</desc><style>{STYLE}</style>",
             '<defs><marker id="head" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto">'
             '<path d="M0,0 L9,4 L0,8 z" fill="#333"/></marker></defs>',
             f'<rect {size} fill="#fff"/>',
@@ -83,12 +83,12 @@ def _rows(numbers: Prisma) -> list[_Row]:
     sought = {"Records not in the index": numbers.not_indexed, "Records not eligible by the filter or the search": numbers.not_eligible}
     removed = {"Duplicate records": numbers.duplicates} | {name: count for name, count in sought.items() if count}
     unresolved = {name: count for name, count in (("Maybe", numbers.maybe), ("In conflict", numbers.conflicts)) if count}
-    excluded = _listed(_count("Records excluded", sum(numbers.excluded.values())), numbers.excluded)
+    excluded = _count_lines(_count("Records excluded", sum(numbers.excluded.values())), numbers.excluded)
     return [
         (
             "Identification",
-            _listed(_count("Records identified", numbers.identified), numbers.sources),
-            [_listed("Records removed before screening:", removed)],
+            _count_lines(_count("Records identified", numbers.identified), numbers.sources),
+            [_count_lines("Records removed before screening:", removed)],
         ),
         (
             "Screening",
@@ -98,7 +98,7 @@ def _rows(numbers: Prisma) -> list[_Row]:
         (
             "Screening",
             [_count("Records screened", numbers.screened)],
-            [excluded, _listed("Records not resolved:", unresolved)] if unresolved else [excluded],
+            [excluded, _count_lines("Records not resolved:", unresolved)] if unresolved else [excluded],
         ),
         ("Included", [_count("Records included by title and abstract", numbers.included)], []),
     ]
@@ -108,12 +108,12 @@ def _count(name: str, count: int) -> str:
     return f"{name} (n\xa0=\xa0{count:,})"
 
 
-def _listed(heading: str, counts: Mapping[str, int]) -> list[str]:
+def _count_lines(heading: str, counts: Mapping[str, int]) -> list[str]:
     """Counts below a heading."""
     return [heading, *(f"  {_count(name, count)}" for name, count in counts.items())]
 
 
-def _wrapped(lines: Sequence[str], width: float) -> list[str]:
+def _wrap(lines: Sequence[str], width: float) -> list[str]:
     """Wrap lines to a box's width. If a line begins with blanks, so do its parts."""
     most = int((width - 2 * PADDING) / LETTER)
     fitting: list[str] = []

@@ -32,10 +32,10 @@ def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:
             raise NotFound(f"there is no session {path}")
     with ExitStack() as stack:
         opened = [stack.enter_context(DecisionFile(path)) for path in dict.fromkeys(files)]
-        return list(_lines(_named(opened)))
+        return list(_lines(_by_reviewer(opened)))
 
 
-def _named(files: Sequence[DecisionFile]) -> Mapping[str, DecisionFile]:
+def _by_reviewer(files: Sequence[DecisionFile]) -> Mapping[str, DecisionFile]:
     """Sessions by reviewer. Raises InvalidRequest."""
     first, named = files[0], dict[str, DecisionFile]()
     for file in files:
@@ -65,11 +65,11 @@ def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
     before = [decision.id for decision in leading.decisions[: leading.sample.after]] if leading.sample else []
     after = [decision.id for file in (leading, *named.values()) for decision in file.decisions]
     shown = {id: group[0] for group in first.start.get("groups", []) for id in group}
-    said: dict[str, list[_Vote]] = {}
+    votes_on: dict[str, list[_Vote]] = {}
     for file in named.values():
         of_file = {shown.get(vote.decision.id, vote.decision.id): votes for votes in _votes(file, named) for vote in votes}
         for id, votes in of_file.items():
-            said.setdefault(id, []).extend(votes)
+            votes_on.setdefault(id, []).extend(votes)
     seen: set[str] = set()
     for id in [*before, None, *after]:
         if id is None:
@@ -77,7 +77,7 @@ def _lines(named: Mapping[str, DecisionFile]) -> Iterator[Mapping[str, Any]]:
                 yield {"time": leading.sample.time, "seed": leading.sample.seed}
         elif (id := shown.get(id, id)) not in seen:
             seen.add(id)
-            yield {"time": time, "id": id, **_voted(said[id])}
+            yield {"time": time, "id": id, **_vote_line(votes_on[id])}
     for id in dict.fromkeys(id for file in named.values() for id in file.notes):
         notes: dict[str, tuple[str, str]] = {}
         for name, file in named.items():
@@ -122,7 +122,7 @@ def _votes(file: DecisionFile, named: Mapping[str, DecisionFile]) -> Iterator[li
             yield [_Vote(names.pop() if len(names) == 1 else "", decision.verdict, decision)]
 
 
-def _voted(votes: Sequence[_Vote]) -> Mapping[str, Any]:
+def _vote_line(votes: Sequence[_Vote]) -> Mapping[str, Any]:
     """Last verdict of each reviewer on a paper, and the first reason given for its exclusion."""
     last: dict[str, _Vote] = {}
     for vote in votes:

@@ -50,9 +50,9 @@ class RelevanceModel:
         examples: list[Any] = []
         if index.snapshot.vectors:
             length = MEANING**0.5 if index.snapshot.bm25 is not None else 1.0
-            self._parts.append(length * _unit(vectors_at(index.snapshot.vectors, rows)))
+            self._parts.append(length * _unit_rows(vectors_at(index.snapshot.vectors, rows)))
             if query and not index.reader.query_encoder.lack("query"):
-                examples.append(length * _unit(index.reader.query_encoder.encode([Query("", query)])))
+                examples.append(length * _unit_rows(index.reader.query_encoder.encode([Query("", query)])))
             elif query and index.snapshot.bm25 is not None:  # use the example's words alone
                 examples.append(np.zeros((1, index.snapshot.vectors[0].dim), np.float32))
         if index.snapshot.bm25 is not None:
@@ -77,19 +77,19 @@ class RelevanceModel:
         parts = [part[places] for part in self._parts]
         signs = np.concatenate([np.where(relevant, 1.0, -1.0), np.full(len(presumed), -1.0)])
         if self._examples:
-            parts = [_stacked(part, example) for part, example in zip(parts, self._examples, strict=True)]
+            parts = [_append_row(part, example) for part, example in zip(parts, self._examples, strict=True)]
             signs = np.append(signs, 1.0)
         positives = float((signs > 0).sum())
         weights = np.where(signs > 0, 1.0, positives / (RATIO * max(len(signs) - positives, 1.0)))
         # terms outside the examples keep weight 0
         used = np.concatenate([*(_used(part) for part in parts), [True]])
         parts = [part if isinstance(part, np.ndarray) else part[:, _used(part)] for part in parts]
-        self._solution[used] = _fitted(parts, signs, weights * len(weights) / weights.sum(), self._solution[used])
+        self._solution[used] = _fit(parts, signs, weights * len(weights) / weights.sum(), self._solution[used])
         self._solution[~used] = 0.0
         return _products(self._parts, self._solution)
 
 
-def _fitted(parts: Sequence[Any], signs: Scores, weights: Scores, start: Scores) -> Scores:
+def _fit(parts: Sequence[Any], signs: Scores, weights: Scores, start: Scores) -> Scores:
     """The vector, followed by the constant, that separates the examples with the least sum of squared hinge loss and squared length."""
     need("scipy", "a model of decisions")
     from scipy.optimize import minimize  # searches do not need it
@@ -119,11 +119,11 @@ def _used(part: Any) -> Mask:
     return used
 
 
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _unit_rows(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def _stacked(part: Any, example: Any) -> Any:
+def _append_row(part: Any, example: Any) -> Any:
     """Append a row to a part."""
     if isinstance(part, np.ndarray):
         return np.concatenate([part, example])

@@ -91,7 +91,7 @@ class Session:
                 },
             )
             self._rule = stopping_rule(self._settings["rule"])
-            wanted = _cleaned(reasons)
+            wanted = _clean_reasons(reasons)
             groups = self._open()
             if not self._file.start:
                 facts = {"generation": index.snapshot.manifest.generation, "papers": self._papers, "ids": self._digest, "groups": groups}
@@ -219,7 +219,7 @@ class Session:
 
     def add_reasons(self, reasons: Iterable[str]) -> None:
         """Add reasons for exclusion. Known ones are ignored."""
-        if new := [reason for reason in _cleaned(reasons) if self._known(reason) == reason and reason not in self.reasons]:
+        if new := [reason for reason in _clean_reasons(reasons) if self._known(reason) == reason and reason not in self.reasons]:
             self._file.append([{"reasons": new}])
 
     def _keep(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -268,7 +268,7 @@ class Session:
                 )
         self.decisions = dict[str, Decision]()
         self._take_in(0)
-        self._sample = self._drawn()
+        self._sample = self._sample_order()
         return groups
 
     def _take_in(self, first: int) -> None:
@@ -284,11 +284,11 @@ class Session:
 
     def _shown(self, ids: str | Iterable[str]) -> list[str]:
         """Papers shown for the given papers, without repeats. Raises InvalidRequest for an id that is not to be screened."""
-        listed = list(as_ids(ids) if isinstance(ids, str) else ids)
-        for id in listed:
+        requested = list(as_ids(ids) if isinstance(ids, str) else ids)
+        for id in requested:
             if id not in self.units.place_of:
                 raise InvalidRequest(f"there is no paper {id!r} among the {self._papers:,} to screen; `sciretrieve search` shows ids")
-        return list(dict.fromkeys(self._unit(id) for id in listed))
+        return list(dict.fromkeys(self._unit(id) for id in requested))
 
     def _known(self, reason: str) -> str:
         """A reason in its known spelling, ignoring case; unchanged if new."""
@@ -300,9 +300,9 @@ class Session:
         verdicts = [[id, WRITTEN[decision.verdict] if decision.verdict else None] for id, decision in self.decisions.items()]
         seed = int.from_bytes(hashlib.sha256(json.dumps([self._digest, verdicts]).encode()).digest()[:8], "big")
         self._file.append([{"seed": seed}])
-        self._sample = self._drawn()
+        self._sample = self._sample_order()
 
-    def _drawn(self) -> list[str]:
+    def _sample_order(self) -> list[str]:
         """Papers that were unread when the sample began, in random order; empty before it begins."""
         if self._file.sample is None:
             return []
@@ -312,7 +312,7 @@ class Session:
         return unread
 
 
-def _cleaned(reasons: Iterable[str]) -> list[str]:
+def _clean_reasons(reasons: Iterable[str]) -> list[str]:
     """Reasons with single blanks, without repeats. Raises InvalidRequest for an empty one."""
     texts = [" ".join(checked_text(reason, "reason").split()) for reason in ([reasons] if isinstance(reasons, str) else reasons)]
     if not all(texts):
@@ -336,7 +336,7 @@ def _chosen_settings(file: DecisionFile, given: Mapping[str, Any]) -> dict[str, 
             raise InvalidRequest(f"{file.path}, line 1: not the first line of a screening session; name another file")
         for name, value in given.items():
             if value is not None and value != began[name]:
-                was, said = _in_words(name, began[name]), _in_words(name, value)
+                was, said = _setting_text(name, began[name]), _setting_text(name, value)
                 raise InvalidRequest(f"{file.path} was begun with {was}, not {said}; leave it out to continue, or name another file")
         chosen = began
     else:
@@ -368,6 +368,6 @@ def _is_value(name: str, value: Any) -> bool:
     return isinstance(value, kinds.get(name, numbers))
 
 
-def _in_words(name: str, value: Any) -> str:
+def _setting_text(name: str, value: Any) -> str:
     name = {"recall": "target"}.get(name, name)
     return f"no {name}" if value is None else f"{name} {value!r}"

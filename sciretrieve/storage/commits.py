@@ -222,7 +222,7 @@ def _with_anns(
         _Indexing(directory.absolute(), done[place], name, factory_string(settings.dense, done[place].papers), settings.metric)
         for place in places
     ]
-    for number, file in _built(directory, tasks, settings.dense, progress, workers):
+    for number, file in _build(directory, tasks, settings.dense, progress, workers):
         facts = tasks[number].shard
         if file is None:
             progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
@@ -231,7 +231,7 @@ def _with_anns(
     return tuple(done)
 
 
-def _built(
+def _build(
     directory: Path, tasks: Sequence[_Indexing], dense: str, progress: Progress, workers: Workers | None
 ) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
     """Run the tasks here or on the workers, and yield their numbers and results."""

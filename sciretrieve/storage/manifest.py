@@ -17,7 +17,7 @@ from typing import Any
 from ..base.choices import METRICS, Metric
 from ..base.errors import CorruptData, InvalidRequest, NotFound
 from ..base.types import Vectors
-from ..files.writing import describe, listed, read_json, seal_of, sealed, sealed_bytes, write_vectors
+from ..files.writing import describe, folder_entries, read_json, seal_of, sealed, sealed_bytes, write_vectors
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
 from ..matching.lexical import Analyzer
@@ -252,7 +252,7 @@ def generation_file(directory: Path, generation: int) -> Path:
 
 def generations(directory: Path) -> list[int]:
     """Numbers of the generations with a manifest, ascending, unfinished commits included."""
-    return sorted(int(path.stem) for path in listed(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
+    return sorted(int(path.stem) for path in folder_entries(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
 
 
 def kept_generations(directory: Path, current: Manifest) -> list[int]:
@@ -366,7 +366,7 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:
     """Versions of Python, sciretrieve and the installed ones of these libraries."""
     versions = {library: _version(library) for library in ("sciretrieve", *libraries)}
-    return {"python": platform.python_version()} | {library: found for library, found in versions.items() if found is not None}
+    return {"python": platform.python_version()} | {library: version for library, version in versions.items() if version is not None}
 
 
 @cache

@@ -22,7 +22,7 @@ import numpy as np
 from ..base.errors import CorruptData, NotFound
 from ..base.types import Rows, Vectors
 from ..base.wording import counted
-from ..files.writing import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
+from ..files.writing import folder_entries, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from ..matching.late import Packing, read_packing
 from ..matching.sharding import ALL, Share
 from ..protocols import Progress
@@ -99,7 +99,9 @@ class Pending:
                     other.give_way(plan, progress)
                 else:
                     first = max(first, other.end_number)
-        numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")] + named_shards(directory)
+        numbers = [int(folder.name.removesuffix(".partial")) for folder in folder_entries(directory / SHARDS, "[0-9]*")] + named_shards(
+            directory
+        )
         (directory / SHARDS).mkdir(exist_ok=True)
         sync_file(directory / SHARDS)  # otherwise a removed shard may reappear after a power failure and be mistaken for a new one
         return cls(directory, plan, max([first, *(number + 1 for number in numbers)]))
@@ -252,7 +254,7 @@ class Pending:
     @property
     def _folders(self) -> list[Path]:
         """Folders of its shards, finished or not."""
-        return [folder for folder in listed(self.directory / SHARDS, "[0-9]*") if self.has(folder.name)]
+        return [folder for folder in folder_entries(self.directory / SHARDS, "[0-9]*") if self.has(folder.name)]
 
     def end(self) -> None:
         """Remove its mark, after the commit or if it needed none."""
@@ -276,5 +278,5 @@ class Pending:
 
 
 def _remove_mark(directory: Path, kind: str) -> None:
-    for path in reversed(listed(directory, f"{kind}.*")):
+    for path in reversed(folder_entries(directory, f"{kind}.*")):
         remove(path)

@@ -81,10 +81,10 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
             if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
                 sweep(directory, listener, keep=0)
             after = verify(directory, encoder=encoder, progress=listener)
-            return replace(after, faults=tuple(map(_told, after.faults)))
+            return replace(after, faults=tuple(map(_with_advice, after.faults)))
 
 
-def _told(fault: Fault) -> Fault:
+def _with_advice(fault: Fault) -> Fault:
     """A remaining fault, with advice."""
     if not Path(fault.file).name.startswith(LOST):
         return fault
@@ -136,7 +136,7 @@ def _write_manifest(path: Path, manifest: Manifest) -> None:
     write_whole(path, manifest.sealed()[0])
 
 
-def made_anew(
+def rebuild_shard(
     pending: Pending,
     place: int,
     facts: ShardFacts,
@@ -199,7 +199,7 @@ class _Repair:
                 wrong = faulty[facts.name]
                 encoder = self._encoder() if wrong & ENCODED else None
                 packing = self.packing if encoder is not None else None
-                rebuilt[facts.name] = made_anew(
+                rebuilt[facts.name] = rebuild_shard(
                     pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in wrong
                 )
         shards = tuple(rebuilt.get(facts.name, facts) for facts in self.old.shards)
@@ -221,7 +221,7 @@ class _Repair:
         """Names of a shard's damaged files, except its FAISS index, which a commit rebuilds."""
         folder = f"{SHARDS}/{facts.name}"
         names = {name for name in facts.files if f"{folder}/{name}" in self.damaged} - {facts.ann_file}
-        if self._lost_packing:  # a new packing may differ
+        if self._has_lost_packing:  # a new packing may differ
             names |= TOKEN_FILES
         if folder in self.damaged:
             names |= {"names.arrow", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
@@ -240,7 +240,7 @@ class _Repair:
         return late(encoder) if self.old.late else encoder
 
     @property
-    def _lost_packing(self) -> bool:
+    def _has_lost_packing(self) -> bool:
         return self.old.late is not None and self.old.late["file"] in self.damaged
 
     @once
@@ -249,12 +249,12 @@ class _Repair:
         facts = self.old.late
         if facts is None or self.old.encoder is None:
             return None
-        if self._lost_packing:
+        if self._has_lost_packing:
             return packing_of(self._encoder())
         return read_packing(Verified(self.directory).check(facts["file"], facts), int(self.old.encoder["dim"]))
 
     def _with_packing(self, built: Any) -> Any:
-        if self.packing is None or not self._lost_packing:
+        if self.packing is None or not self._has_lost_packing:
             return built
         return {**built, "late": encoder_file(self.directory, "late", self.generation, self.packing.array())}
 

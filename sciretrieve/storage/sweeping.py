@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..base import system
 from ..base.errors import CorruptData
-from ..files.writing import TEMPORARY, listed, remove, retire, sync_file
+from ..files.writing import TEMPORARY, folder_entries, remove, retire, sync_file
 from ..protocols import Progress
 from .manifest import (
     GENERATIONS,
@@ -49,7 +49,7 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
         if pending is not None and current is not None and not pending.fits(current):
             pending.drop(progress, "the index has changed since")
             works[kind] = None
-    for folder in listed(directory / SHARDS, "[0-9]*"):
+    for folder in folder_entries(directory / SHARDS, "[0-9]*"):
         name = folder.name.removesuffix(".partial")
         if not SHARD_NAME.fullmatch(name):
             continue
@@ -59,15 +59,15 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
         elif not any(pending is not None and pending.has(name) for pending in works.values()):
             remove(folder, later=True)
     _keep(directory, directory / "encoder", names)
-    for folder in listed(directory / "lexical"):
+    for folder in folder_entries(directory / "lexical"):
         if not any(file.startswith(f"lexical/{folder.name}/") for file in names):
             remove(folder, later=True)
     for folder in (directory, directory / GENERATIONS):
-        for path in listed(folder, "*.tmp"):
+        for path in folder_entries(folder, "*.tmp"):
             if TEMPORARY.fullmatch(path.name):
                 remove(path, later=True)
     for kind, pending in works.items():
-        for path in listed(directory, f"{kind}.*") if pending is None else ():
+        for path in folder_entries(directory, f"{kind}.*") if pending is None else ():
             remove(path, later=True)
 
 
@@ -89,6 +89,6 @@ def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:
     """Remove everything from a folder except these paths, which are relative to the index."""
-    for path in listed(folder):
+    for path in folder_entries(folder):
         if path.relative_to(directory).as_posix() not in names:
             remove(path, later=True)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ..base.characters import typed
 from ..base.errors import InvalidRequest
-from ..base.wording import listed
+from ..base.wording import shortlist
 from ..query.narrowing.combining import OPERATORS, Combination, OperatorName, Tree
 from ..query.narrowing.operators import DEEPEST
 from ..query.narrowing.prose import LONGEST_SIDE, prose
@@ -126,9 +126,9 @@ class _Reading:
         if not any(token.is_apart for token in tokens):
             text = " ".join(self._query[first.start : last.end].split())
             pasted = None if any(token.text in OPERATORS for token in tokens) else prose(text, lambda _: True)
-            if pasted is not None and not pasted.is_quotation and (said := [*pasted.signs, *(f'"{one}"' for one in pasted.quotations)]):
+            if pasted is not None and not pasted.is_quotation and (signs := [*pasted.signs, *(f'"{one}"' for one in pasted.quotations)]):
                 advice = "join its parts by AND, OR and NOT, and put those that are a phrase in quotes"
-                raise self._refused(f"it reads as a sentence, in which {said[0]} would demand nothing", advice)
+                raise self._refused(f"it reads as a sentence, in which {signs[0]} would demand nothing", advice)
             return TypedWords(text)
         depth = min(token.depth for token in tokens)
         for operator in PRECEDENCE:
@@ -217,8 +217,8 @@ class _Reading:
             return self._refused(f"{text} is not read as the line {self._names[word]}", "leave out what stands beside the name")
         near = difflib.get_close_matches(word.lstrip("#"), self._names, n=3, cutoff=0.5)
         names = [self._names[one] for one in near] or list(self._names.values())
-        said = f"did you mean {' or '.join(names)}?" if near else f"there are {listed(names[:LISTED], len(names))};"
-        return self._refused(f"it refers to {text}, and no line has that name", f"{said} in quotes it is a word")
+        hint = f"did you mean {' or '.join(names)}?" if near else f"there are {shortlist(names[:LISTED], len(names))};"
+        return self._refused(f"it refers to {text}, and no line has that name", f"{hint} in quotes it is a word")
 
     def _refused(self, what: str, advice: str) -> InvalidRequest:
         return InvalidRequest(f"line {self._name}: {what}; {advice}")

@@ -107,7 +107,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     """Differences between two logs of one strategy over the same indexes in order, one per line: counts, and rebuilt indexes. Empty if all
     is equal."""
     pairs = list(zip(before["indexes"], after["indexes"], strict=True))
-    found = [
+    lines = [
         f"index {one['name']} has {counted(other['papers'], 'paper')}, and had {one['papers']:,}"
         for one, other in pairs
         if one["papers"] != other["papers"]
@@ -117,17 +117,17 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
         for one, other in pairs:
             now, then = counts.get(line["name"], {}).get(other["name"], 0), line["counts"][one["name"]]
             if now != then:
-                found.append(f"line {line['name']} has {now:,} in {one['name']}, and had {then:,}")
+                lines.append(f"line {line['name']} has {now:,} in {one['name']}, and had {then:,}")
     for what in ("duplicates", "papers"):
         now, then = after["result"][what], before["result"][what]
         if now != then:
-            found.append(f"the result has {now:,} {what}, and had {then:,}")
-    found += [
+            lines.append(f"the result has {now:,} {what}, and had {then:,}")
+    lines += [
         f"index {one['name']} was rebuilt since: its generation {one['generation']} differs"
         for one, other in pairs
         if one["checksum"] != other["checksum"]
     ]
-    return found
+    return lines
 
 
 def as_table(log: Mapping[str, Any], width: int) -> list[str]:

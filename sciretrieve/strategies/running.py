@@ -219,7 +219,7 @@ def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Row
 
 def _with_words(strategy: Strategy) -> set[str]:
     """Lines that have words of their own and contribute positively to the result, not below a NOT."""
-    waiting, seen, found = [strategy.result], set(), set()
+    waiting, seen, names = [strategy.result], set(), set()
     while waiting:
         line = waiting.pop()
         if line in seen:
@@ -227,10 +227,10 @@ def _with_words(strategy: Strategy) -> set[str]:
         seen.add(line)
         for operand in leaves(strategy.lines[line].expression, wanted=True):
             if isinstance(operand, TypedWords) and not operand.query.startswith("NOT "):
-                found.add(line)
+                names.add(line)
             elif isinstance(operand, LineReference):
                 waiting.append(operand.name)
-    return found
+    return names
 
 
 def _distinct(records: Sequence[FoundPaper], lines: Iterable[str]) -> tuple[list[FoundPaper], list[Duplicate]]:
@@ -245,16 +245,16 @@ def _distinct(records: Sequence[FoundPaper], lines: Iterable[str]) -> tuple[list
     for place, record in enumerate(records):
         lines_of.setdefault(kept_for.get(place, place), set()).update(record.lines)
     counts = Counter(records[place].id for place in lines_of)
-    found: dict[int, FoundPaper] = {}
+    papers: dict[int, FoundPaper] = {}
     for place in sorted(lines_of):
         one = records[place]
         id = one.id if counts[one.id] == 1 else f"{one.index}/{one.id}"
-        found[place] = replace(one, id=id, lines=tuple(line for line in lines if line in lines_of[place]))
+        papers[place] = replace(one, id=id, lines=tuple(line for line in lines if line in lines_of[place]))
     duplicates = []
     for place, kept in sorted(kept_for.items(), key=lambda pair: (pair[1], pair[0])):
         if place != kept:
-            one, other = found[kept], records[place]
+            one, other = papers[kept], records[place]
             doi = identifiers.doi(one.paper.doi or "")
             by: By = "DOI" if doi is not None and doi == identifiers.doi(other.paper.doi or "") else "title and author"
             duplicates.append(Duplicate(one.id, one.index, other.id, other.index, by, other.paper.title))
-    return list(found.values()), duplicates
+    return list(papers.values()), duplicates

@@ -101,10 +101,10 @@ def parse(text: str) -> Strategy:
     voids: dict[str, bool] = {}
     without: dict[str, tuple[str, ...]] = {}
     for name in order:
-        voids[name], lacking = _lacking(lines[name], voids, without)
+        voids[name], lacking = _unavailable(lines[name], voids, without)
         without[name] = tuple(dict.fromkeys(lacking))
     if voids[result]:
-        raise InvalidRequest(f"line {result} is the result, but nothing in it is available here: {_named(without[result])}")
+        raise InvalidRequest(f"line {result} is the result, but nothing in it is available here: {_name_texts(without[result])}")
     indexes = values.get("indexes", [])
     indexes = [indexes] if isinstance(indexes, str) else indexes
     if not _is_texts(indexes):
@@ -144,7 +144,7 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)
 
 
-def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[str, ...]]) -> tuple[bool, list[str]]:
+def _unavailable(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[str, ...]]) -> tuple[bool, list[str]]:
     """Whether a line consists only of unavailable operands, and which ones it leaves out.
 
     OR leaves out unavailable operands. AND and NOT cannot: raises InvalidRequest.
@@ -159,7 +159,7 @@ def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[
         for is_void, texts in parts:
             if is_void and operator != "OR":
                 raise InvalidRequest(
-                    f"line {line.name} has {operator} with operands that are not available here: {_named(texts)}; "
+                    f"line {line.name} has {operator} with operands that are not available here: {_name_texts(texts)}; "
                     "leave them out, or write words in their place"
                 )
         return all(is_void for is_void, _ in parts), [text for _, texts in parts for text in texts]
@@ -167,5 +167,5 @@ def _lacking(line: Line, voids: Mapping[str, bool], without: Mapping[str, tuple[
     return folded(line.expression, of_operand, joined)
 
 
-def _named(texts: list[str] | tuple[str, ...]) -> str:
+def _name_texts(texts: list[str] | tuple[str, ...]) -> str:
     return " and ".join(dict.fromkeys(texts))

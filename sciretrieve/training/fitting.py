@@ -22,7 +22,7 @@ from ..base.types import Mask, Paper, Query, Rows
 from ..encoders.resolving import resolve
 from ..encoders.specs import EncoderRequest
 from ..evaluation.builders.folders import new_folder
-from ..files.writing import listed, make_folder, read_json, remove, write_json
+from ..files.writing import folder_entries, make_folder, read_json, remove, write_json
 from ..options import BuildSettings, CiteSettings, TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..papers.corpora import open_corpus
@@ -168,8 +168,8 @@ def splits_of(index: Index, seed: int, folder: Path, progress: Progress) -> Spli
         raise InvalidRequest(
             f"{folder.parent} has a training for {record.get('index')} with the seed {record.get('seed')}; begin anew with `overwrite`"
         )
-    sets = {path.name: (path, read_training_set(path)) for path in listed(folder / "learning")}
-    choosing, judging = ([read_training_set(path) for path in listed(folder / part)] for part in ("choosing", "judging"))
+    sets = {path.name: (path, read_training_set(path)) for path in folder_entries(folder / "learning")}
+    choosing, judging = ([read_training_set(path) for path in folder_entries(folder / part)] for part in ("choosing", "judging"))
     return Splits(sets, choosing, judging, ("--from-index", index.path.name))
 
 
@@ -214,7 +214,7 @@ def _make(index: Index, seed: int, folder: Path, progress: Progress) -> None:
         _of_texts(index, rows[:MOST], seed, part, progress, is_measured=name != "learning")
         if index.snapshot.has_references:
             _of_citations(index, rows, seed, part, is_measured=name != "learning")
-        if not listed(part):
+        if not folder_entries(part):
             raise InvalidRequest(f"the papers of {index.path} have no titles and sentences of their own, which tell them apart")
     if "hybrid" in index.modes:
         _of_rankings(index, division.learning, folder / "learning" / "rankings", progress)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import MissingExtra
 from ..base.extras import need
-from ..base.wording import in_words
+from ..base.wording import duration_text
 from ..files.figures import COLOURS, draw
 from ..files.writing import write_json, write_lines, write_whole
 from ..metrics.significance import Comparison, compare
@@ -121,7 +121,7 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         "",
         f"- command: `{facts['command']}`",
         f"- seed {plan['seed']}; {facts['parameters']:,} weights trained of {facts['parameters_in_all']:,};"
-        f" {in_words(trained.seconds)} on {facts['machine']}",
+        f" {duration_text(trained.seconds)} on {facts['machine']}",
         *(
             f"- {name}: {json.dumps(value)}"
             for name, value in sorted(plan.items())

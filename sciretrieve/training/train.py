@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..base.choices import check_choice, command_line
 from ..base.errors import InvalidRequest
 from ..encoders.resolving import is_path
-from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, rename, sync_file, work_lock, write_json
+from ..files.writing import LOCK, describe, folder_entries, make_folder, remove, remove_lock, rename, sync_file, work_lock, write_json
 from ..options import TrainingOptions
 from ..options.keywords import TrainingKeywords
 from ..progress import Silent, shown
@@ -121,14 +121,14 @@ def learn(
             return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with work_lock(partial):
             if overwrite:
-                for left in listed(partial):
+                for left in folder_entries(partial):
                     if left.name != LOCK:
                         remove(left)
             processes.wait()
             try:
                 return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
             except BaseException:
-                if {path.name for path in listed(partial)} <= {LOCK, PLAN}:  # nothing to resume
+                if {path.name for path in folder_entries(partial)} <= {LOCK, PLAN}:  # nothing to resume
                     remove(partial / PLAN)
                     remove_lock(partial)
                 raise
@@ -264,7 +264,7 @@ def _names(data: Sequence[str | Path]) -> list[str]:
 def _digest(path: Path) -> str:
     """The SHA-256 of a set's files together."""
     digest = hashlib.sha256()
-    for file in [path] if path.is_file() else [file for file in listed(path) if file.is_file()]:
+    for file in [path] if path.is_file() else [file for file in folder_entries(path) if file.is_file()]:
         digest.update(f"{file.name if path.is_dir() else ''} {describe(file)['sha256']}\n".encode())
     return digest.hexdigest()
 

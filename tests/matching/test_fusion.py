@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest, UnknownName
-from sciretrieve.matching.fusion import Fusion, lifted, rrf, unit
+from sciretrieve.matching.fusion import Fusion, rescored_first, rrf, unit
 
 dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
@@ -118,8 +118,8 @@ def test_late_interaction_is_a_part_of_its_own(pairs: Pairs, terms: int, data: s
 
 def test_what_is_scored_anew_stays_above_the_others() -> None:
     scores, new_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.0, 1.0, 0.9, 0.5])
-    np.testing.assert_allclose(lifted(scores, np.array([0, 1]), new_scores), [0.3, 1.0, 0.3, 0.2])
-    np.testing.assert_allclose(lifted(scores, np.arange(4), new_scores), new_scores)
+    np.testing.assert_allclose(rescored_first(scores, np.array([0, 1]), new_scores), [0.3, 1.0, 0.3, 0.2])
+    np.testing.assert_allclose(rescored_first(scores, np.arange(4), new_scores), new_scores)
 
 
 def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:

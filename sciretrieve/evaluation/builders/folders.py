@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...base.errors import InvalidRequest
-from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, rename, sync_file, work_lock
+from ...files.writing import LOCK, folder_entries, make_folder, remove, remove_lock, rename, sync_file, work_lock
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     partial = target.with_name(target.name + ".partial")
     with work_lock(partial):
         try:
-            for left in listed(partial):  # left by a killed process
+            for left in folder_entries(partial):  # left by a killed process
                 if left.name != LOCK:
                     remove(left)
             yield partial

@@ -150,7 +150,7 @@ class NodeGroups:
     def nearest(self, requests: Sequence[NearestRequest], k: int | None) -> list[list[RowScores]]:
         """Answers of the shards, see `matching.dense.vectors.answered`."""
         of_groups = [[request for request in requests if group.shards[0] <= request.shard < group.shards[1]] for group in self._groups]
-        answers = self._asked([("nearest", (mine, k)) if mine else None for mine in of_groups])
+        answers = self._ask_groups([("nearest", (mine, k)) if mine else None for mine in of_groups])
         answer_of = {
             id(request): answer
             for mine, given in zip(of_groups, answers, strict=True)
@@ -161,7 +161,7 @@ class NodeGroups:
     def top(self, query_vectors: Vectors, k: int, metric: Metric) -> Iterator[RowScores]:
         """See `ClusterSearcher.top`."""
         for batch in full_corpus.batches(query_vectors, k * len(self._groups)):
-            answers = self._asked([("top", (group, batch, k, metric)) for group in self._groups])
+            answers = self._ask_groups([("top", (group, batch, k, metric)) for group in self._groups])
             for parts in zip(*answers, strict=True):
                 rows = np.concatenate([part_rows + first for (part_rows, _), first in zip(parts, self._live_before, strict=True)])
                 scores = np.concatenate([part_scores for _, part_scores in parts])
@@ -183,7 +183,7 @@ class NodeGroups:
                 for probe, known, rows, mine in zip(probes, frequencies, others, in_group, strict=True)
             ]
             calls.append(("bests", (group, words)))
-        answers = self._asked(calls)
+        answers = self._ask_groups(calls)
         for number, other_rows in enumerate(others):
             rows = np.concatenate([given[number][0] for given in answers])
             scores = np.concatenate([given[number][1] for given in answers])
@@ -200,12 +200,12 @@ class NodeGroups:
             ("match", (group, tokens, rows[mine])) if len(mine) else None for group, mine in zip(self._groups, in_groups, strict=True)
         ]
         scores = np.full(len(rows), -np.inf)
-        for mine, given in zip(in_groups, self._asked(calls), strict=True):
+        for mine, given in zip(in_groups, self._ask_groups(calls), strict=True):
             if given is not None:
                 scores[mine] = given
         return scores
 
-    def _asked(self, calls: Sequence[Call | None]) -> list[Any]:
+    def _ask_groups(self, calls: Sequence[Call | None]) -> list[Any]:
         """Each group's answer to its call. Groups of a lost process go to the others, or to this process."""
         ray = self._cluster.ray
         answers: list[Any] = [None] * len(calls)

@@ -103,7 +103,7 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
     quick_factory = factory
     for slow, equivalent in QUICK_PARTS.items():
         quick_factory = re.sub(slow, equivalent, quick_factory)
-    with _translated(f"FAISS has no index type {factory!r} for {dim} dimensions and the metric {metric}"):
+    with _translate_errors(f"FAISS has no index type {factory!r} for {dim} dimensions and the metric {metric}"):
         _empty(factory, dim, metric)
         try:
             _try_out(quick_factory, dim, metric, TRIAL_ROWS)
@@ -115,7 +115,7 @@ def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
     faiss = load_faiss()
 
     vectors = np.random.default_rng(0).standard_normal((count, dim), np.float32)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _silenced():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _quiet_faiss():
         path = str(Path(folder) / "trial.faiss")
         faiss.write_index(_filled(vectors, factory, metric), path)
         index = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC)
@@ -255,7 +255,7 @@ def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
+def _translate_errors(what: str) -> Iterator[None]:
     """Translate FAISS's errors. It raises RuntimeError with C++ source lines for everything; the new message names the request."""
     try:
         yield
@@ -265,7 +265,7 @@ def _translated(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _silenced() -> Iterator[None]:
+def _quiet_faiss() -> Iterator[None]:
     """Suppress FAISS's warnings on standard error about few training vectors."""
     saved_stderr = os.dup(2)
     null_device = os.open(os.devnull, os.O_WRONLY)

@@ -69,7 +69,7 @@ def _unpack(path: str, descriptor: int, folder: str) -> dict[str, Any]:
     import faiss
 
     whole = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
-    names, id_map, transforms, index = _peeled(whole)
+    names, id_map, transforms, index = _layers(whole)
     is_ivf = isinstance(index, faiss.IndexIVF)
     positions = _ivf_numbers(index) if is_ivf else np.arange(index.ntotal)
     count, dim = len(positions), whole.d
@@ -88,7 +88,7 @@ def _unpack(path: str, descriptor: int, folder: str) -> dict[str, Any]:
         raise RefusedIndex(f"gives {sizes}; set TMPDIR to another folder")
     with os.fdopen(descriptor, "wb", closefd=False) as file:
         file.write(np.ascontiguousarray(numbers, np.int64).tobytes())
-        for block in _reversed(transforms, _ivf_vectors(index) if is_ivf else _vectors(index)):
+        for block in _untransformed(transforms, _ivf_vectors(index) if is_ivf else _vectors(index)):
             file.write(np.ascontiguousarray(block, np.float32).tobytes())
     return {
         "type": " of ".join(names),
@@ -100,7 +100,7 @@ def _unpack(path: str, descriptor: int, folder: str) -> dict[str, Any]:
     }
 
 
-def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
+def _layers(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
     """Take an index apart: its types, its ids if any, the transforms before it, and the innermost part with the vectors."""
     import faiss
 
@@ -162,7 +162,7 @@ def _rows_at_once(index: Any) -> int:
     return max(1, BLOCK_BYTES // (4 * int(index.d)))
 
 
-def _reversed(transforms: list[Any], blocks: Blocks) -> Blocks:
+def _untransformed(transforms: list[Any], blocks: Blocks) -> Blocks:
     """Vectors before the transforms, as far as FAISS can reverse them."""
     import faiss
 

@@ -158,14 +158,14 @@ class Bm25:
 
     def known_terms(self, terms: Iterable[str]) -> list[str]:
         """Given terms that any paper has."""
-        listed = list(terms)
+        candidates = list(terms)
         if self.frequencies is None:
             known = self._frequencies
-            unknown = [term for term in listed if term not in known and not is_field_term(term)]
+            unknown = [term for term in candidates if term not in known and not is_field_term(term)]
             if len(unknown) > ONE_BY_ONE:
                 absent = set(unknown).difference(*(shard.postings.vocabulary.among(unknown) for shard in self.shards))
-                listed = [term for term in listed if term not in absent]
-        return [term for term in listed if self.frequency(term)]
+                candidates = [term for term in candidates if term not in absent]
+        return [term for term in candidates if self.frequency(term)]
 
     def covered_rarity(self, terms: Mapping[str, float], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Floats:
         """Sum of weight times `rarity` over the terms that each paper has, in its text or as a field word, (rows,)."""

@@ -49,7 +49,7 @@ def is_field_term(term: str) -> bool:
     return FIELD_END in term
 
 
-def in_words(term: str) -> str:
+def readable_term(term: str) -> str:
     """A field's term for display: `muller (authors)`."""
     field, _, word = term.partition(FIELD_END)
     return f"{word} ({field})"

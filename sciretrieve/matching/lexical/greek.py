@@ -73,12 +73,12 @@ def spelled(word: str) -> str:
     """A folded word or compound, with names with Greek letters in one spelling: nf-kappab for nfkb."""
     if word.isalpha():  # true of most words, and fast to test
         may_have = word[:2] in _STARTS or "alpha" in word or "beta" in word or "gamma" in word or "kappa" in word
-        return _respelled(word) if may_have else word
-    return _respelled(word) if _MAY_HAVE.search(word) else word
+        return _respell(word) if may_have else word
+    return _respell(word) if _MAY_HAVE.search(word) else word
 
 
 @lru_cache(WORDS_REMEMBERED)
-def _respelled(word: str) -> str:
+def _respell(word: str) -> str:
     word = _OF_TABLE.sub(_in_greek, word)
     word = _KAPPA_B.sub(lambda match: f"{match[1]}-kappab" + (f"-{_NAMES.get(match[2], match[2])}" if match[2] else ""), word)
     word = _AMYLOID.sub("a-beta", _ROR.sub("ror-gammat", word))
@@ -95,10 +95,10 @@ def together(plain: str) -> str:
         or (("alpha" in plain or "beta" in plain or "gamma" in plain or "delta" in plain) and _NUMBERED.search(plain))
     ):
         return plain  # true of most texts, and fast to test
-    return _bound(plain)
+    return _bind(plain)
 
 
-def _bound(plain: str) -> str:
+def _bind(plain: str) -> str:
     return _APART.sub(lambda match: match[0].replace(" ", "-"), plain)
 
 
@@ -109,18 +109,18 @@ def parts_apart(text: str) -> set[str]:
 
 def respelled(plain: str) -> str:
     """A folded query with names with Greek letters in the spelling used for comparison: il1-beta becomes il-1-beta."""
-    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), _bound(plain))
+    return _COMPOUND.sub(lambda match: _BEFORE_NUMBER.sub("-", spelled(match[0])), _bind(plain))
 
 
 def beside(plain: str) -> list[tuple[str, str]]:
     """The commonest Greek letters' names that stand alone after a word in a folded text, each with that word."""
     if not (" alpha" in plain or " beta" in plain or " gamma" in plain or " delta" in plain or " kappa" in plain):
         return []
-    found = ((word_before(plain, match.start(1)), *match.groups()) for match in _ALONE.finditer(plain))
+    pairs = ((word_before(plain, match.start(1)), *match.groups()) for match in _ALONE.finditer(plain))
     # a compound may begin with the letter, unless the letter belongs to the name: Wnt beta-catenin, TNF alpha-induced
     return [
         (word, letter)
-        for word, letter, joint in found
+        for word, letter, joint in pairs
         if word not in NOTHING and not is_letter(word) and (not joint or word in TABLE or word[-1].isdigit())
     ]
 

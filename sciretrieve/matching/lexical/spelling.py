@@ -101,7 +101,7 @@ class Speller:
             and not is_name(self.bm25, word)
         }
         corrections = (
-            self._beside(word, term, papers) if papers else self._corrected(word, term, unfinished)
+            self._beside(word, term, papers) if papers else self._correction(word, term, unfinished)
             for word, (term, papers, unfinished) in rare.items()
         )
         return [correction for correction in corrections if correction is not None]
@@ -121,7 +121,7 @@ class Speller:
         joined = {self.analyzer.term(words[-1]) for words in compounds}
         return {term: weight for term, weight in terms.items() if term not in joined or self.bm25.frequency(term)}
 
-    def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:
+    def _correction(self, word: str, term: str, unfinished: bool) -> Correction | None:
         """The commonest word that an unknown word may stand for.
 
         The last word may be unfinished. In any word a letter may be left out, added or changed, or two letters swapped (four in five
@@ -129,13 +129,13 @@ class Speller:
         """
         if unfinished and len(word) >= SHORTEST_START:
             begun = (other for other in self.bm25.beginning_with(word) if other.isalpha())
-            if spelling := self._spelt(begun, lambda other: other.startswith(word)):
+            if spelling := self._commonest_spelling(begun, lambda other: other.startswith(word)):
                 return Correction(word, *spelling, GUESSED)
         if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP:
             return None
         slips = _slips(word)
         terms = self.bm25.known_terms(term for term in self.analyzer.terms_of(slips) if len(term) >= SHORTEST_SLIP)
-        spelling = self._spelt(terms, slips.__contains__)
+        spelling = self._commonest_spelling(terms, slips.__contains__)
         return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
 
     def _beside(self, word: str, term: str, papers: int) -> Correction | None:
@@ -146,10 +146,10 @@ class Speller:
         slips = _slips(word)
         # tests all slips at once, since most words have none; single lookups would be slow
         terms = self.bm25.common_terms(least).intersection(self.analyzer.stems(slips))
-        spelling = self._spelt((other for other in terms if len(other) >= SHORTEST_SLIP), slips.__contains__)
+        spelling = self._commonest_spelling((other for other in terms if len(other) >= SHORTEST_SLIP), slips.__contains__)
         return Correction(word, *spelling, DOUBTED, beside=True) if spelling else None
 
-    def _spelt(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
+    def _commonest_spelling(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
         """The commonest of the terms that papers spell with a fitting word: the commonest such word, and the term.
 
         Terms are stems, which can be similar where words are not: "Paris" does not begin "parity", but it begins its stem, "pariti".

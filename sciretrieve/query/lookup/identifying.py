@@ -94,12 +94,12 @@ def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
     from rapidfuzz.distance import OSA
 
     most = min(len(text) // LETTERS_PER_SLIP, MOST_SLIPS)
-    found: list[tuple[int, int]] = []
+    candidates: list[tuple[int, int]] = []
     for shard in shards if most else ():
         ids = pc.utf8_lower(shard.ids).to_pylist()
         near = process.extract(text.lower(), ids, scorer=OSA.distance, score_cutoff=most, limit=None)
-        found += [(slips, shard.first + row) for _, slips, row in near if shard.scope.has(np.array([row]))[0]]
-    return np.array([row for _, row in sorted(found)], np.int64)
+        candidates += [(slips, shard.first + row) for _, slips, row in near if shard.scope.has(np.array([row]))[0]]
+    return np.array([row for _, row in sorted(candidates)], np.int64)
 
 
 def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:

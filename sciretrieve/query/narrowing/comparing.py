@@ -90,9 +90,9 @@ def equal(array: Any, values: Sequence[Value]) -> Any:
         spans = [steps for value in values if (steps := _steps(kind, value)) is not None]
         singles = [_scalar(kind, first).as_py() for first, end in spans if first < end and _is_held(kind, first)]
         values = []
-    found: list[Any] = [pc.is_in(array, value_set=pa.array(singles, array.type))] if singles else []
-    found += [_neither(parts) for value in values if (parts := split(array, value)) is not None]
-    return _any(found, array)
+    matches: list[Any] = [pc.is_in(array, value_set=pa.array(singles, array.type))] if singles else []
+    matches += [_neither(parts) for value in values if (parts := split(array, value)) is not None]
+    return _any(matches, array)
 
 
 def is_missing(array: Any) -> Any:
@@ -112,9 +112,9 @@ def _neither(parts: Split) -> Any:
     return pc.fill_null(pc.invert(pc.or_(*parts)), False)
 
 
-def _any(found: Sequence[Any], array: Any) -> Any:
+def _any(flags: Sequence[Any], array: Any) -> Any:
     mask = booleans(np.zeros(len(array), bool))
-    for one in found:
+    for one in flags:
         mask = pc.or_(mask, one)
     return mask
 
@@ -136,14 +136,14 @@ def _steps(kind: pa.DataType, value: Value) -> Span | None:
     if not isinstance(value, str) or types.is_duration(kind):
         return None
     if types.is_timestamp(kind):
-        found, unit = span(value, kind.tz), UNITS[kind.unit]
+        bounds, unit = span(value, kind.tz), UNITS[kind.unit]
     elif types.is_date(kind):
-        found, unit = span(value), DAY if types.is_date32(kind) else UNITS["ms"]
+        bounds, unit = span(value), DAY if types.is_date32(kind) else UNITS["ms"]
     elif types.is_time(kind):
-        found, unit = time_span(value), UNITS[kind.unit]
+        bounds, unit = time_span(value), UNITS[kind.unit]
     else:
         return None
-    return None if found is None else (-(-found[0] // unit), -(-found[1] // unit))
+    return None if bounds is None else (-(-bounds[0] // unit), -(-bounds[1] // unit))
 
 
 def _rounded(value: Value, scale: int) -> Span:
@@ -262,15 +262,15 @@ def _by_one(parts: Split, texts: Any, chosen: Any, read: Callable[[str], Any], w
 
 
 def _texts_equal(texts: Any, values: Sequence[Value]) -> Any:
-    found = [pc.is_in(texts, value_set=pa.array(map(as_text, values), texts.type))]
+    matches = [pc.is_in(texts, value_set=pa.array(map(as_text, values), texts.type))]
     if moments := [value for value in values if isinstance(value, str) and span(value) is not None]:
         mask = _mask(pc.match_substring_regex(texts, DATED))
         dated = texts.filter(booleans(mask))
         mask[mask] = np.any([_mask(_neither(_texts_split(dated, value))) for value in moments], axis=0) if len(dated) else False
-        found.append(booleans(mask))
+        matches.append(booleans(mask))
     if numbers := [value for value in values if is_numeric(value)]:
-        found.append(_numbers_equal(texts, numbers))
-    return _any(found, texts)
+        matches.append(_numbers_equal(texts, numbers))
+    return _any(matches, texts)
 
 
 def _numbers_equal(texts: Any, numbers: Sequence[Any]) -> Any:
@@ -286,8 +286,8 @@ def _numbers_equal(texts: Any, numbers: Sequence[Any]) -> Any:
 
 
 def _instant(text: str) -> int | None:
-    found = span(text)
-    return None if found is None else found[0]
+    bounds = span(text)
+    return None if bounds is None else bounds[0]
 
 
 def _wall(text: str) -> int | None:
@@ -326,14 +326,14 @@ def span(text: str, zone: str | None = None) -> Span | None:
 
     A value without a zone takes the column's, or UTC if that has none.
     """
-    if not (found := MOMENT.fullmatch(text)):
+    if not (match := MOMENT.fullmatch(text)):
         return None
-    year, month, day = (int(found[name] or 0) for name in ("year", "month", "day"))
+    year, month, day = (int(match[name] or 0) for name in ("year", "month", "day"))
     try:
         first = datetime.date(year, month or 1, day or 1).toordinal() - EPOCH
-        if found["hour"]:
-            time = _of_day(found)
-            return None if time is None else _on_clock(first * DAY + time, found["zone"] or zone)
+        if match["hour"]:
+            time = _of_day(match)
+            return None if time is None else _on_clock(first * DAY + time, match["zone"] or zone)
         years, months = divmod(month, 12)
         after = first + 1 if day else datetime.date(year + (years if month else 1), months + 1, 1).toordinal() - EPOCH
     except ValueError:  # no such day, or beyond the year 9999
@@ -345,16 +345,16 @@ def span(text: str, zone: str | None = None) -> Span | None:
 
 def time_span(text: str) -> Span | None:
     """Nanoseconds that a time of day covers; None for other texts."""
-    found = TIME.fullmatch(text)
-    time = _of_day(found) if found else None
+    match = TIME.fullmatch(text)
+    time = _of_day(match) if match else None
     return None if time is None else (time, time + 1)
 
 
-def _of_day(found: re.Match[str]) -> int | None:
-    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+def _of_day(match: re.Match[str]) -> int | None:
+    hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         return None
-    return ((hour * 60 + minute) * 60 + second) * 10**9 + int((found["fraction"] or "").ljust(9, "0"))
+    return ((hour * 60 + minute) * 60 + second) * 10**9 + int((match["fraction"] or "").ljust(9, "0"))
 
 
 def _on_clock(wall: int, zone: str | None) -> Span:
@@ -369,9 +369,9 @@ def _zone(name: str | None) -> datetime.tzinfo:
     """A time zone. UTC, in which times are stored, for none and for an unknown one."""
     if name is None or name in ("Z", "z", "UTC"):
         return datetime.UTC
-    if found := OFFSET.fullmatch(name):
-        minutes = int(found["hours"]) * 60 + int(found["minutes"] or 0)
-        return datetime.timezone(datetime.timedelta(minutes=min(minutes, 1439) * (1 if found["sign"] == "+" else -1)))
+    if match := OFFSET.fullmatch(name):
+        minutes = int(match["hours"]) * 60 + int(match["minutes"] or 0)
+        return datetime.timezone(datetime.timedelta(minutes=min(minutes, 1439) * (1 if match["sign"] == "+" else -1)))
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError

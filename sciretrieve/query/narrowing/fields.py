@@ -108,10 +108,10 @@ class Field:
         process."""
         if isinstance(values, Mapping | bytes) or not isinstance(values, Iterable):
             raise InvalidRequest(f"`isin` of {self.name} needs a list of values, not {values!r}")
-        listed = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
-        if not listed:
+        items = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
+        if not items:
             raise InvalidRequest(f"`isin` of {self.name} needs at least one value")
-        return self._condition("in", *listed)
+        return self._condition("in", *items)
 
     def contains(self, text: str) -> FilterText:
         """The text, or an element of the list, contains another text. Case is ignored."""

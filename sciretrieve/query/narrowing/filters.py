@@ -41,7 +41,7 @@ from ...files.schema import FIELD_NAMES, booleans, in_one_form, is_list, is_numb
 from ...files.streams import checked_text
 from .combining import Combination, OperatorName, Tree, leaves
 from .comparing import Value, as_text, compares, equal, is_missing, is_numeric, split
-from .nested import Elements, elements, listed, place_of, values_within
+from .nested import Elements, elements, json_elements, place_of, values_within
 
 GRAMMAR = r"""
 ?start: or
@@ -127,10 +127,10 @@ class Condition:
 
     def __str__(self) -> str:
         values = [_quoted(value) if isinstance(value, str) else as_text(value) for value in self.values]
-        listed = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
+        values_text = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
         bare = BARE.fullmatch(self.column)
         column = self.column if bare and bare[1].lower() not in RESERVED else f"`{self.column}`"
-        return f"{column} {self.operator} {listed}".rstrip()
+        return f"{column} {self.operator} {values_text}".rstrip()
 
     def check(self, schema: Mapping[str, Sequence[pa.DataType]]) -> None:
         """Raise InvalidRequest if the condition fits none of the column's types in the shards."""
@@ -165,7 +165,7 @@ class Condition:
         if self.operator in ("is null", "is not null"):
             return booleans(~known if self.operator == "is null" else known)
         if self.operator == "!=":
-            return booleans(known & ~_rows(array, equal(array.values, self._sought(array.type))))
+            return booleans(known & ~_rows(array, equal(array.values, self._comparable_values(array.type))))
         verdicts = self._verdicts(array.values)
         passes = _rows(array, verdicts)
         undecided = _rows(array, pc.and_(pc.is_null(verdicts), pc.invert(missing))) & ~passes
@@ -180,20 +180,20 @@ class Condition:
                 return booleans(np.zeros(len(array), bool))
             return pc.match_substring(in_one_form(array), as_text(self.values[0]), ignore_case=True)
         if self.operator in EQUALITIES:
-            found = equal(array, self._sought(array.type))
-            if self.operator == "in" and is_text(array.type) and (lists := listed(array)) is not None:
-                found = pc.or_(found, booleans(_rows(lists, equal(lists.values, self._sought(lists.type)))))
+            matches = equal(array, self._comparable_values(array.type))
+            if self.operator == "in" and is_text(array.type) and (lists := json_elements(array)) is not None:
+                matches = pc.or_(matches, booleans(_rows(lists, equal(lists.values, self._comparable_values(lists.type)))))
             valid = pc.invert(pc.is_null(array, nan_is_null=pa.types.is_floating(array.type)))
-            return pc.if_else(valid, pc.invert(found) if self.operator == "!=" else found, UNKNOWN)
+            return pc.if_else(valid, pc.invert(matches) if self.operator == "!=" else matches, UNKNOWN)
         if pa.types.is_null(array.type) or self._fault(array.type, self.values) is not None:
             return pa.nulls(len(array), pa.bool_())
-        parts = [found for value in self.values if (found := split(array, value)) is not None]
+        parts = [matches for value in self.values if (matches := split(array, value)) is not None]
         if self.operator == "between":
             return pc.and_(pc.invert(parts[0][0]), pc.invert(parts[1][1]))
         below, above = parts[0]
         return {"<": below, ">=": pc.invert(below), ">": above, "<=": pc.invert(above)}[self.operator]
 
-    def _sought(self, kind: pa.DataType) -> list[Value]:
+    def _comparable_values(self, kind: pa.DataType) -> list[Value]:
         """Values that an element of this column type may equal. In a column of numbers, quoted numbers become numbers.
 
         They are quoted for shards in which the column is text; `check` raises if there are none.

@@ -67,13 +67,13 @@ def joined(text: str, parts: Sequence[Node | Sign | Nearness]) -> tuple[list[Nod
 
     Raises InvalidRequest if NEAR lacks an operand, or has one that is not words, phrases or an OR of these.
     """
-    rest = _joined_by("OR", _joined_by("AND", _negated(_neared(text, parts))))
+    rest = _joined_by("OR", _joined_by("AND", _join_not(_join_near(text, parts))))
     words = [part.place for part in rest if isinstance(part, Sign)]
     operators = [part.place for part in parts if isinstance(part, Sign | Nearness) and part.place not in words]
     return [node for node in rest if not isinstance(node, Sign)], operators
 
 
-def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | Sign]:
+def _join_near(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | Sign]:
     """Join each NEAR with the words or phrases on both sides."""
     done: list[Node | Sign] = []
     rest = list(reversed(parts))
@@ -82,7 +82,7 @@ def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | S
         if not isinstance(part, Nearness):
             done.append(part)
             continue
-        left, right = _taken(done, -1), _taken(rest, 0)
+        left, right = _take_operand(done, -1), _take_operand(rest, 0)
         left_texts, right_texts = (() if side is None else _alternatives(text, side) for side in (left, right))
         if left is None or right is None or not left_texts or not right_texts:
             what = f"the query has {text[slice(*part.place)]} without a word or a phrase on each side"
@@ -91,7 +91,7 @@ def _neared(text: str, parts: Sequence[Node | Sign | Nearness]) -> list[Node | S
     return done
 
 
-def _taken(parts: list[Node | Sign] | list[Node | Sign | Nearness], place: int) -> Node | None:
+def _take_operand(parts: list[Node | Sign] | list[Node | Sign | Nearness], place: int) -> Node | None:
     """Remove the node at the end of a list and return it; of adjacent words, only the word at that end."""
     if not parts or isinstance(parts[-1], Sign | Nearness):
         return None
@@ -123,7 +123,7 @@ def _span(node: Node) -> Span:
     return node.places[0][0], node.places[-1][1]
 
 
-def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
+def _join_not(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
     """Join each NOT with the part after it."""
     negated: list[Node | Sign] = []
     for part in reversed(parts):

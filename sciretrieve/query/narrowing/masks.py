@@ -50,14 +50,14 @@ class Narrower:
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """Papers in a scope that meet all demands."""
         for demand in sorted(demands, key=self._reads_texts):
-            met = self._narrowed(demand, among)
+            met = self._meet_undecided(demand, among)
             among = among if met is None else met
         return among
 
-    def _narrowed(self, demand: Expression, among: Scope) -> Scope | None:
-        """As `_meeting`. Papers that may or may not be in the scope stay undecided if they may meet the demand."""
+    def _meet_undecided(self, demand: Expression, among: Scope) -> Scope | None:
+        """As `_meet`. Papers that may or may not be in the scope stay undecided if they may meet the demand."""
         unsure = among.undecided
-        met = self._meeting(demand, Scope(among.rows, among.mask).with_rows(unsure))
+        met = self._meet(demand, Scope(among.rows, among.mask).with_rows(unsure))
         if met is None or not len(unsure):
             return met
         return Scope(among.rows, among.flags & met.flags, union(unsure[met.has(unsure)], met.undecided))
@@ -68,10 +68,10 @@ class Narrower:
         words = self.index.analyzer.spellings(text) if self.index.bm25 is not None else ()
         return self._with_spellings(words, among) if words else None
 
-    def _meeting(self, demand: Expression, among: Scope) -> Scope | None:
+    def _meet(self, demand: Expression, among: Scope) -> Scope | None:
         """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""
         if isinstance(demand, Combination):
-            return self._combined(demand, among)
+            return self._meet_combination(demand, among)
         if isinstance(demand, Words):
             return self._with_words(demand.text, among)
         if isinstance(demand, Near) or demand.column in (None, *TEXT_COLUMNS):
@@ -85,19 +85,19 @@ class Narrower:
         passes, undecided = self.judge(Combination("NOT", (wanted,)) if demand.absent else wanted)
         return among.passing(passes, undecided[among.has(undecided)])
 
-    def _combined(self, combination: Combination[Leaf], among: Scope) -> Scope | None:
+    def _meet_combination(self, combination: Combination[Leaf], among: Scope) -> Scope | None:
         """Papers that meet a combination. Each part is checked only for papers that it can still decide, and parts that read texts come
         last. An OR of many phrases reads the texts once."""
         parts = sorted(combination.parts, key=self._reads_texts)
         if combination.operator == "NOT":
-            return _others(among, self._meeting(parts[0], among))
+            return _others(among, self._meet(parts[0], among))
         together: dict[tuple[str, ...], list[Phrase]] = {}
         if combination.operator == "OR":
             together, parts = self._read_together(parts)
         said = False
         remaining, undecided = among, NO_ROWS
         for part in parts:
-            met = self._narrowed(part, remaining) if combination.operator == "AND" else self._meeting(part, remaining)
+            met = self._meet_undecided(part, remaining) if combination.operator == "AND" else self._meet(part, remaining)
             if met is not None:
                 said = True
                 undecided = union(undecided, met.undecided)
@@ -253,8 +253,8 @@ class Narrower:
         analyzer = self.index.analyzer
         words = [word for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word))]
         in_names = greek.parts_apart(text) if words and analyzer.form > 3 else ()  # the 1 of IL 1 β
-        found = (exactly(word) for word in words if analyzer.fold(word) not in in_names)
-        return [one for one in found if one is not None]
+        texts = (exactly(word) for word in words if analyzer.fold(word) not in in_names)
+        return [one for one in texts if one is not None]
 
     def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:
         """Papers in a scope that contain all terms of one of a word's spellings, in a column, or if None in title and abstract."""

@@ -94,10 +94,10 @@ def values_within(value: Any, fields: str) -> Any:
     if not fields:
         return value
     if isinstance(value, str) and value.startswith(("{", "[")):
-        value = _loaded(value)
+        value = _from_json(value)
     if isinstance(value, list):
-        found = [inner for item in value for inner in _listed(values_within(item, fields))]
-        return found or None
+        values = [inner for item in value for inner in _as_list(values_within(item, fields))]
+        return values or None
     place = place_of(value, fields) if isinstance(value, dict) else None
     return None if place is None else values_within(value[place[0]], place[1])
 
@@ -111,7 +111,7 @@ def _names_within(kind: pa.DataType, before: str) -> Iterator[str]:
         yield from _names_within(field.type, f"{before}.{field.name}")
 
 
-def listed(texts: Any) -> Elements | None:
+def json_elements(texts: Any) -> Elements | None:
     """Elements of JSON texts that are lists; None if no text is a list."""
     return _of_json(texts, "", b"[")
 
@@ -119,17 +119,17 @@ def listed(texts: Any) -> Elements | None:
 def _of_json(texts: Any, fields: str, starts: bytes) -> Elements | None:
     """Values of dotted fields within JSON texts that begin with `starts`; None if there are none."""
     rows = beginning_with(texts, starts)
-    found = [_listed(values_within(_loaded(text), fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
-    values = [value for items in found for value in items]
-    return Elements(len(texts), np.repeat(rows, [len(items) for items in found]), column_from(values)) if values else None
+    lists = [_as_list(values_within(_from_json(text), fields)) for text in texts.take(pa.array(rows)).to_pylist()] if len(rows) else []
+    values = [value for items in lists for value in items]
+    return Elements(len(texts), np.repeat(rows, [len(items) for items in lists]), column_from(values)) if values else None
 
 
-def _loaded(text: str) -> Any:
+def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]

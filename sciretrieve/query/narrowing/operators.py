@@ -157,20 +157,20 @@ class _Reading:
         self._columns_by_name: dict[str, str | None] = {}
         self.free: list[str] = []
         """Words without a demand."""
-        self.demands = tuple(self._all_demanded(self._read()))
+        self.demands = tuple(self._all_demands(self._read()))
         """The demands, all of which must hold."""
-        self.words = self._searched()
+        self.words = self._search_text()
         """Words to search for."""
 
-    def _all_demanded(self, parts: Sequence[Node]) -> Iterator[Expression]:
+    def _all_demands(self, parts: Sequence[Node]) -> Iterator[Expression]:
         for part in parts:
-            expression = self._demanded(part, False, False)
+            expression = self._demand_of(part, False, False)
             if isinstance(expression, Combination) and expression.operator == "AND":
                 yield from expression.parts
             elif expression is not None:
                 yield expression
 
-    def _searched(self) -> str:
+    def _search_text(self) -> str:
         """The text without parts that are not searched for."""
         pieces, end = [], 0
         for start, stop, replacement in sorted(self._changes):
@@ -339,10 +339,10 @@ class _Reading:
         self._changes += [(start, end, "") for start, end in operators]
         return nodes
 
-    def _demanded(self, node: Node, required: bool, unwanted: bool, column: str | None = None) -> Expression | None:
+    def _demand_of(self, node: Node, required: bool, unwanted: bool, column: str | None = None) -> Expression | None:
         """The demand of a part, in a column. Its unwanted words are not searched for."""
         if isinstance(node, Plain):
-            return self._words_demanded(node, required, unwanted, column)
+            return self._demand_of_words(node, required, unwanted, column)
         if isinstance(node, Operand):
             demand = self._on(column, node.demand, node.place[0]) if node.demand.column is None else node.demand
             is_searched = demand.absent == unwanted and demand.column in (None, *TEXT_COLUMNS)
@@ -354,11 +354,11 @@ class _Reading:
         else:
             self._changes += [(start, end, "") for start, end in node.places]
             required, unwanted, column = required or node.is_left_out, unwanted != node.is_left_out, node.column or column
-        expressions = [self._demanded(part, required, unwanted, column) for part in node.parts]
+        expressions = [self._demand_of(part, required, unwanted, column) for part in node.parts]
         inside = combined(operator, [expression for expression in expressions if expression is not None])
         return combined("NOT", [inside]) if isinstance(node, Level) and node.is_left_out and inside is not None else inside
 
-    def _words_demanded(self, node: Plain, required: bool, unwanted: bool, column: str | None) -> Expression | None:
+    def _demand_of_words(self, node: Plain, required: bool, unwanted: bool, column: str | None) -> Expression | None:
         """The demand of adjacent words. In a column, each word is a demand, or all are one value; elsewhere they form one demand, and
         truncated words others."""
         is_value = column not in (None, *TEXT_COLUMNS)

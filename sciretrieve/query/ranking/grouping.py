@@ -39,8 +39,8 @@ def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
 
 def fullest(papers: Sequence[Paper]) -> int:
     """Position of the most complete paper: abstract before no abstract, then most fields, ties by position."""
-    told = []
+    counts = []
     for paper in papers:
         *fields, extra = paper.to_dict().values()
-        told.append((bool(paper.abstract), sum(map(bool, [*fields, *extra.values()]))))
-    return max(range(len(told)), key=told.__getitem__)
+        counts.append((bool(paper.abstract), sum(map(bool, [*fields, *extra.values()]))))
+    return max(range(len(counts)), key=counts.__getitem__)

@@ -13,7 +13,7 @@ LEAST = 1.0
 """Least score of a named paper: the fused score of a paper that matches the whole query."""
 
 
-def led(ranking: Ranking, match: Match, k: int) -> Ranking:
+def named_first(ranking: Ranking, match: Match, k: int) -> Ranking:
     """The first k papers of a ranking, with papers that the query names, by id, title and so on, moved to the front.
 
     Named papers keep the ranking's order, by score and id. All get the ranking's best score, or 1 if that is less, so that scores never

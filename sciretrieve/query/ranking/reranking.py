@@ -43,8 +43,8 @@ class SentenceReranker:
     def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
         """See `protocols.Reranker`. The score is a negative distance between the sentences, see `matching.sentence_pairs`."""
         title, _, abstract = query.text.rpartition(FIELD_SEPARATOR)
-        asked, *found = self._remembered.sentence_vectors([query.paper or Paper("", title, abstract), *papers])
-        return np.array([self._compare(asked, vectors) for vectors in found], np.float64)
+        query_vectors, *paper_vectors = self._remembered.sentence_vectors([query.paper or Paper("", title, abstract), *papers])
+        return np.array([self._compare(query_vectors, vectors) for vectors in paper_vectors], np.float64)
 
 
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:

@@ -13,7 +13,7 @@ from ...base.choices import Filter, Mode
 from ...base.errors import InvalidRequest
 from ...base.once import once
 from ...base.types import Half, Paper, Query, Rows, TotalIs, Vectors, floats_of
-from ...base.wording import listed
+from ...base.wording import shortlist
 from ...encoders.languages import ENGLISH, language_of, mostly_in, seems_english
 from ...encoders.query_encoder import QueryEncoder
 from ...files.streams import checked_text
@@ -105,7 +105,7 @@ class Reader:
         allowed = self.snapshot.narrower.passing(filter)
         if among is not None:
             allowed = allowed.among(among)
-        typed = [self._typed(str(number), query, allowed) for number, query in enumerate(queries, 1)]
+        typed = [self._parse(str(number), query, allowed) for number, query in enumerate(queries, 1)]
         if not all(query.words.strip() or query.vector is not None for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         read_vectors, tokens = self._vectors([query for query, *_ in typed], modes, vectors, late)
@@ -114,14 +114,14 @@ class Reader:
             counted, is_what = self._counted(demands, match, scope)
             probe = self._probe(query, demands, vector, scope, own)
             lacks = LACKS[own] if own != mode else None
-            liked = self._liked(demands.liked, scope) if demands is not None and own != "dense" else ()
+            liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
             probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked, mode=own)
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
             remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
                 remarks.append(f"{self._reads}, and the query seems to be in {language}: little but names will match; write it in English")
             probes.append(replace(probe, remarks=remarks, is_foreign=bool(language)))
-        return [self._fed_back(probes[0], like, unlike, mode)] if like or unlike else probes
+        return [self._moved_probe(probes[0], like, unlike, mode)] if like or unlike else probes
 
     def matching(self, text: str, filter: Filter, *, insists: bool = True) -> tuple[TypedQuery | None, Scope]:
         """Parse a typed text, and find the papers that satisfy it and a filter. The parse is None if the text names papers; the text may be
@@ -131,7 +131,7 @@ class Reader:
         Raises InvalidRequest as `Index.search`.
         """
         self.snapshot.check_files()
-        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter), insists=insists)
+        _, typed, match, scope = self._parse("", text, self.snapshot.narrower.passing(filter), insists=insists)
         counted, is_what = self._counted(typed, match, scope)
         if typed is not None and typed.free and is_what != "has all words":
             counted = self.snapshot.narrower.meeting([Words(typed.free)], scope)
@@ -146,7 +146,7 @@ class Reader:
             return with_words, "has all words"
         return scope, "meets demands" if typed.demands else "passes filters"
 
-    def _liked(self, quotations: Sequence[str], scope: Scope) -> Sequence[Liked]:
+    def _liked_phrases(self, quotations: Sequence[str], scope: Scope) -> Sequence[Liked]:
         """Preferred phrases, with the rows that contain them and their bonus. Single words are left out, since they are searched for
         anyway."""
         if (bm25 := self.snapshot.bm25) is None:
@@ -222,7 +222,7 @@ class Reader:
         lacks = LACKS[mode] if mode != wanted else None
         return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing), mode=mode)
 
-    def _fed_back(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
+    def _moved_probe(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
         """Move a probe towards some papers and away from others. None of these may answer it.
 
         Raises:
@@ -287,7 +287,7 @@ class Reader:
             return whole, scope
         return typed, self.snapshot.narrower.meeting(typed.demands, allowed)
 
-    def _typed(
+    def _parse(
         self, id: str, query: str | Query, allowed: Scope, *, insists: bool = False
     ) -> tuple[Query, TypedQuery | None, Match, Scope]:
         """Parse a query: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no words, so
@@ -363,13 +363,13 @@ class Reader:
             encoded, states = encoder.encode_late([queries[place] for place in with_tokens])
             for place, vector, query_states in zip(with_tokens, encoded, states, strict=True):
                 read[place] = vector if read[place] is None else read[place]
-                tokens[place] = None if query_states is None else self._weighed(queries[place], query_states)
+                tokens[place] = None if query_states is None else self._weigh(queries[place], query_states)
         if unread := [place for place, vector in enumerate(read) if vector is None and modes[place] != "bm25"]:
             for place, vector in zip(unread, encoder.encode([queries[place] for place in unread]), strict=True):
                 read[place] = vector
         return [None if mode == "bm25" else vector for mode, vector in zip(modes, read, strict=True)], tokens
 
-    def _weighed(self, query: Query, states: Vectors) -> QueryTokens | None:
+    def _weigh(self, query: Query, states: Vectors) -> QueryTokens | None:
         """Token vectors of a query, (tokens, dim), each weighted by its word's rarity in the corpus; None if all words are stop words."""
         analyzer, bm25 = self.snapshot.analyzer, self.snapshot.bm25
         assert bm25 is not None
@@ -447,7 +447,7 @@ def remarks_on(typed: TypedQuery | None, liked: Sequence[Liked] = ()) -> list[st
     if typed is None or not (typed.liked or typed.ignored):
         return []
     parts = [f'"{text}"' for text in typed.liked] + list(typed.ignored)
-    shown = listed(parts[:MOST_SHOWN], len(parts))
+    shown = shortlist(parts[:MOST_SHOWN], len(parts))
     remarks = [f"read as a text, in which {shown} {'demands' if len(parts) == 1 else 'demand'} nothing; join by AND what papers must have"]
     if missing := [f'"{one.phrase}"' for one in liked if not len(one.rows)]:
         remarks.append(f"no paper that may answer has {' or '.join(missing[:MOST_SHOWN])}")

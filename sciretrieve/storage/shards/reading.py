@@ -128,7 +128,7 @@ class Shard:
     @once
     def _file(self) -> pq.ParquetFile:
         path = self.file("papers.parquet")
-        with _named(path):
+        with _name_errors(path):
             file = pq.ParquetFile(self._source, pre_buffer=False)
             kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
             groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
@@ -205,7 +205,7 @@ class Shard:
 
     def read_at(self, rows: Rows, names: Sequence[str] | None = None) -> Iterator[tuple[Rows, pa.Table]]:
         """Papers at the given rows, ascending, a few row groups at a time: rows and columns, all or the given ones."""
-        mapped, stored = self._parted(names)
+        mapped, stored = self._split_columns(names)
         for some, table in self._stored_at(rows, stored) if stored else _parts(rows):
             named = self._named_columns(mapped, some)
             yield some, named if table is None else _side_by_side(named, table, self.schema.names)
@@ -224,7 +224,7 @@ class Shard:
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, including deleted papers. Columns that this shard lacks are left out."""
-        mapped, stored = self._parted(names)
+        mapped, stored = self._split_columns(names)
         return self.stored_columns(names) if stored else self._named_columns(mapped)
 
     def stored_columns(self, names: Sequence[str]) -> pa.Table:
@@ -236,7 +236,7 @@ class Shard:
     def _names(self) -> pa.Table:
         return read_names(self.file(NAMES_FILE), self.papers)
 
-    def _parted(self, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    def _split_columns(self, names: Sequence[str] | None) -> tuple[list[str], list[str]]:
         """Split columns, all or the given ones, into memory-mapped ones and those in papers.parquet."""
         known = {"id", *NAMES.names} if NAMES_FILE in self.facts.files else set()
         if not names or not known.issuperset(names):  # avoids opening the file of papers
@@ -252,7 +252,7 @@ class Shard:
             places = integers(rows)
             columns = {name: column.take(places) for name, column in columns.items()}
         table = pa.Table.from_arrays(list(columns.values()), list(columns))
-        with _named(self.verified.directory / SHARDS / self.facts.name / NAMES_FILE):
+        with _name_errors(self.verified.directory / SHARDS / self.facts.name / NAMES_FILE):
             table.validate(full=True)
         return table
 
@@ -265,7 +265,7 @@ class Shard:
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """Read a table, check its number of papers, and select rows."""
         raise_if_abandoned()
-        with _named(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+        with _name_errors(self.verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             reader = self._reader()
             table = read(reader)
             self._idle_readers.append(reader)
@@ -310,7 +310,7 @@ def scope_of(shards: Sequence[Shard]) -> Scope:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _name_errors(path: Path) -> Iterator[None]:
     """Add the file's name to Arrow's errors."""
     try:
         yield

@@ -15,7 +15,7 @@ import torch
 
 from ...base.choices import Schedule
 from ...base.errors import CorruptData, InvalidRequest
-from ...base.wording import in_words
+from ...base.wording import duration_text
 from ...files.writing import write_whole
 from ...protocols import Progress
 from ..presets import Plan
@@ -223,7 +223,7 @@ class Training:
         course.rows.append(row)
         if self.board is not None:
             self.board.add(row)
-        progress.note(f"{text} ({in_words(course.seconds)})")
+        progress.note(f"{text} ({duration_text(course.seconds)})")
 
     def _values(self) -> dict[str, float]:
         assert self.held_out is not None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sciretrieve.base.types import Query
 from sciretrieve.matching.search import Match
-from sciretrieve.query.ranking.leading import led
+from sciretrieve.query.ranking.leading import named_first
 from sciretrieve.runs import Ranking
 
 
@@ -19,7 +19,7 @@ def test_named_papers_come_first(scores: list[float], named: list[int], k: int) 
     rows = list(range(0, 2 * len(scores), 2))
     falling = np.array(sorted(scores, reverse=True))
     ranking = Ranking(Query("1", "x"), [f"p{row}" for row in rows], falling, np.array(rows, np.int64), {"bm25": falling})
-    result = led(ranking, Match("title", np.array(named, np.int64)), k)
+    result = named_first(ranking, Match("title", np.array(named, np.int64)), k)
 
     first, others = ([row for row in rows if (row in named) == is_named] for is_named in (True, False))
     assert result.rows.tolist() == (first + others)[:k]
