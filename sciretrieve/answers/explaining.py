@@ -274,10 +274,10 @@ def _failure(index: Index, demand: Expression, row: int) -> str:
     """A sentence that says how a paper fails a demand of the query."""
     if isinstance(demand, Words):
         words = [str(word) for word in _words_of(demand) if not _meets(index, word, row)]
-        return f"it lacks what the query demands: {', '.join(words)}"
+        return f"it lacks what the query requires: {', '.join(words)}"
     if isinstance(demand, Combination):
-        says = {"OR": "it has none of these, of which the query demands one", "NOT": "it has what the query leaves out"}
-        return f"{says.get(demand.operator, 'it lacks what the query demands')}: {written(demand)}"
+        says = {"OR": "it has none of these, and the query requires one", "NOT": "it has what the query excludes"}
+        return f"{says.get(demand.operator, 'it lacks what the query requires')}: {written(demand)}"
     return f"it does not meet the query's {written(demand)}"
 
 

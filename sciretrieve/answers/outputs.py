@@ -162,7 +162,7 @@ def notes(answer: Answer) -> Lines:
     elif (query := answer.request.query) is not None:
         for name, read in (("DOI", identifiers.doi), ("arXiv number", identifiers.arxiv)):
             if number := read(query):
-                yield f"no paper that may answer has the {name} {number}"
+                yield f"no eligible paper has the {name} {number}"
                 break
     for word, meant in answer.ranking.corrections.items():
         yield f'"{word}" was taken for "{meant}"; quote it to search for it unchanged'
@@ -171,7 +171,7 @@ def notes(answer: Answer) -> Lines:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     yield from undecided(answer.run)
     if answer.unmet:
-        yield f"the query demands what no paper of the index has: {', '.join(answer.unmet)}"
+        yield f"no paper in the index has what the query requires: {', '.join(answer.unmet)}"
     yield from answer.remarks
     if not answer.hits and answer.run.mode == "citations":
         yield "no reference links another paper with the given ones; --by text compares what they say"

@@ -473,7 +473,7 @@ class _Update:
             why = f"whose row{'' if one else 's'} could not be read"
             if cut["lost"] and self.allow_deletions is not True:
                 rows = counted(cut["lost"], "row")
-                why = f"that the corpus does not show, since {rows} of it could not be read and may be {'its' if one else 'theirs'}"
+                why = f"that are missing from the corpus, since {rows} of it could not be read and may be {'its' if one else 'theirs'}"
             self.progress.note(f"kept {counted(cut['kept'], 'paper')} {why}: {shortlist(cut['examples']['kept'], cut['kept'])}")
         papers, allowed = self.old.papers, self.allow_deletions
         if not are_many(cut["deleted"], papers):

@@ -119,9 +119,9 @@ class StoppingRule:
                 assumption = "if the ranking finds no less than chance does (no guarantee)"
                 return f"{verb}: p = {status.p_value:.3g} that less than {wanted} of the relevant papers are read, {assumption}"
             case "budget", _:
-                return f"{verb}: {status.read:,} papers are read of a budget of {self.count:,}; it promises nothing of the unread"
+                return f"{verb}: {status.read:,} papers are read of a budget of {self.count:,}; it says nothing about unread papers"
         in_a_row = f"the last {counted(status.irrelevant_in_a_row, 'paper')} read were irrelevant, of {self.count:,} in a row"
-        return f"{verb}: {in_a_row}; it promises nothing of the unread"
+        return f"{verb}: {in_a_row}; it says nothing about unread papers"
 
 
 def stopping_rule(text: str) -> StoppingRule:

@@ -308,7 +308,7 @@ def _checked(directory: Path, path: Path, generation: int | None, current: Manif
         if generation is not None and manifest.generation != generation:
             raise ValueError(f"generation {manifest.generation}")
         if current is not None and not current.logs(manifest.generation, manifest.checksum):
-            raise ValueError("it is not what was committed")
+            raise ValueError("it differs from what was committed")
         return manifest
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _absence(directory, generation) from error

@@ -97,7 +97,7 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
             return Verification(None, 0, 1, 0, (_said(directory, MANIFEST, error),))
         path = generation_file(directory, current.generation)
         if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
-            faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
+            faults.append(Fault(f"{GENERATIONS}/{path.name}", f"differs from {MANIFEST}"))
         named = dict(current.files())
         for number in generations(directory):
             if number < current.generation and current.logs(number):
@@ -221,7 +221,7 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     fits = (lengths == postings.lengths).all() and (title_lengths == postings.title_lengths).all()
     terms_fit = np.array_equal(np.diff(postings.title_offsets), np.bincount(rows[in_titles], minlength=shard.papers))
     if not fits or not terms_fit or not np.array_equal(numbers[order], postings.title_terms):
-        yield Fault(f"{folder}/lengths.arrow", "does not say what postings.arrow does")
+        yield Fault(f"{folder}/lengths.arrow", "disagrees with postings.arrow")
 
 
 def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
@@ -243,13 +243,13 @@ def _are_in_order(words: pa.Array, rows: npt.NDArray[Any], offsets: npt.NDArray[
 def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Postings, Any]]) -> Iterator[Fault]:
     assert manifest.lexical is not None
     if asdict(statistics(parts)) != manifest.lexical["statistics"]:
-        yield Fault(MANIFEST, "its statistics are not what the shards say")
+        yield Fault(MANIFEST, "its statistics disagree with the shards")
     for facts, counts in zip(manifest.shards, frequencies(parts), strict=True):
         name = f"{manifest.lexical['folder']}/{facts.name}.npy"
         path = directory / name
         try:
             if path.is_file() and not np.array_equal(read_array(path), counts):
-                yield Fault(name, "its frequencies are not what the shards say")
+                yield Fault(name, "its frequencies disagree with the shards")
         except CorruptData as error:
             yield _said(directory, name, error)
 

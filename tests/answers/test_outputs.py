@@ -243,7 +243,7 @@ def test_views_in_json() -> None:
 def test_an_empty_answer_names_what_was_demanded() -> None:
     assert list(outputs.notes(answered("q", "bm25", []))) == ["no paper matches"]
     demanding = answered("q", "bm25", [], unmet=["the word flogiston"])
-    assert list(outputs.notes(demanding)) == ["the query demands what no paper of the index has: the word flogiston", "no paper matches"]
+    assert list(outputs.notes(demanding)) == ["no paper in the index has what the query requires: the word flogiston", "no paper matches"]
     assert json.loads(outputs.answer(demanding))["unmet"] == ["the word flogiston"]
 
 

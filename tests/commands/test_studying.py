@@ -71,7 +71,7 @@ def test_what_is_demanded_in_vain_is_told(index: sr.Index) -> None:
     nothing = sciretrieve("search", "(graph OR star) AND unheardof networks -dust year:1066", "-i", index.path)
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr.splitlines() == [
-        "the query demands what no paper of the index has: unheardof, year:1066",
+        "no paper in the index has what the query requires: unheardof, year:1066",
         "without its operators the query is: graph star unheardof networks",
         "no paper matches",
     ]

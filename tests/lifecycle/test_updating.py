@@ -248,7 +248,7 @@ def test_no_paper_is_deleted_while_there_is_a_row_that_may_be_its(
     notes = Notes()
     update = sr.sync(corpus, folder, progress=notes)
     assert (update.deleted, update.kept, update.papers) == (0, 3, 80)
-    told = "kept 3 papers that the corpus does not show, since 1 row of it could not be read and may be theirs: p0000, p0001, p0002"
+    told = "kept 3 papers that are missing from the corpus, since 1 row of it could not be read and may be theirs: p0000, p0001, p0002"
     assert told in notes.texts
     assert sr.sync(corpus, folder).kept == 3  # and again, since the file is not what the index has
     told = answer("sync", corpus, "-i", folder, "--allow-deletions", "-f", "json")

@@ -22,9 +22,9 @@ STATUS = Status(1000, 100, 20, 0, 0, "sample", 0.95, 0.95, 0, 0, None, None, Non
         ("ranking", {"p_value": 0.06}, False, "go on: p = 0.06"),
         ("ranking", {"p_value": 0.05}, True, "no guarantee"),
         ("budget:101", {}, False, "go on: 100 papers are read of a budget of 101; it promises nothing"),
-        ("budget:100", {}, True, "stop: 100 papers are read of a budget of 100; it promises nothing of the unread"),
+        ("budget:100", {}, True, "stop: 100 papers are read of a budget of 100; it says nothing about unread papers"),
         ("consecutive:30", {"irrelevant_in_a_row": 29}, False, "go on: the last 29 papers read were irrelevant, of 30 in a row"),
-        ("consecutive:30", {"irrelevant_in_a_row": 31}, True, "it promises nothing of the unread"),
+        ("consecutive:30", {"irrelevant_in_a_row": 31}, True, "it says nothing about unread papers"),
     ],
 )
 def test_when_a_rule_stops_and_what_it_says(rule: str, facts: dict[str, Any], stops: bool, claim: str) -> None:

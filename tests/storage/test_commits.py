@@ -70,7 +70,7 @@ def test_a_manifest_that_is_in_no_log_is_nothing(folder: Path, tmp_path: Path) -
     assert generations(folder) == [1, 2]
     shutil.copyfile(generation_file(tmp_path / "other", 1), generation_file(folder, 1))
     (fault,) = verify(folder).faults  # of a generation that the log does have, it is not the manifest
-    assert (fault.file, "it is not what was committed" in fault.what) == ("generations/000001.json", True)
+    assert (fault.file, "it differs from what was committed" in fault.what) == ("generations/000001.json", True)
     with pytest.raises(CorruptData, match=r"000001\.json is damaged"):
         sr.open(folder, generation=1)
     with pytest.raises(NotFound, match="that can be restored: none"):

@@ -187,7 +187,7 @@ def one_further(titles: list[list[int]]) -> list[list[int]]:
 
 UNORDERED = "its terms or papers are not in ascending order, or not those of the shard"
 UNORDERED_WORDS = "its words or papers are not in ascending order, or not those of the shard"
-DISAGREEING = "does not say what postings.arrow does"
+DISAGREEING = "disagrees with postings.arrow"
 FIELDS = "fields.arrow"
 POSTINGS, LENGTHS, VECTORS, FREQUENCIES = "postings.arrow", "lengths.arrow", "vectors.npy", "lexical/000002/000001.npy"
 IDS, NAMES = "ids.arrow", "names.arrow"
@@ -203,8 +203,8 @@ WRONG: dict[str, tuple[Callable[[Path, str, Any], None], str, Callable[[Any], An
     "an id too few": (columns, f"{FIRST}/{IDS}", sliced(slice(-1)), "has 6 ids where the manifest says 7"),
     "a title of another paper": (columns, f"{FIRST}/{NAMES}", changed("title", lambda titles: titles[::-1]), "does not have the names of"),
     "a name too few": (columns, f"{SECOND}/{NAMES}", sliced(slice(-1)), "cannot be read"),
-    "frequencies": (array, FREQUENCIES, raised(3, 1), "its frequencies are not what the shards say"),
-    "frequencies of more terms": (array, FREQUENCIES, lambda all: np.append(all, all[:1]), "its frequencies are not what the shards say"),
+    "frequencies": (array, FREQUENCIES, raised(3, 1), "its frequencies disagree with the shards"),
+    "frequencies of more terms": (array, FREQUENCIES, lambda all: np.append(all, all[:1]), "its frequencies disagree with the shards"),
     "a length": (columns, f"{SECOND}/{LENGTHS}", changed("terms", lambda terms: [terms[0] + 1, *terms[1:]]), DISAGREEING),
     "a title's length": (columns, f"{SECOND}/{LENGTHS}", changed("title_terms", lambda terms: [*terms[:-1], 0]), DISAGREEING),
     "a title's term": (columns, f"{FIRST}/{LENGTHS}", changed("title", lambda title: [title[1], title[0], *title[2:]]), DISAGREEING),
@@ -313,7 +313,7 @@ def test_statistics_that_are_not_the_shards_are_named(name: str, index: Path) ->
     before = ids_of(index)
     with edited_manifest(index) as manifest:
         manifest["lexical"]["statistics"][name] += 1
-    assert verify(index).faults == (Fault(MANIFEST, "its statistics are not what the shards say"),)
+    assert verify(index).faults == (Fault(MANIFEST, "its statistics disagree with the shards"),)
     assert repair(index).faults == ()
     assert ids_of(index) == before
 
@@ -373,9 +373,9 @@ def test_the_manifests_of_generations_are_verified(index: Path) -> None:
     current, older = index / "generations/000002.json", index / "generations/000001.json"
     text = current.read_bytes()
     current.unlink()
-    assert verify(index).faults == (Fault("generations/000002.json", f"is not what {MANIFEST} is"),)
+    assert verify(index).faults == (Fault("generations/000002.json", f"differs from {MANIFEST}"),)
     current.write_bytes(older.read_bytes())
-    assert verify(index).faults == (Fault("generations/000002.json", f"is not what {MANIFEST} is"),)
+    assert verify(index).faults == (Fault("generations/000002.json", f"differs from {MANIFEST}"),)
     assert repair(index).faults == ()
     assert current.read_bytes() == text
     write_sealed(older, {"format": 2})

@@ -333,7 +333,7 @@ def parse(text: str) -> Expression:
 
     if len(checked_text(text, "filter")) > LONGEST and (len(text) > LONGEST_LISTS or len(re.sub(LIST, "", text)) > LONGEST):
         raise InvalidRequest(
-            f"the filter has {len(text):,} characters; at most {LONGEST:,} are read, and {LONGEST_LISTS:,} where they are lists of values, "
+            f"the filter has {len(text):,} characters; at most {LONGEST:,} are read, and {LONGEST_LISTS:,} with lists of values, "
             "as in: id in (…)"
         )
     try:

@@ -450,5 +450,5 @@ def remarks_on(typed: TypedQuery | None, liked: Sequence[Liked] = ()) -> list[st
     shown = shortlist(parts[:MOST_SHOWN], len(parts))
     remarks = [f"read as a text, in which {shown} {'demands' if len(parts) == 1 else 'demand'} nothing; join by AND what papers must have"]
     if missing := [f'"{one.phrase}"' for one in liked if not len(one.rows)]:
-        remarks.append(f"no paper that may answer has {' or '.join(missing[:MOST_SHOWN])}")
+        remarks.append(f"no eligible paper has {' or '.join(missing[:MOST_SHOWN])}")
     return remarks

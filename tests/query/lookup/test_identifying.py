@@ -162,7 +162,7 @@ def test_the_command_says_what_came_first(index: sr.Index) -> None:
     assert result.stderr.splitlines() == ["first comes the paper with this DOI"]
     assert "Alignment of sentences" in result.stdout.splitlines()[0]
     for text, note in (("doi:10.1000/NONE", "DOI 10.1000/none"), ("arXiv:1409.0474v2", "arXiv number 1409.0474")):
-        assert sciretrieve("search", text, "-i", index.path).stderr.splitlines()[0] == f"no paper that may answer has the {note}"
+        assert sciretrieve("search", text, "-i", index.path).stderr.splitlines()[0] == f"no eligible paper has the {note}"
     assert sciretrieve("similar", "10.1000/abc; 10.1000/xyz", "-i", index.path).returncode == 2
 
 

@@ -190,7 +190,7 @@ def test_lists_of_ids_are_read_as_a_whole_and_all_else_has_a_bound() -> None:
     ids = ", ".join(f'"W{number}"' for number in range(20_000))
     assert passing(f'id in ({ids}, "a, \\"(b", true, -1.5e3)') == ""
     assert passing(f"id not in ({ids}) and id in (\"a\" , 'b')") == "ab"
-    refused = "at most 60,000 are read, and 4,000,000 where they are lists of values"
+    refused = "at most 60,000 are read, and 4,000,000 with lists of values"
     for long in (" or ".join("year == 1" for _ in range(5000)), "not " * 20_000 + "year == 1", f"id in ({ids}, x)", f"id == {ids}"):
         with pytest.raises(InvalidRequest, match=refused):
             filters.parse(long)

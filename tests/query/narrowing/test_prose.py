@@ -161,7 +161,7 @@ def test_of_papers_with_the_same_words_those_with_the_phrase_come_first(index: s
 def test_a_phrase_that_no_paper_has_is_said_and_left_out(index: sr.Index) -> None:
     found = answer(index, Request('Are there any papers about the "gut-liver axis" and depression?'))
     assert {hit.id for hit in found.hits} > {"phrase", "apart0"}
-    assert 'no paper that may answer has "gut-liver axis"' in found.remarks
+    assert 'no eligible paper has "gut-liver axis"' in found.remarks
     assert found.to_dict()["remarks"] == list(found.remarks)
 
 

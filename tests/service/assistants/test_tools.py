@@ -95,7 +95,7 @@ def test_what_a_search_should_be_known_to_lack_is_a_note(sea: Server) -> None:
     answer = found(sea, "search", query="whale title:volcano")
     assert answer["papers"] == []
     assert answer["notes"] == [
-        "the query demands what no paper of the index has: title:volcano",
+        "no paper in the index has what the query requires: title:volcano",
         "without its operators the query is: whale volcano",
     ]
 
