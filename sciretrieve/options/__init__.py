@@ -203,7 +203,7 @@ class BuildSettings(ReadingOptions):
         if self.encoder is None and self.lexical is None:
             raise InvalidRequest("an index needs vectors or BM25; leave out `dense='none'` or `lexical=None`")
         if self.memory is not None and self.dense != "auto":
-            raise InvalidRequest(f"`memory` is what `dense='auto'` goes by; leave it out with `dense={self.dense!r}`")
+            raise InvalidRequest(f"`memory` limits `dense='auto'`; leave it out with `dense={self.dense!r}`")
         check_recall(self.recall)
         if self.late and (self.encoder is None or self.lexical is None):
             raise InvalidRequest("`late` adds a part to hybrid search, which needs vectors and BM25; leave it out")

@@ -134,7 +134,7 @@ def test_authors_are_shown_and_exported_whole_and_in_one_form(tmp_path: Path) ->
         (("begin",), "say what the review is about, with --query, or name a relevant paper with --include"),
         (("begin", "--query", "stars", "--include", "nobody"), "no paper 'nobody'"),
         (("begin", "--query", "stars", "--target", "2"), "above 0 and at most 1"),
-        (("begin", "--include", "p0001", "--set", "first=5"), "there must be a query"),
+        (("begin", "--include", "p0001", "--set", "first=5"), "needs a query"),
         (("begin", "--query", "stars", "--import", "nowhere.csv"), "no file nowhere.csv"),
         (("begin", "--query", "stars", "--set", "rule=luck"), "there is no rule 'luck'"),
         (("begin", "--query", "stars", "--set", "criteria=nowhere.txt"), "nowhere.txt cannot be read"),

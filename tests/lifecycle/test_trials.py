@@ -153,11 +153,11 @@ def test_memory_chooses_and_says_what_is_too_little(source: Path, tmp_path: Path
             build(source, tmp_path / name, memory=10)
         assert not (tmp_path / name / "manifest.json").exists()
         assert len(letters.asked) < 10  # the probe alone
-    with pytest.raises(InvalidRequest, match=r"`memory` is what `dense='auto'` goes by"):
+    with pytest.raises(InvalidRequest, match=r"`memory` limits `dense='auto'`; leave it out"):
         build(source, tmp_path / "index", dense="hnsw", memory=10)
     with pytest.raises(InvalidRequest, match=r"no dense index of 400 papers fits"):
         sr.reindex(tmp_path / "flat", dense="auto", memory=10)
-    with pytest.raises(InvalidRequest, match=r"`memory` is what `dense='auto'` goes by"):
+    with pytest.raises(InvalidRequest, match=r"`memory` limits `dense='auto'`; give both"):
         sr.reindex(tmp_path / "flat", memory=10)
 
 
