@@ -4,8 +4,8 @@ Vectors are rotated to the 192 dimensions that vary most, with 2 bits each. The 
 index, so all shards share it.
 
 The match is the mean, over the query's tokens, of the best cosine with a token of the paper (MaxSim; Khattab and Zaharia, "ColBERT", SIGIR
-    2020, section 3.3). The encoder was not trained for this, so two weights replace the training: rare words count more, and a good match
-    counts much more than a fair one.
+2020, section 3.3). The encoder was not trained for this, so two weights replace the training: rare words count more, and a good match
+counts much more than a fair one.
 """
 
 from __future__ import annotations

@@ -392,10 +392,10 @@ class Searcher:
         """Strength of an answer from 0 to 1: how well the best candidates match their query, by vectors or by words, whichever is greater.
 
         By vectors, it is the position of the nearest candidate's score between chance and neighbouring papers (`Scale`). By words, it is
-            the greatest share of the query's words that one paper contains, weighted by inverse document frequency. A corrected word counts
-            by its certainty. For a paper no nearer than chance the share is multiplied by `FAR`, unless the words are names. For a short
-            query, both are reduced by words that no near paper, or no paper at all, contains (`DECIDING`), unless all words are such.
-            Returns None without a scale, since fused scores are relative to the best candidate, however far it is.
+        the greatest share of the query's words that one paper contains, weighted by inverse document frequency. A corrected word counts by
+        its certainty. For a paper no nearer than chance the share is multiplied by `FAR`, unless the words are names. For a short query,
+        both are reduced by words that no near paper, or no paper at all, contains (`DECIDING`), unless all words are such. Returns None
+        without a scale, since fused scores are relative to the best candidate, however far it is.
         """
         scale = self.halves.scale
         if scale is None or self.bm25 is None or not len(first):

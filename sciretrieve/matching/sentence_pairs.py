@@ -1,8 +1,8 @@
 """Similarity of two papers by the vectors of their sentences, as in ASPIRE: by the nearest sentences, or by optimal transport.
 
 Sources: Mysore et al. 2022, "Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document Similarity", NAACL, and the
-    authors' release (github.com/allenai/aspire, examples/ex_aspire_consent_multimatch.py and src/evaluation/utils/models.py), which uses
-    the transport of GeomLoss 0.2.4.
+authors' release (github.com/allenai/aspire, examples/ex_aspire_consent_multimatch.py and src/evaluation/utils/models.py), which uses the
+transport of GeomLoss 0.2.4.
 """
 
 from __future__ import annotations

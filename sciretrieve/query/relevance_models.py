@@ -1,9 +1,8 @@
 """RM3: expands a query by the most frequent words of its first papers, which are assumed relevant.
 
 Source: the relevance model of Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001, mixed with the query as in Abdul-Jaleel et
-    al., "UMass at TREC 2004: Novelty and HARD". Where these leave a choice, we follow Anserini (`Rm3Reranker`) and its defaults: papers
-    weigh by their BM25 scores, each contributes only its most frequent terms, and no term is added that more than a tenth of all papers
-    contain.
+al., "UMass at TREC 2004: Novelty and HARD". Where these leave a choice, we follow Anserini (`Rm3Reranker`) and its defaults: papers weigh
+by their BM25 scores, each contributes only its most frequent terms, and no term is added that more than a tenth of all papers contain.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
     """Check a whole index.
 
     The checks cover the checksum of every file of every generation, and in the current generation: ids are unique; vectors are finite, and
-        of length 1 if the encoder normalises them; ids, vectors and postings cover the same papers; statistics agree with the shards; FAISS
-        indexes fit their shards; and the encoder gives the same vectors on all sides as when the index was built.
+    of length 1 if the encoder normalises them; ids, vectors and postings cover the same papers; statistics agree with the shards; FAISS
+    indexes fit their shards; and the encoder gives the same vectors on all sides as when the index was built.
 
     Args:
         index: the index's directory.

@@ -1,7 +1,7 @@
 """Parser of Ovid syntax: `exp Stroke/`, `(heart adj3 attack*).ti,ab.`, `or/1-3`, `limit 4 to yr="2010-2020"`.
 
 Source of the syntax: Ovid's help, "Advanced Search Techniques" and "Command Line Syntax". adjN allows up to N - 1 words between, in any
-    order; adj alone means adjacent and in order.
+order; adj alone means adjacent and in order.
 """
 
 from __future__ import annotations

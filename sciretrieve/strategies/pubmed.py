@@ -1,7 +1,7 @@
 """Parser of PubMed syntax: `"heart attack"[tiab] OR MI[ti]`, `2010:2020[dp]`, `#1 AND #2`.
 
 Source of the syntax: PubMed's help, "Advanced search", "Search field tags", "Proximity search", "Truncation". PubMed evaluates AND, OR and
-    NOT from left to right.
+NOT from left to right.
 """
 
 from __future__ import annotations

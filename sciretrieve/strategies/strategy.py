@@ -77,7 +77,7 @@ def parse(text: str) -> Strategy:
     """Parse the text of a strategy's file.
 
     Raises InvalidRequest, in one line, if it is no TOML, has no lines, has a line that cannot be parsed or refers to an unknown line, to
-        itself or in a circle, or combines an unavailable operand by AND or NOT.
+    itself or in a circle, or combines an unavailable operand by AND or NOT.
     """
     try:
         values = tomllib.loads(text)

@@ -1,7 +1,7 @@
 """A separate process that reads a FAISS index of unknown origin and writes its vectors as plain numbers, see `given`.
 
 FAISS trusts its input: a damaged file can crash it, or make it allocate any amount of memory. Here that ends only this process. It is run
-    by its path, so it imports nothing from the package.
+by its path, so it imports nothing from the package.
 
     python -P unpacking.py FILE MEMORY FOLDER
 

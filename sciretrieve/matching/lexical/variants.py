@@ -1,7 +1,7 @@
 """BM25 variants, which differ in the weighting of a term's frequency in a paper and of its rarity.
 
 Source: Kamphuis, de Vries, Boytsov and Lin, "Which BM25 Do You Mean? A Large-Scale Reproducibility Study of Scoring Variants", ECIR 2020,
-    table 1. `lucene` is the accurate form, without rounded lengths.
+table 1. `lucene` is the accurate form, without rounded lengths.
 """
 
 from __future__ import annotations

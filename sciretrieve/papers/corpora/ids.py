@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...base.wording import counted, listed
+from ...base.wording import counted, shortlist
 from .. import duplicates
 
 LOG = logging.getLogger(__name__)
@@ -83,5 +83,5 @@ def own_id(id: str, title: str, authors: Sequence[str]) -> str:
 def warn_of_own_ids(source: str, renamed: Sequence[tuple[str, str]], where: str = "") -> None:
     """Warn, through `logging`, of papers that got ids of their own: pairs of the id in the source and the new one."""
     if renamed:
-        examples = listed([f"{new} for {id}" for id, new in renamed[:NAMED]], len(renamed))
+        examples = shortlist([f"{new} for {id}" for id, new in renamed[:NAMED]], len(renamed))
         LOG.warning("%s: %s had the id of another paper%s, and got a new id: %s", source, counted(len(renamed), "paper"), where, examples)

@@ -1,8 +1,8 @@
 """Exact comparison of columns with a filter's values: numbers as Python compares them, days as days.
 
 A value splits a column into values before it and values behind it; the rest are equal to it. Integers, decimals, booleans, dates and times
-    are counted in whole steps, so nothing is rounded: 2.5 lies between two steps, and a day spans many. In a column of floats, a number
-    with a point or an exponent stands for the float that it parses to.
+are counted in whole steps, so nothing is rounded: 2.5 lies between two steps, and a day spans many. In a column of floats, a number with a
+point or an exponent stands for the float that it parses to.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rocchio's formula: a query made of papers, or moved towards liked papers and away from disliked papers.
 
 Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. The dense half adds vectors, BM25 adds
-    weighted terms. Beside a query, the papers' terms are first scaled to the length of the query's terms, where a term counts by weight
-    times rarity. So the same factors fit both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
+weighted terms. Beside a query, the papers' terms are first scaled to the length of the query's terms, where a term counts by weight times
+rarity. So the same factors fit both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
 """
 
 from __future__ import annotations
