@@ -1,8 +1,7 @@
-"""What differs between operating systems: locks, reading at a place, forcing files to disk, owners, limits, signals.
+"""Differences between operating systems: locks, positioned reads, syncing to disk, owners, limits, signals.
 
-No other module asks which system it runs on, or names a part of Python that one of them lacks. The first half is the systems' own calls;
-the second half is Windows, where a file that is open or mapped into memory cannot be removed, replaced or renamed, and neither can a
-folder with such a file in it.
+No other module asks which system it runs on, or names a part of Python that some systems lack. The first half uses POSIX calls. The second
+half is for Windows, where an open or memory-mapped file, and a folder that contains one, cannot be removed, replaced or renamed.
 """
 
 from __future__ import annotations
@@ -26,51 +25,51 @@ if sys.platform != "win32":
     import signal
 
     OPEN_FILES_STAY = False
-    """Whether files that are open can be neither removed nor replaced nor renamed."""
+    """Whether open files cannot be removed, replaced or renamed."""
     INHERITS_DESCRIPTORS = True
-    """Whether a process can be given open files by their numbers."""
+    """Whether a child process can inherit open files by number."""
     BINARY = 0
-    """What `os.open` needs so that line breaks stay as they are."""
+    """Flag for `os.open` that keeps line breaks unchanged."""
     read_at = os.pread
-    """Reads bytes of an open file from a place on: `read_at(handle, size, place)`."""
+    """Read bytes of an open file at a position: `read_at(handle, size, place)`."""
     write_at = os.pwrite
-    """Writes bytes to an open file from a place on, and says how many: `write_at(handle, data, place)`."""
+    """Write bytes to an open file at a position, and return their number: `write_at(handle, data, place)`."""
     GPU_DRIVERS: tuple[str, ...] = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
-    """Files of which one is there where a driver of CUDA is."""
+    """Files of the CUDA driver, one of which exists if it is installed."""
     user = os.geteuid
-    """Who runs this process, as `owner` says it of files."""
+    """Id of the user who runs this process, comparable with `owner`."""
 
     def lock(handle: int, *, wait: bool = False) -> None:
-        """Lock an open file. The lock goes when the descriptor is closed, or the process ends.
+        """Lock an open file, until the descriptor is closed or the process ends.
 
-        Raises BlockingIOError where somebody else has the lock, unless it is waited for; another OSError: there are no locks here.
+        Raises BlockingIOError if another process has the lock and `wait` is false, and another OSError if there are no locks.
         """
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def unlock(handle: int) -> None:
-        """Give the lock back."""
+        """Release a lock."""
         fcntl.flock(handle, fcntl.LOCK_UN)
 
     def share(handle: int) -> None:
-        """Keep an open file from being retired. Raises OSError: there are no locks here."""
+        """Protect an open file from `retire`. Raises OSError if there are no locks."""
         fcntl.flock(handle, fcntl.LOCK_SH)
 
     def retire(path: Path) -> bool:
-        """Remove a file unless somebody shares it; says whether it is gone."""
+        """Remove a file unless it is shared. Returns whether it is gone."""
         with path.open("rb") as file:
             try:
                 lock(file.fileno())
             except OSError:
                 return False
-            path.unlink()  # while it is locked: who opened it meanwhile sees that it has gone
+            path.unlink()  # under the lock, so that whoever opened it meanwhile sees that it is gone
         return True
 
     def patiently(action: Callable[Arguments, Value], *arguments: Arguments.args, **options: Arguments.kwargs) -> Value:
-        """Do what fails on Windows while another process has the file open for a moment: read, replace or rename it."""
+        """Read, replace or rename a file. On Windows this is retried while another process has the file open."""
         return action(*arguments, **options)
 
     def sync_file(path: Path) -> None:
-        """Force a file's, or a folder's, contents to disk."""
+        """Sync a file's or folder's contents to disk."""
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -78,31 +77,31 @@ if sys.platform != "win32":
             os.close(handle)
 
     def keep_rights(file: IO[Any], path: Path) -> None:
-        """Let those read and write an open file who might read and write the one at `path`."""
-        with suppress(OSError):  # there is none, or the file system has no rights
+        """Give an open file the permissions of the one at `path`."""
+        with suppress(OSError):  # there is no such file, or the file system has no permissions
             os.fchmod(file.fileno(), path.stat().st_mode & 0o7777)
 
     def owner(path: Path) -> int | None:
-        """Who owns a file or folder, of a link the link; None if there is none, or it may not be looked at."""
+        """Owner of a file or folder, for a link the link's; None if it is missing or inaccessible."""
         with suppress(OSError):
             return path.lstat().st_uid
         return None
 
     def allow_files() -> None:
-        """Let the process have as many files and connections open as the system allows it."""
+        """Raise this process's limit of open files and connections as far as allowed."""
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
     def peak_memory() -> int:
-        """The most bytes that this process has had in memory."""
+        """Peak memory of this process in bytes."""
         status = Path("/proc/self/status")
-        if status.exists():  # getrusage also remembers the process that this one was forked from
+        if status.exists():  # getrusage includes the process from which this one was forked
             return 1024 * next(int(line.split()[1]) for line in status.read_bytes().splitlines() if line.startswith(b"VmHWM"))
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
     def at_hangup(action: Callable[[], None]) -> None:
-        """From now on do this when SIGHUP comes, which then does not end the process."""
+        """Call this on SIGHUP, which then does not end the process."""
         signal.signal(signal.SIGHUP, lambda *_: action())
 
     def hang_up(process: int) -> None:
@@ -110,7 +109,7 @@ if sys.platform != "win32":
         os.kill(process, signal.SIGHUP)
 
     def speak_utf8(stream: io.TextIOWrapper) -> None:
-        """Have a standard stream from or to a file or another program be UTF-8, where the system has another encoding for these."""
+        """Make a standard stream UTF-8 if it is a file or pipe and the system uses another encoding."""
 
 else:
     import msvcrt
@@ -120,16 +119,16 @@ else:
     BINARY = os.O_BINARY
     GPU_DRIVERS = (os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll"),)
     PATIENCE = 1.0
-    """Seconds for which something is tried again."""
+    """Seconds for which an action is retried."""
     LOCKED_BYTE = 1 << 42
-    """The byte that is locked, behind the end of any file: nobody else can read the bytes that are."""
+    """The locked byte, beyond the end of any file, since other processes cannot read locked bytes."""
     USUAL_MEMORY = 700 << 20
-    """Bytes that a process takes on Linux. Python does not say here how many it takes."""
+    """Memory of a process on Linux, since Python does not report it here."""
     _moving = Lock()
-    """Held by whoever moves the place of an open file: reading at a place does."""
+    """Held while the position of an open file is moved, as a positioned read does."""
 
     def lock(handle: int, *, wait: bool = False) -> None:
-        """See above."""
+        """See the POSIX version."""
         while True:
             try:
                 _lock(handle, msvcrt.LK_NBLCK)
@@ -154,10 +153,10 @@ else:
                 os.lseek(handle, place, os.SEEK_SET)
 
     def share(handle: int) -> None:
-        """See above. A file that is open cannot be removed, and that is enough."""
+        """See the POSIX version. An open file cannot be removed, which suffices."""
 
     def retire(path: Path) -> bool:
-        """See above."""
+        """See the POSIX version."""
         try:
             path.unlink()
         except PermissionError:
@@ -165,7 +164,7 @@ else:
         return True
 
     def patiently(action: Callable[Arguments, Value], *arguments: Arguments.args, **options: Arguments.kwargs) -> Value:
-        """See above."""
+        """See the POSIX version."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -176,35 +175,35 @@ else:
                 time.sleep(0.01)
 
     def read_at(handle: int, size: int, place: int) -> bytes:
-        """See above. Nobody may read the file in another way at the same time."""
+        """See the POSIX version. Nobody may read the file in another way at the same time."""
         with _moving:
             os.lseek(handle, place, os.SEEK_SET)
             return os.read(handle, size)
 
     def write_at(handle: int, data: bytes, place: int) -> int:
-        """See above."""
+        """See the POSIX version."""
         with _moving:
             os.lseek(handle, place, os.SEEK_SET)
             return os.write(handle, data)
 
     def sync_file(path: Path) -> None:
-        """See above; nothing for a folder, whose names Windows writes by itself."""
+        """See the POSIX version. Does nothing for a folder, whose names Windows writes itself."""
         if not path.is_dir():
-            handle = os.open(path, os.O_RDWR | BINARY)  # of what is open for reading alone it forces nothing
+            handle = os.open(path, os.O_RDWR | BINARY)  # a descriptor opened for reading alone syncs nothing
             try:
                 os.fsync(handle)
             finally:
                 os.close(handle)
 
     def keep_rights(file: IO[Any], path: Path) -> None:
-        """See above. A new file has the rights of its folder here."""
+        """See the POSIX version. A new file has its folder's permissions here."""
 
     def user() -> int:
-        """See above."""
+        """See the POSIX version."""
         return 1
 
     def owner(path: Path) -> int | None:
-        """See above. Python does not say who it is; what is in the user's home or working directory counts as the user's."""
+        """See the POSIX version. Python does not know the owner, so files in the user's home or working directory count as the user's."""
         with suppress(OSError, RuntimeError):
             path.lstat()
             places = (Path.cwd(), Path.home())
@@ -212,24 +211,24 @@ else:
         return None
 
     def allow_files() -> None:
-        """See above. There is no limit to be raised."""
+        """See the POSIX version. There is no limit to raise."""
 
     def peak_memory() -> int:
-        """See above."""
+        """See the POSIX version."""
         return USUAL_MEMORY
 
     def at_hangup(action: Callable[[], None]) -> None:
-        """See above. There is no such signal."""
+        """See the POSIX version. There is no such signal."""
 
     def hang_up(process: int) -> None:
-        """See above. There is no such signal."""
+        """See the POSIX version. There is no such signal."""
 
     def speak_utf8(stream: io.TextIOWrapper) -> None:
-        """See above. Line breaks are those of other systems, too."""
+        """See the POSIX version. Line breaks are those of other systems, too."""
         if not stream.isatty():
             stream.reconfigure(encoding="utf-8", newline="\n" if stream.writable() else None)
 
 
 def cores() -> int:
-    """How many cores this process may use, as far as the system says it."""
+    """Number of cores that this process may use, as far as the system reports it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -290,7 +290,7 @@ def remove(path: Path, *, later: bool = False) -> None:
 
 
 def rename(source: Path, target: Path) -> None:
-    """Give a folder another name; an empty folder of that name gives way."""
+    """Rename a folder. An empty folder of the new name is replaced."""
     _let_go(source)
     if system.OPEN_FILES_STAY:
         with suppress(OSError):

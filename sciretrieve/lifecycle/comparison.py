@@ -85,7 +85,7 @@ def _hashes(ids: Iterable[str]) -> npt.NDArray[np.int64]:
 class CorpusComparison:
     """Compares a corpus with an index, batch by batch.
 
-    With `keeps_others`, a paper replaces no other work that has its id in the index: it gets an id of its own.
+    With `keeps_others`, a paper whose id belongs to another work in the index gets a new id instead of replacing that work.
 
     Attributes:
         added, unchanged: numbers of new papers, and of papers with the same contents.
@@ -125,7 +125,7 @@ class CorpusComparison:
         return papers.filter(booleans(is_taken))
 
     def _differ(self, papers: pa.Table, rows: Rows) -> Mask:
-        """Which papers say something else than those of the index at the given rows, (n,); those without a row do."""
+        """Whether each paper's contents differ from those of the index's paper at the given row, (n,). True for papers without a row."""
         hashes, is_taken = contents(papers), np.ones(len(rows), bool)
         known_positions = np.flatnonzero(rows >= 0)
         for shard, places, shard_rows in by_shard(rows[known_positions], self._snapshot.shards):
@@ -135,7 +135,7 @@ class CorpusComparison:
         return is_taken
 
     def _own_ids(self, batch: Batch, positions: Rows, rows: Rows) -> dict[int, str]:
-        """New ids for the papers at some positions that are other works than those of the index with their ids, at the given rows."""
+        """New ids for papers, by position, that are other works than the papers with their ids in the index, at the given rows."""
         papers = batch.papers.select(["id", "title", "authors"]).take(integers(positions))
         holders = self._snapshot.papers_at(rows, ["id", "title", "authors"])
         held = pa.table({"title": [paper.title for paper in holders], "authors": pa.array([paper.authors for paper in holders], NAMES)})

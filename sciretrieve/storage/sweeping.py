@@ -38,7 +38,7 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     nothing can open them.
     """
     if system.OPEN_FILES_STAY:
-        gc.collect()  # what this process has mapped and does not use any more
+        gc.collect()  # releases files that this process mapped and no longer uses
     current = read_manifest(directory) if (directory / MANIFEST).exists() else None
     works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
     kept = [] if current is None else [current, *_kept(directory, current, keep)]

@@ -37,7 +37,7 @@ class RefusedIndex(Exception):
 def main() -> None:
     """Read the index, write its vectors, and report."""
     path, memory, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    if sys.platform != "win32":  # which has no such limits
+    if sys.platform != "win32":  # Windows has no such limits
         import resource
 
         for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
