@@ -404,7 +404,7 @@ def test_nothing_brings_it_in(tmp_path: Path) -> None:
         ("common NOT (w3 OR w4)", None, ["it has what the query excludes: NOT (w3 OR w4)"]),
         ("common year:2005-2009", None, ["it does not meet the query's year:2005-2009"]),
         ("common AND (venue:A OR w4) AND NOT w4", None, ["it has what the query excludes: NOT w4"]),
-        ("common (w5 OR w6) -w4", "year is null", ["year is null: its year is 2004", "demands one: w5 OR w6", "the query's -w4"]),
+        ("common (w5 OR w6) -w4", "year is null", ["year is null: its year is 2004", "requires one: w5 OR w6", "the query's -w4"]),
         ("common -w4 -w5", "year >= 2007 and year < 2020", ["year >= 2007: its year is 2004", "it does not meet the query's -w4"]),
     ],
 )
