@@ -59,6 +59,7 @@ def _listed(hub_files: HubFiles) -> list[Download]:
             entries = json.load(response)
         rows = [(str(entry["path"]), int(entry["size"])) for entry in entries if entry["type"] == "file"]
     except urllib.error.HTTPError as error:
+        error.close()
         raise Unavailable(f"{url} answers {error.code} {error.reason}; the data set may have moved") from error
     except (urllib.error.URLError, OSError) as error:
         raise Unavailable(f"{url} cannot be reached ({error}); the same command goes on from there") from error
@@ -88,6 +89,7 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
                     file.write(block)
             length = response.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 416 and start and error.headers.get("Content-Range", f"bytes */{start}") == f"bytes */{start}":
             length = None  # the file is complete already
         elif error.code == 416 and start:
