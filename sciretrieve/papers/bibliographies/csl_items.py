@@ -12,7 +12,7 @@ from ...base.wording import as_json
 from .author_names import Name
 from .keys import keys_of
 from .keywords import joined
-from .works import ARTICLE, ARXIV, BOOK, CHAPTER, PAPER, publication_of
+from .works import ARTICLE, ARXIV, BOOK, CHAPTER, PAPER, PREPRINT, SERIAL, publication_of
 
 ITEM = "csl"
 """The column with a paper's original item from a file of CSL-JSON, as JSON."""
@@ -70,13 +70,13 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
         "ISSN": ", ".join(work.issns),
         "URL": work.url,
         "language": work.language,
-        "note": work.note,
+        "note": work.note if work.kind == PREPRINT else "; ".join(filter(None, (work.note, work.arxiv and f"arXiv:{work.arxiv}"))),
         "keyword": joined(work.keywords),
         "abstract": work.abstract,
     }
     if work.kind.csl_venue == "publisher" and not work.publisher:
         texts |= {"publisher": work.venue, "container-title": ""}
-    if is_part and work.article:
+    if work.article and work.kind in SERIAL:
         texts["number"] = work.article
     if work.is_arxiv:
         texts |= {"number": f"arXiv:{work.arxiv}", "archive": ARXIV}
@@ -85,6 +85,8 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
     item |= {variable: names for variable, names in persons.items() if names}
     if work.year is not None:
         item["issued"] = {"date-parts": [[part for part in (work.year, work.month, work.day) if part]]}
+    if work.arxiv_class:
+        item["categories"] = [work.arxiv_class]
     return item | {variable: text for variable, text in texts.items() if text}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...base.types import Paper
 from ...files.schema import letters
+from ..printed import printed
 
 NESTED = ("biblio", "journal")
 """Objects in which OpenAlex and Semantic Scholar have such columns."""
@@ -43,5 +44,6 @@ def line(text: str) -> str:
 def _nested(paper: Paper) -> Iterator[tuple[str, Any]]:
     for name in NESTED:
         value = paper.extra.get(name)
+        value = printed(value) if isinstance(value, str) else value
         if isinstance(value, Mapping):
             yield from value.items()

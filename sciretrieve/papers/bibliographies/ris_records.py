@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...base.types import Paper
+from .author_names import Name, parsed
 from .works import ARTICLE, BOOK, MASTERS_THESIS, Publication, publication_of
 
 RECORD = "ris"
@@ -35,8 +36,8 @@ def _new_record(paper: Paper) -> Iterator[str]:
     tags: list[tuple[str, str]] = [
         ("TY", work.kind.ris),
         ("ID", paper.id),
-        *(("AU", name.inverted) for name in work.authors),
-        *(("ED" if work.kind.ris == "THES" else "A2", name.inverted) for name in work.editors),
+        *(("AU", _name(name)) for name in work.authors),
+        *(("ED" if work.kind.ris == "THES" else "A2", _name(name)) for name in work.editors),
         ("TI", work.title),
         ("T2", work.series if is_book else "" if is_from and not work.publisher else work.venue),
         ("JO", work.venue if work.kind == ARTICLE else ""),
@@ -67,6 +68,11 @@ def _new_record(paper: Paper) -> Iterator[str]:
         ("UR", work.url),
     ]
     return (f"{tag}  - {' '.join(text.split())}" for tag, text in tags if text)
+
+
+def _name(name: Name) -> str:
+    """A name as RIS has it; an institution's with a comma at its end where it would else be taken for a person's."""
+    return name.inverted + "," * bool(name.literal and not parsed(name.literal).literal)
 
 
 def _pages(work: Publication) -> tuple[str, str]:

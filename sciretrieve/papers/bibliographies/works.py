@@ -155,7 +155,8 @@ DATES += ("publishedprint", "publishedonline", "publicationdatefull", "onlinepub
 MONTHS, DAYS = ("month", "publishedmonth", "publicationmonth", "pubmonth"), ("day", "publishedday", "publicationday", "pubday")
 SCOPUS_ID = re.compile(r"2-s2\.0-\d+")
 SEVERAL = re.compile(r"\s*[;,|]\s*|\s+(?=97[89][\d-]{10}|\d{4}-\d{3}[\dXx])|\s*\([^)]*\)\s*")
-SAYS_ID = re.compile(r"(?:pmid|pmcid|arxiv|doi)\W*", re.IGNORECASE)
+SAYS_ID = re.compile(r"(?:pmid|pmcid)\W*", re.IGNORECASE)
+CLASS_IN_BRACKETS = re.compile(r"\[([a-z-]+(?:\.[A-Za-z-]+)?)\]")
 NOTES = re.compile(r"\s*(?:\n|;\s)\s*")
 
 
@@ -234,7 +235,9 @@ def publication_of(paper: Paper) -> Publication:
     texts = {name: first_text(columns, names) for name, names in COLUMNS.items()}
     arxiv = arxiv_of(paper) or ""
     bare_arxiv = identifiers.arxiv(arxiv) or ""
-    pmid, pmcid = (first_text(columns, (name,)) for name in ("pmid", "pmcid"))
+    pmid, pmcid = identifiers.pmid(first_text(columns, ("pmid",))) or "", identifiers.pmcid(first_text(columns, ("pmcid",))) or ""
+    note, noted_class = _note(columns, pmid, pmcid, bare_arxiv)
+    arxiv_class = next(filter(ARXIV_CLASS.fullmatch, texts["class"].replace(",", " ").split()), noted_class)
     year, month, day = _date(paper, columns)
     pages, article = _pages(columns, texts)
     venue, series, publisher = _venues(paper, kind, texts, bare_arxiv)
@@ -268,12 +271,12 @@ def publication_of(paper: Paper) -> Publication:
         place=texts["place"],
         **_serials(columns),
         language=texts["language"],
-        note=_note(columns, {pmid, pmcid, bare_arxiv, doi_of(paper)}),
+        note=note,
         keywords=tuple(keywords_of(paper)),
         doi=doi_of(paper) or "",
         url=url_of(paper) or (f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
         arxiv=arxiv,
-        arxiv_class=next(iter(texts["class"].split()), "") if arxiv and ARXIV_CLASS.match(texts["class"]) else "",
+        arxiv_class=arxiv_class if arxiv else "",
         pmid=pmid,
         pmcid=pmcid,
         archive=texts["archive"] if not ARXIV_VENUE.fullmatch(texts["archive"]) else "",
@@ -307,15 +310,15 @@ def doi_of(paper: Paper) -> str | None:
 
 def url_of(paper: Paper) -> str | None:
     """A paper's URL, unless it only repeats the DOI."""
-    urls = (text for text in (paper.url, paper.id) if text and re.match(r"https?://", text))
+    urls = (re.split(r"\s+(?=https?://)", text)[0] for text in (paper.url, paper.id) if text and re.match(r"https?://", text))
     return next((url for url in urls if not re.match(identifiers.DOI_ADDRESS, url)), None)
 
 
 def arxiv_of(paper: Paper) -> str | None:
     """A paper's number at arXiv, from an id or a URL that is one, with its version, else from its own column."""
     texts = (paper.id, paper.url, paper.extra.get("eprint"), paper.extra.get("number"), paper.extra.get("arxiv"))
-    numbers = (identifiers.versioned_arxiv(text) for text in texts if isinstance(text, str))
-    return next(filter(None, numbers), None)
+    numbers = [number for text in texts if isinstance(text, str) and (number := identifiers.versioned_arxiv(text))]
+    return max((number for number in numbers if number.startswith(re.sub(r"v\d+$", "", numbers[0]))), key=len, default=None)
 
 
 def _kind_names(paper: Paper) -> Iterator[str]:
@@ -374,12 +377,14 @@ def _serials(columns: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(numbers) for name, numbers in found.items()}
 
 
-def _note(columns: Mapping[str, Any], known: set[str | None]) -> str:
-    """A paper's note, without the parts of it that are one of its identifiers."""
+def _note(columns: Mapping[str, Any], pmid: str, pmcid: str, arxiv: str) -> tuple[str, str]:
+    """A paper's note, without the parts of it that are one of its identifiers; and the class that it has at arXiv, if a part says it."""
     value = next((columns[name] for name in COLUMNS["note"] if columns.get(name)), "")
-    text = "\n".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    parts = (part for part in NOTES.split(text) if part and not (SAYS_ID.match(part) and SAYS_ID.sub("", part) in known))
-    return "; ".join(map(line, parts))
+    parts = NOTES.split("\n".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+    of_arxiv = [part for part in parts if arxiv and identifiers.arxiv(part) == arxiv]
+    known = (*of_arxiv, *(part for part in parts if SAYS_ID.match(part) and SAYS_ID.sub("", part) in (pmid, pmcid)))
+    classes = (match[1] for part in of_arxiv if (match := CLASS_IN_BRACKETS.search(part)))
+    return "; ".join(line(part) for part in parts if part and part not in known), next(classes, "")
 
 
 def _date(paper: Paper, columns: Mapping[str, Any]) -> tuple[int | None, int, int]:

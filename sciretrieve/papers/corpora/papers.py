@@ -235,8 +235,8 @@ def _notes(table: pa.Table) -> list[pa.ChunkedArray]:
 
 
 def _noted(text: str, read: Callable[[str], str | None]) -> str | None:
-    """What a note says on a line of its own, after the identifier's name: `PMID: 31452104`, `arXiv:1512.03385 [cs]`."""
-    lines = (line.strip() for line in text[:LONGEST_NOTE].splitlines())
+    """What a note says on a line of its own, or between semicolons, after its name: `PMID: 31452104`, `arXiv:1512.03385 [cs]`."""
+    lines = (line.strip() for line in re.split(r"[\r\n]+|;\s", text[:LONGEST_NOTE]))
     return next((value for line in lines if not line.isdigit() and (value := read(line))), None)
 
 

@@ -15,6 +15,8 @@ from ..raw import Row
 VENUE = "container-title"
 DATES = ("issued", "published", "published-print", "published-online", "event-date", "original-date")
 """Where a year may be, best first."""
+ARTICLES = {"article-journal", "paper-conference", "chapter"}
+"""Kinds whose number is not an issue's but the article's own."""
 SIGNS = (VENUE, "issued", "author")
 
 
@@ -56,6 +58,8 @@ def paper(row: Row) -> Row:
         plain_row["year"] = year
     if not row.get("keywords") and isinstance(text := row.get("keyword"), str):
         plain_row["keywords"] = listed(plain_text(plain_row.pop("keyword")))
+    if str(row.get("type")) in ARTICLES and row.get("number"):
+        plain_row["article_number"] = plain_row.pop("number")
     for source, target in (("author", "authors"), ("editor", "editors")):
         if isinstance(people := row.get(source), list) and not row.get(target) and (names := people_in(people).rows):
             plain_row[target] = names
