@@ -166,6 +166,8 @@ def format_of(file: Path) -> Format:
         return BEIR
     head = in_utf8(beginning(file))
     suffix = suffix_of(file)
+    if suffix in CSV.suffixes and _is_table(head):  # whatever its texts look like
+        return CSV
     of_suffix = [format for format in FORMATS if suffix in format.suffixes]
     format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), None)
     if format is None and suffix == XML:  # XML of other kinds would be read as having no papers
