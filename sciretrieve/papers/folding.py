@@ -79,17 +79,22 @@ class _Folded(dict[int, str]):
 FOLDED, FOLDED_BEFORE = _Folded(marks=True), _Folded(marks=False)
 
 
-IN_NAMES = {"β": "ß", "ι": "ı"}
-"""Greek letters that stand for Latin ones within a name."""
-_IN_NAME = re.compile(r"(?<=[^\W\d_\u0370-\u03ff])[βι]|[βι](?=[^\W\d_\u0370-\u03ff])")
+IN_NAMES = str.maketrans(
+    "βιοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "асеіјорѕухАВСЕНІЈКМОРЅТУХ",
+    "ßıoABEZHIKMNOPTYX" + "aceijopsyxABCEHIJKMOPSTYX",
+)
+"""Greek and Cyrillic letters that stand for the Latin ones that they look like, within a name."""
+_MIXED = re.compile(r"[^\W\d_]*[A-Za-z\u00c0-\u024f][^\W\d_]*")
+"""A word with a Latin letter."""
 _DIGRAPH = re.compile(r"(?<=[aou])e")
 LONGEST_NAME = 60
 """Letters of a word that may be of a person's name."""
 
 
 def fold_name(text: str) -> str:
-    """`fold` of a person's name, in which a Greek letter within a Latin word is the Latin one that it looks like: Strauβ is strauss."""
-    return fold(text if text.isascii() else _IN_NAME.sub(lambda match: IN_NAMES[match[0]], text))
+    """`fold` of a person's name, in which a Greek or Cyrillic letter of a Latin word is the Latin one that it looks like: Strauβ is
+    strauss."""
+    return fold(text if text.isascii() else _MIXED.sub(lambda match: match[0].translate(IN_NAMES), text))
 
 
 def without_digraphs(word: str) -> str:

@@ -164,6 +164,8 @@ def mentioned(text: str) -> Iterator[tuple[str, str]]:
     pairs += [("pmid", match[1]) for match in PMID_IN_TEXT.finditer(text)]
     if number := arxiv(text):
         pairs.append(("arxiv", number))
+    if number := pmcid(text):
+        pairs.append(("pmcid", number))
     if len(text.strip()) > LONGEST_YEAR and (digits := pmid(text)):
         pairs.append(("pmid", digits))
     yield from dict.fromkeys(pairs)

@@ -91,8 +91,11 @@ def _read(value: Any, people: People) -> None:
         for item in value:
             if isinstance(item, str) and not item.startswith(('{"', "{'")):
                 is_one = " and " not in item or is_group(item)
-                for name in [item] if is_one else _AND.split(item):
-                    _add(_one(name, people), people)
+                for part in [item] if is_one else _AND.split(item):
+                    tokens = [token.strip() for token in part.split(",")]
+                    are_several = len(tokens) > 1 and all(map(_SHORT.fullmatch, tokens))
+                    for name in tokens if are_several else [part]:
+                        _add(_one(name, people), people)
             else:
                 _read(item, people)
     elif isinstance(value, str):

