@@ -21,7 +21,7 @@ STATUS = Status(1000, 100, 20, 0, 0, "sample", 0.95, 0.95, 0, 0, None, None, Non
         ("sample", {"low": 0.951}, True, "stop: 95 % sure that at least 95.1 %"),
         ("ranking", {"p_value": 0.06}, False, "go on: p = 0.06"),
         ("ranking", {"p_value": 0.05}, True, "no guarantee"),
-        ("budget:101", {}, False, "go on: 100 papers are read of a budget of 101; it promises nothing"),
+        ("budget:101", {}, False, "go on: 100 papers are read of a budget of 101; it says nothing about"),
         ("budget:100", {}, True, "stop: 100 papers are read of a budget of 100; it says nothing about unread papers"),
         ("consecutive:30", {"irrelevant_in_a_row": 29}, False, "go on: the last 29 papers read were irrelevant, of 30 in a row"),
         ("consecutive:30", {"irrelevant_in_a_row": 31}, True, "it says nothing about unread papers"),
