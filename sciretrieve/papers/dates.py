@@ -17,6 +17,29 @@ _MONTH = (
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?(?!\d)"
 WORDS = re.compile(rf"(?:(?<!\d){_DAY}[\s.,/-]+)?{_MONTH}(?:[\s,/-]+{_DAY})?", re.IGNORECASE)
 
+_PLAIN = r"(?:[+-]?\d{4}|\d{3}[Xu]|\d{2}[Xu]{2})(?:-(?:\d\d|XX)(?:-(?:\d\d|XX))?)?"
+_POINT = rf"({_PLAIN})(?:[T ]\d\d:?\d\d[\d:.]*\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?([~?%]?)"
+_EDTF = re.compile(rf"(?:{_POINT})?(?:\s?(/)\s?(?:{_POINT}|\.\.|open|unknown|\*)?)?", re.IGNORECASE)
+
+
+def edtf(text: str) -> tuple[str, str]:
+    """The year and the date of a text in the form that BibLaTeX, CSL and libraries use, ISO 8601 with extensions: ranges, which may be
+    open, unknown digits, seasons, what is not certain. "" for both if it is something else, for the date if it says no more than the year.
+
+    >>> edtf("2017-10-28T14:30:00Z"), edtf("2020-05/2020-06"), edtf("199X"), edtf("/2001"), edtf("May 2019")
+    (('2017', '2017-10-28'), ('2020', '2020-05/2020-06'), ('1990', '199X'), ('2001', '/2001'), ('', ''))
+
+    Source: https://www.loc.gov/standards/datetime/
+    """
+    match = _EDTF.fullmatch(text.strip())
+    if match is None or not (match[1] or match[4]):
+        return "", ""
+    first, last = ((match[place] or "").upper().replace("U", "X") + (match[place + 1] or "") for place in (1, 4))
+    start = first or last
+    year = start[:5] if start[0] in "+-" else start[:4]
+    whole = f"{first}/{last}" if match[3] else first
+    return year.replace("X", "0").lstrip("+"), "" if whole == year else whole
+
 
 def date_in(text: str, year: str = "") -> str:
     """The first date in a text, "" if it has none. Where it says no year, that is `year`.

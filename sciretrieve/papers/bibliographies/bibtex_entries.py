@@ -17,7 +17,7 @@ ENTRY = "bibtex"
 PARENTS = "bibtex_parents"
 """The column with the original entries that this one takes fields from, by `crossref` and `xdata`: without them it would lack these."""
 
-HEAD = re.compile(r"@[^\s{}(),]+\{([^\s{},]+)(?=,|\s*\})")
+HEAD = re.compile(r"@[^\s{}(),]+\{([^\s{},]*)(?=,|\s*\})")
 ESCAPES = str.maketrans(
     {"\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {char: f"\\{char}" for char in "&%#_$"}
@@ -86,11 +86,11 @@ def text(papers: Sequence[Paper], taken: Collection[str] = ()) -> str:
 def keys(papers: Sequence[Paper], taken: Collection[str] = ()) -> list[str]:
     """The citation keys of the same entries."""
     heads = map(_head, papers)
-    return keys_of(papers, [head[1] if head else None for head in heads], taken)
+    return keys_of(papers, [(head[1] or None) if head else None for head in heads], taken)
 
 
 def _head(paper: Paper) -> re.Match[str] | None:
-    """The beginning of a paper's original entry, up to its key."""
+    """The beginning of a paper's original entry, up to its key, which may be empty."""
     text = paper.extra.get(ENTRY)
     return HEAD.match(text) if isinstance(text, str) and _is_balanced(text) else None
 

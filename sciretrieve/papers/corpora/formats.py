@@ -37,7 +37,7 @@ from . import (
     web_of_science,
     zotero_library,
 )
-from .bibtex import HEAD
+from .bibtex_syntax import HEAD
 from .encodings import in_utf8
 from .jsonl import BEIR_NAMES
 from .raw import RawBatch, Rejected, Row, batches_of_rows

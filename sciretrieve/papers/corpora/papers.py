@@ -28,6 +28,8 @@ from .people import NAMES, NO_PLAIN_NAME, People, people_in
 from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
+EARLY_YEAR = re.compile(r"(?!-9{3,4}$)-0?[1-9]\d{2,3}|0[1-9]\d\d|1[0-3]\d\d")
+"""A year that is no other number only where it is all that there is: of an old manuscript, or before Christ."""
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
 EDITORS = "editors"
@@ -544,8 +546,13 @@ def _years(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _years_in(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
-    matches = (YEAR.search(text) if text else None for text in texts.to_pylist())
-    return pa.array([int(match[1]) if match else None for match in matches], pa.int32())
+    return pa.array([_year(text) if text else None for text in texts.to_pylist()], pa.int32())
+
+
+def _year(text: str) -> int | None:
+    if match := YEAR.search(text):
+        return int(match[1])
+    return int(text) if EARLY_YEAR.fullmatch(text.strip()) else None
 
 
 CONVERTERS = {
