@@ -107,5 +107,5 @@ def test_the_packing_is_learnt_once_a_machine(models: Path, specter: Path) -> No
 
 def test_what_reads_no_text_has_no_tokens() -> None:
     assert not has_tokens(LetterEncoder())
-    with pytest.raises(InvalidRequest, match="late interaction takes a model that reads texts, and letters is none; leave out `late`"):
+    with pytest.raises(InvalidRequest, match="late interaction needs a model that reads texts, and letters does not; leave out `late`"):
         late(LetterEncoder())
