@@ -56,19 +56,19 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except CommandFailure as failure:
-        _tell(str(failure), arguments)
+        _print_error(str(failure), arguments)
         return failure.exit_code
     except SciretrieveError as error:  # from the command line itself, before a command runs
-        _tell(str(error), arguments)
+        _print_error(str(error), arguments)
         return error.exit_code
     except OSError as error:
         # a full disk or a missing permission is the machine's fault, reported like other errors
-        _tell(f"{error.filename or 'the system'}: {error.strerror or error}", arguments)
+        _print_error(f"{error.filename or 'the system'}: {error.strerror or error}", arguments)
         return Unavailable.exit_code
     return 0
 
 
-def _tell(text: str, arguments: Sequence[str]) -> None:
+def _print_error(text: str, arguments: Sequence[str]) -> None:
     """Print the current error."""
     if "--debug" in arguments:
         traceback.print_exc()

@@ -121,7 +121,7 @@ class _Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if f"{self.above}{name}" not in ROWS:
             raise KeyError(name)
-        return _made(f"{self.above}{name}")
+        return _make_command(f"{self.above}{name}")
 
     def __iter__(self) -> Iterator[str]:
         names = (name.removeprefix(self.above) for name in ROWS if name.startswith(self.above))
@@ -132,7 +132,7 @@ class _Commands(Mapping[str, Any]):
 
 
 @cache
-def _made(name: str) -> Any:
+def _make_command(name: str) -> Any:
     """Import and make a command by its name."""
     path, arguments = ROWS[name]
     module, function = path.split(".")

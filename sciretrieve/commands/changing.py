@@ -97,11 +97,11 @@ def sync(
             update = equalise(
                 corpus, target, columns=columns, strict=how.strict, progress=console, allow_deletions=allow_deletions, dry_run=True
             )
-        _say_plan(update, target, allow_deletions, format)
+        _print_plan(update, target, allow_deletions, format)
         return
 
     def agreed(deleted: int, papers: int) -> bool:
-        return _agreed(target, deleted, papers, is_watching=watch, console=console)
+        return _confirmed(target, deleted, papers, is_watching=watch, console=console)
 
     update_all = partial(
         _update, partial(equalise, allow_deletions=allow_deletions or agreed), corpus, target, how, columns, format, console
@@ -134,7 +134,7 @@ def _watch(update: Callable[[], None], corpus: list[str], index: Path, console: 
         _wait_for_change(corpus, seen, index, is_done=is_done)
 
 
-def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainFormat) -> None:
+def _print_plan(update: Update, index: Path, allow_deletions: bool, format: PlainFormat) -> None:
     """Print the changes that a sync would make."""
     from ..lifecycle.updating import are_many
 
@@ -153,7 +153,7 @@ def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainF
     say([f"would leave {counted(update.unchanged, 'paper')} as they are"])
 
 
-def _agreed(index: Path, deleted: int, papers: int, *, is_watching: bool, console: Console) -> bool:
+def _confirmed(index: Path, deleted: int, papers: int, *, is_watching: bool, console: Console) -> bool:
     """Ask the user whether to delete so many papers. Raises InvalidRequest if not, or without a terminal."""
     what = f"{deleted:,} of the {counted(papers, 'paper')} of {index} are not in the corpus, more than a tenth"
     if is_watching or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -56,7 +56,7 @@ def change(key: Key, values: Annotated[list[str], argument("VALUE", "Its value; 
     if SETTINGS[key].kind == "folders" and (missing := next((path for path in values if not Path(path).is_dir()), None)):
         raise InvalidRequest(f"there is no folder {missing}")
     _write(with_setting(_read(), key, value))
-    _tell(key, value)
+    _print_setting(key, value)
 
 
 def unset(key: Key) -> None:
@@ -67,7 +67,7 @@ def unset(key: Key) -> None:
     if key not in check(text, config_file()):
         raise InvalidRequest(f"{key} is not set in {config_file()}")
     _write(with_setting(text, key, None))
-    _tell(key, SETTINGS[key].default())
+    _print_setting(key, SETTINGS[key].default())
 
 
 def path() -> None:
@@ -116,7 +116,7 @@ def _write(text: str) -> None:
     write_whole(file, text.encode())
 
 
-def _tell(key: str, value: Value) -> None:
+def _print_setting(key: str, value: Value) -> None:
     """Print a setting's new value, and any environment variable that overrides it."""
     hidden = f", but ${SETTINGS[key].variable} comes before it" if os.environ.get(SETTINGS[key].variable) else ""
     typer.echo(f"{key} is {_as_text(value)} in {config_file()}{hidden}", err=True)

@@ -71,7 +71,7 @@ def index(
     if dry_run:
         if part is not None or ray is not None:
             raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --ray")
-        _tell_estimate(opened_corpus, settings, format)
+        _print_estimate(opened_corpus, settings, format)
         return
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
@@ -83,7 +83,7 @@ def index(
     with interruptible(console, f"finished work is kept in {target}, and the same command resumes it"), chosen_workers(ray) as workers:
         how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
         if part is not None:
-            _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
+            _print_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
             return
         built_index = build(opened_corpus, target, settings, **how)
     seconds = time.perf_counter() - start
@@ -104,7 +104,7 @@ def index(
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")
 
 
-def _tell_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainFormat) -> None:
+def _print_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainFormat) -> None:
     """Print the estimated cost of an index of a corpus."""
     from ..lifecycle import estimate
 
@@ -126,7 +126,7 @@ def _tell_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: PlainF
     say(f"{name:<9} {value}" for name, value in rows.items())
 
 
-def _tell_of_part(console: Console, part: str, built_part: IndexPart, target: Path) -> None:
+def _print_part(console: Console, part: str, built_part: IndexPart, target: Path) -> None:
     console.close()
     last = built_part.first + built_part.papers - 1
     console.note(

@@ -32,19 +32,19 @@ def indexes(format: PlainFormatOption = "table") -> None:
         paths.append(choice.path)
     rows = [listing(path) for path in paths]
     if format == "json":
-        listed = [{**asdict(row), "path": str(row.path), "default": _is(row.path, default)} for row in rows]
+        listed = [{**asdict(row), "path": str(row.path), "default": _is_default(row.path, default)} for row in rows]
         say_json({"schema": 1, "default": str(choice.path) if choice else None, "indexes": listed})
         return
     if rows:
         widths = [max(map(len, column)) for column in zip(*map(_cells, rows), strict=True)]
         for row in rows:
             name, *cells = (cell.ljust(width) for cell, width in zip(_cells(row), widths, strict=True))
-            say([f"{'*' if _is(row.path, default) else ' '} {'  '.join((name, *cells))}".rstrip(), f"    {_where(row)}"])
+            say([f"{'*' if _is_default(row.path, default) else ' '} {'  '.join((name, *cells))}".rstrip(), f"    {_location(row)}"])
         say([""])
     say([f"* is taken without -i: {choice.why}" if choice else str(why_none)])
 
 
-def _is(path: Path, default: Path | None) -> bool:
+def _is_default(path: Path, default: Path | None) -> bool:
     return path.resolve() == default
 
 
@@ -54,5 +54,5 @@ def _cells(row: FoundIndex) -> tuple[str, ...]:
     return row.name, counted(row.papers, "paper"), row.encoder or "", ", ".join(row.modes), row.built[:10], size_text(row.bytes)
 
 
-def _where(row: FoundIndex) -> str:
+def _location(row: FoundIndex) -> str:
     return f"{row.path}: {row.fault}" if row.fault else str(row.path)

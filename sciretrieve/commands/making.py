@@ -63,7 +63,7 @@ def build(
     from ..evaluation.builders import build_cite, build_published, build_scidocs_like
 
     settings = replace(settings, indexes=tuple(map(chosen_index, indexes or ())))
-    with _made(to) as console:
+    with _reporting_files(to) as console:
         if name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
         elif name == "multi-scidocs":
@@ -112,13 +112,13 @@ def build_set(
     if recipe is None:
         raise InvalidRequest(f"name how {form} are drawn with --recipe: {', '.join(training.RECIPES[form])}")
     mining = _mining(mine, ranks)
-    with _made(to) as console:
+    with _reporting_files(to) as console:
         drawn: dict[str, Any] = {"column": column, "shares": shares, "without": without or (), "mining": mining}
         training.build_set(form, source, to, recipe, settings, **drawn, columns=columns, progress=console)
 
 
 @contextmanager
-def _made(to: Path) -> Iterator[Console]:
+def _reporting_files(to: Path) -> Iterator[Console]:
     """A context for making a folder, which prints the folder's files at the end."""
     console = Console()
     with interruptible(console, "nothing was written"):

@@ -67,7 +67,7 @@ def pool(
             _ask(opened, _papers(opened, index, corpus), console)
         if output is not None:
             console.note(f"{counted(opened.write_qrels(output), 'judgement')}: {output}")
-        _tell(opened, known)
+        _print_counts(opened, known)
 
 
 def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> Mapping[str, Paper]:
@@ -126,7 +126,7 @@ def _counts(opened: Pool) -> str:
     return f"{judged:,} of {counted(len(opened), 'paper')} judged"
 
 
-def _tell(opened: Pool, runs: Mapping[str, RunScores]) -> None:
+def _print_counts(opened: Pool, runs: Mapping[str, RunScores]) -> None:
     """Print the counts of judgements by grade, and for each run by depth."""
     grades = ", ".join(f"{count:,} with grade {grade}" for grade, count in opened.grades().items())
     say([f"{counted(len(opened.queries), 'query', 'queries')}; {_counts(opened)}{f': {grades}' if grades else ''}"])

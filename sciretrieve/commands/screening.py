@@ -108,7 +108,7 @@ def begin(
         raise InvalidRequest("say what the review is about, with --query, or name a relevant paper with --include")
     console = Console()
     settings: dict[str, Any] = {"filter": filter, "first": first, "target": target, "confidence": confidence, "rule": rule, "group": group}
-    later_settings = _said(reasons, criteria, reviewer)
+    later_settings = _later_settings(reasons, criteria, reviewer)
     with Screening(at.open_index(), at.session, query, **settings, **later_settings) as opened:
         _remark(opened, console)
         try:
@@ -140,7 +140,7 @@ def next_papers(
     if included and unresolved:
         raise InvalidRequest("use either --included or --unresolved")
     console = Console()
-    with _opened(at, console, **_said(reasons, criteria, reviewer)) as opened:
+    with _opened(at, console, **_later_settings(reasons, criteria, reviewer)) as opened:
         if included:
             _print(opened, opened.relevant[:k], format)
         elif k is None and format == "table" and sys.stdin.isatty() and sys.stdout.isatty():
@@ -235,7 +235,7 @@ def _remark(session: Screening, console: Console) -> None:
         console.note(left_out(session.undecided, len(session.undecided)))
 
 
-def _said(reasons: Sequence[str] | None, criteria: Path | None, reviewer: str | None) -> dict[str, Any]:
+def _later_settings(reasons: Sequence[str] | None, criteria: Path | None, reviewer: str | None) -> dict[str, Any]:
     """The settings of a session that may be given at any time."""
     return {
         "reasons": [part for text in reasons or () for part in text.split(",") if part.strip()],
@@ -274,7 +274,7 @@ def _print(session: Screening, ids: Sequence[str], format: str) -> None:
     if format == "table":
         width = shutil.get_terminal_size((80, 24)).columns
         for paper in papers:
-            say([*shown(session, paper, width), *(f"    {line}" for line in _said_of(session, paper.id))])
+            say([*shown(session, paper, width), *(f"    {line}" for line in _remarks_on(session, paper.id))])
     elif format == "jsonl":
         for hit in hits:
             decision = session.decisions.get(hit.id)
@@ -314,7 +314,7 @@ def _rows(session: Screening, papers: Sequence[Paper]) -> Iterator[Sequence[Any]
         yield (paper.id, label, why, session.notes.get(paper.id, ""), *by, *votes, *about)
 
 
-def _said_of(session: Screening, id: str) -> Iterator[str]:
+def _remarks_on(session: Screening, id: str) -> Iterator[str]:
     """The remarks on a paper: the decisions of several people, and the note."""
     from ..screening import votes_in_words
 

@@ -30,7 +30,7 @@ def show(
     opened_index = open_indexes(index)
     with named_papers(opened_index, _names(ids)) as names:
         if in_browser:
-            _visit(opened_index.papers(names), Console())
+            _open_in_browser(opened_index.papers(names), Console())
             return
         profiles = [profile(opened_index, name) for name in names]
         if format == "json":
@@ -45,7 +45,7 @@ def show(
             say(portrait(each), styled=True)
 
 
-def _visit(papers: Sequence[Paper], console: Console) -> None:
+def _open_in_browser(papers: Sequence[Paper], console: Console) -> None:
     """Open papers on the web; without a browser, print their addresses."""
     import webbrowser
 

@@ -64,7 +64,7 @@ def takes_options(run: Callable[..., None]) -> Callable[..., None]:
 
     for parameter in inspect.signature(run).parameters.values():
         hint = hints[parameter.name]
-        options_class, chosen, help = _chosen(hint)
+        options_class, chosen, help = _options_of(hint)
         if options_class is None:
             take(parameter.name, hint, parameter.default)
             continue
@@ -141,7 +141,7 @@ def _typed(field: str, help: Help | None) -> str:
     return field if help is None or help.name is None else help.name.replace("-", "_")
 
 
-def _chosen(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
+def _options_of(hint: Any) -> tuple[Any, Sequence[str], Help | None]:
     """A parameter's class of options, the names of its fields that become options, and the help of the single option that it becomes
     instead, if it does.
     """

@@ -51,7 +51,7 @@ def train(
         target, from_index = _named(output), chosen_index(from_index)
         with _kept(console, target):
             trained = train_for_index(from_index, target, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
-        _say(trained)
+        _print_gain(trained)
         console.note(f"next: {next_command(from_index, target)}")
         return
     configs = [Config(tuple(sets), output, options)]
@@ -94,7 +94,7 @@ def _train(config: Config, target: Path, console: Console, *, overwrite: bool, t
         trained = run(
             config.data, target, config.options, formats=config.formats, overwrite=overwrite, tensorboard=tensorboard, progress=console
         )
-    _say(trained)
+    _print_gain(trained)
 
 
 def _named(output: Path | None) -> Path:
@@ -107,7 +107,7 @@ def _kept(console: Console, target: Path) -> AbstractContextManager[None]:
     return interruptible(console, f"finished work is kept in {target}.partial, and the same command goes on")
 
 
-def _say(trained: Trained) -> None:
+def _print_gain(trained: Trained) -> None:
     from ..training import gain
 
     if not trained.rank:  # of several processes only the first prints

@@ -154,7 +154,11 @@ def member_requests(request: EncoderRequest, names: Sequence[str]) -> tuple[Enco
     Raises:
         InvalidRequest: the list is longer or shorter than the members.
     """
-    adapters = zip(_each("`adapter`", request.adapter, names), _each("`query_adapter`", request.query_adapter, names), strict=True)
+    adapters = zip(
+        _member_adapters("`adapter`", request.adapter, names),
+        _member_adapters("`query_adapter`", request.query_adapter, names),
+        strict=True,
+    )
     return tuple(
         replace(request, encoder=name, adapter=adapter, query_adapter=query_adapter)
         for name, (adapter, query_adapter) in zip(names, adapters, strict=True)
@@ -167,7 +171,7 @@ def joined(adapters: Sequence[str | None]) -> str | None:
     return (names[0] if len(set(names)) == 1 else SEPARATOR.join(names)) or None
 
 
-def _each(option: str, adapter: str | None, names: Sequence[str]) -> list[str | None]:
+def _member_adapters(option: str, adapter: str | None, names: Sequence[str]) -> list[str | None]:
     """The adapter of each member; one without `+` is for every member."""
     if adapter is None or SEPARATOR not in adapter:
         return [adapter] * len(names)

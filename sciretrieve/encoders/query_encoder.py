@@ -64,14 +64,14 @@ class QueryEncoder:
         if self._given is None and (what := must_be_given(built)):
             return what
         if isinstance(self._given, StoredVectors) or (self._given is None and built.get("layout") == LAYOUT):
-            is_known = bool(id) and (self._given is not None or self._has(id))
+            is_known = bool(id) and (self._given is not None or self._has_vector(id))
             return "" if is_known else "the vectors of this index were made elsewhere, and nothing here encodes a query"
         with self._checking:
             if side not in self._lacks:
                 self._lacks[side] = self._unavailable(side)
         return self._lacks[side]
 
-    def _has(self, id: str) -> bool:
+    def _has_vector(self, id: str) -> bool:
         """Whether vectors from elsewhere include this id."""
         try:
             return isinstance(self.encoder, StoredVectors) and id in self.encoder.rows
@@ -197,8 +197,8 @@ def languages_of(built: Mapping[str, Any]) -> tuple[str, ...]:
 
 def same_vectors(built: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
     """Whether encoders with these facts in manifests give the same vectors."""
-    return _deciding(built) == _deciding(other)
+    return _vector_facts(built) == _vector_facts(other)
 
 
-def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:
+def _vector_facts(built: Mapping[str, Any] | None) -> dict[str, Any]:
     return {key: value for key, value in (built or {}).items() if key not in UNDECIDING}

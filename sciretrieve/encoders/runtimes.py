@@ -282,7 +282,7 @@ def rates(artifact: Artifact) -> Mapping[str, float]:
     """Tokens per second of each way measured on this machine with today's number of threads; empty if there is none."""
     path = artifact.folder / "rates.json"
     known: Mapping[str, Any] = read_json(path) if path.exists() else {}
-    return dict(known.get(_here(artifact), {}))
+    return dict(known.get(_machine_and_threads(artifact), {}))
 
 
 def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequence[Runtime]]) -> list[str]:
@@ -300,7 +300,7 @@ def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequen
         known |= _measured(artifact, ways)
         path = artifact.folder / "rates.json"
         with suppress(OSError):  # without a writable cache, it is measured again next time
-            write_json(path, (read_json(path) if path.exists() else {}) | {_here(artifact): known})
+            write_json(path, (read_json(path) if path.exists() else {}) | {_machine_and_threads(artifact): known})
     return sorted((way.way for way in ways), key=lambda way: -known.get(way, 0.0))
 
 
@@ -329,7 +329,7 @@ def _measured(artifact: Artifact, ways: Sequence[Runtime]) -> dict[str, float]:
     return {way.way: round(work[way.way].size / seconds[way.way], 1) for way in ways}
 
 
-def _here(artifact: Artifact) -> str:
+def _machine_and_threads(artifact: Artifact) -> str:
     """The machine and the number of threads, for which measured rates are valid."""
     return f"{OpenVinoRuntime(artifact, 'fp32').machine}, {threads()} threads"
 

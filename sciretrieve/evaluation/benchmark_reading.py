@@ -176,16 +176,16 @@ def lacking(spec: Benchmark, split: str, folder: str | Path | None, materials: S
                 there = sum(map(len, task.candidates.values()))
             name = f"{task.name}: " if len(whole) > 1 else ""
             counts = {"queries": len(task.qrels), "pairs": there, "candidates": there}
-            lacks += [f"{name}{have}" for unit, of in published.items() if (have := _have(counts.get(unit, of), of, unit, SLACK))]
+            lacks += [f"{name}{have}" for unit, of in published.items() if (have := _shortfall(counts.get(unit, of), of, unit, SLACK))]
         for prediction in material.predictions:
             published = whole.get(prediction.name) or whole.get("", {})
             if isinstance(prediction, Prediction) and "papers" in published:
                 papers_there = len({*prediction.train.ids, *prediction.test.ids})
-                lacks += filter(None, [_have(papers_there, published["papers"], "papers", PREDICTED_SLACK)])
+                lacks += filter(None, [_shortfall(papers_there, published["papers"], "papers", PREDICTED_SLACK)])
     return list(dict.fromkeys(lacks))
 
 
-def _have(there: int, published: int, unit: str, slack: float) -> str:
+def _shortfall(there: int, published: int, unit: str, slack: float) -> str:
     return f"{there:,} of {published:,} {unit}" if there < slack * published else ""
 
 

@@ -39,8 +39,8 @@ def predict_clicks(task: Clicks, space: Space, advance: Callable[[], None]) -> t
     code.
 
     Returns:
-        The counts of training; and for each test click, by its number from 1, its nDCG and whether it came first, both weighted by one over
-            the propensity of its place, so that rarely clicked places weigh more. Their means are adj-NDCG and adj-P@1.
+        The counts of training; and for each test click, by its number from 1, its nDCG and whether it came first. Both are divided by the
+            propensity of its place, so that rarely clicked places weigh more. Their means are adj-NDCG and adj-P@1.
 
     Raises:
         InvalidRequest: no paper has a vector, or a vector has numbers that are not finite.
@@ -86,13 +86,13 @@ class _Pairs:
     def _pair(self, query: str, candidate: str) -> list[float]:
         one, other = self._papers.get(query), self._papers.get(candidate)
         cosine = float(self._rows.get(query, self._zeros) @ self._rows.get(candidate, self._zeros))
-        words = _shared(self._words.get(query, ()), self._words.get(candidate, ()))
+        words = _jaccard(self._words.get(query, ()), self._words.get(candidate, ()))
         position = 0.0
         cites = float(_cites(candidate, other, query, one)), float(_cites(query, one, candidate, other))
         authors = cited_by = references = relative_age = 0.0
         if one is not None and other is not None:
-            authors = _shared(one.authors, other.authors)
-            cited_by, references = _shared(one.cited_by, other.cited_by), _shared(one.references, other.references)
+            authors = _jaccard(one.authors, other.authors)
+            cited_by, references = _jaccard(one.cited_by, other.cited_by), _jaccard(one.references, other.references)
             if one.year is not None and other.year is not None:
                 relative_age = float(np.clip((one.year - other.year) / 20, -1, 1))
         age = float(np.clip((2020 - other.year) / 20, -1, 1)) if other is not None and other.year is not None else 0.0
@@ -100,7 +100,7 @@ class _Pairs:
         return [authors, position, words, cosine, cited_by, references, *cites, age, relative_age, citations]
 
 
-def _shared(one: Iterable[str], other: Iterable[str]) -> float:
+def _jaccard(one: Iterable[str], other: Iterable[str]) -> float:
     """Jaccard's index: the share of common items among the items of both."""
     first, second = set(one), set(other)
     return len(first & second) / len(first | second) if first | second else 0.0

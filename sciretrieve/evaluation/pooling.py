@@ -76,7 +76,7 @@ class Pool(AppendedFile):
     def pairs(self) -> Iterator[tuple[str, str, int | None]]:
         """All pairs of the pool in the same order: (query, paper, grade or None)."""
         for query, papers in self._papers.items():
-            yield from ((query, id, papers[id]) for id in sorted(papers, key=lambda id: _blind(query, id)))
+            yield from ((query, id, papers[id]) for id in sorted(papers, key=lambda id: _blind_key(query, id)))
 
     def add(self, runs: Mapping[str, RunScores], queries: Sequence[Query], depth: int = DEPTH) -> int:
         """Add the first papers of runs to the pool, for queries with a text. Returns the number of new papers.
@@ -100,7 +100,7 @@ class Pool(AppendedFile):
             first = [id for run in runs.values() for id in trec_order(run.get(query.id, {}))[:depth]]
             known = self._papers.get(query.id, {})
             if new := [id for id in dict.fromkeys(first) if id not in known]:
-                papers[query.id], texts[query.id] = sorted(new, key=lambda id: _blind(query.id, id)), text
+                papers[query.id], texts[query.id] = sorted(new, key=lambda id: _blind_key(query.id, id)), text
         if not papers and not any(query.id in self._papers for query in queries):
             raise InvalidRequest("the runs answer none of the queries; do they belong to one collection?")
         if papers:
@@ -243,6 +243,6 @@ class Pool(AppendedFile):
                 raise InvalidRequest(f"{self.path}, line {number}: neither papers nor a judgement; correct the line, or remove it")
 
 
-def _blind(query: str, id: str) -> str:
+def _blind_key(query: str, id: str) -> str:
     """A sort key that orders a query's papers at random, but always in the same way."""
     return hashlib.sha256(f"{query}\0{id}".encode("utf-8", "surrogatepass")).hexdigest()

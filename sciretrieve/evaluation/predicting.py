@@ -86,8 +86,8 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         InvalidRequest: no paper has a vector, or there are too few papers of a class.
     """
     check_library()
-    x_train, y_train = _known(prediction.train, space, prediction)
-    x_test, y_test = _known(prediction.test, space, prediction)
+    x_train, y_train = _labelled_vectors(prediction.train, space, prediction)
+    x_test, y_test = _labelled_vectors(prediction.test, space, prediction)
     figures, unconverged = [], 0
     predicted: Array = y_test
     from sklearn.exceptions import FitFailedWarning
@@ -118,7 +118,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     )
 
 
-def _known(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
+def _labelled_vectors(labelled: LabelledPapers, space: Space, prediction: Prediction) -> tuple[Array, Array]:
     """Vectors (n, dim) and labels of the papers with a vector; papers without one get zeros, if the task's authors do so.
 
     Raises:

@@ -110,13 +110,13 @@ class Sweep:
         untested = dict.fromkeys(reason for one in column_marks.values() for reason in one.untested.values())
         out.append(f"* is the best, † significantly below it: p < {LEVEL:g} in a paired randomisation test, corrected by Holm's method")
         out += [f"not tested: {reason}" for reason in untested]
-        return [*out, *(self._worth(column) for column in self.columns[:1]), WARNING]
+        return [*out, *(self._choice_line(column) for column in self.columns[:1]), WARNING]
 
     def _figure(self, cell: Cell, column: Column, column_marks: Marks) -> str:
         value = cell.value(column)
         return "" if value is None else f"{value:.2f}{column_marks.sign(cell.system)}"
 
-    def _worth(self, column: Column) -> str:
+    def _choice_line(self, column: Column) -> str:
         value, name = self.chosen_elsewhere(column), column_name(column)
         if value is None:
             return f"what the choice by {name} is worth on other queries cannot be told from these"

@@ -246,7 +246,7 @@ def _cell(name: str, file: Path) -> Cell:
 
 def _check_alike(one: Cell, place: Path, other: Cell, other_place: Path, are_one_system: bool) -> None:
     """Raises InvalidRequest if two results cannot be joined or compared."""
-    first, second = _what(one, are_one_system), _what(other, are_one_system)
+    first, second = _conditions(one, are_one_system), _conditions(other, are_one_system)
     for name in [*first, *second]:
         if first.get(name) != second.get(name):
             raise InvalidRequest(
@@ -259,7 +259,7 @@ def _check_alike(one: Cell, place: Path, other: Cell, other_place: Path, are_one
             raise InvalidRequest(f"{lacking} lacks {_name(one, lacks[0])}, which other results have; evaluate all on the same tasks")
 
 
-def _what(cell: Cell, is_one_system: bool) -> dict[str, Any]:
+def _conditions(cell: Cell, is_one_system: bool) -> dict[str, Any]:
     """The values that must be equal, by name; for one system also its scoring, in which systems may differ."""
     report = cell.report
     protocol = {name: value for name, value in report.get("protocol", {}).items() if is_one_system or name not in OF_A_SYSTEM}

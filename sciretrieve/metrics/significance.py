@@ -213,7 +213,7 @@ def variance(values: Values) -> Variance:
     between = queries * float(np.square(means - means.mean()).sum()) / degrees[0]
     within = float(np.square(left).sum()) / degrees[1]
     if within <= 1e-15:  # systems differ by the same on every query, or not at all
-        return _certain(means, degrees)
+        return _variance_without_chance(means, degrees)
     p_of_pairs = np.ones((systems, systems))
     above = np.triu_indices(systems, 1)
     p_of_pairs[above] = studentized_range.sf(np.abs(means[:, None] - means)[above] / np.sqrt(within / queries), systems, degrees[1])
@@ -221,7 +221,7 @@ def variance(values: Values) -> Variance:
     return Variance(f, degrees, float(f_distribution.sf(f, *degrees)), np.minimum(p_of_pairs, p_of_pairs.T))
 
 
-def _certain(means: Values, degrees: tuple[int, int]) -> Variance:
+def _variance_without_chance(means: Values, degrees: tuple[int, int]) -> Variance:
     """The result without any chance: means are equal, or certainly differ."""
     certain = np.where(np.abs(means[:, None] - means) > 1e-12, 0.0, 1.0)
     return Variance(float("inf") if certain.min() == 0 else 0.0, degrees, float(certain.min()), certain)
@@ -241,7 +241,7 @@ def one_way(groups: Sequence[Values]) -> Variance:
 
     degrees = (len(groups) - 1, sum(map(len, groups)) - len(groups))
     if all(np.ptp(group) <= 1e-12 for group in groups):  # every training of a system gave the same figure
-        return _certain(np.array([group.mean() for group in groups]), degrees)
+        return _variance_without_chance(np.array([group.mean() for group in groups]), degrees)
     test = f_oneway(*groups)
     return Variance(float(test.statistic), degrees, float(test.pvalue), np.asarray(tukey_hsd(*groups).pvalue, np.float64))
 

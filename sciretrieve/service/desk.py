@@ -100,7 +100,7 @@ class Desk:
             self._heavy_waiting -= 1
 
     def _done(self, pool: ThreadPoolExecutor, work: Callable[[], Value], wait: Wait) -> asyncio.Future[Value]:
-        return asyncio.get_running_loop().run_in_executor(pool, _unless_over, work, wait.is_over)
+        return asyncio.get_running_loop().run_in_executor(pool, _run_unless_over, work, wait.is_over)
 
     async def answer(self, index: Index, request: Request, wait: Wait) -> Answer:
         """The result of `answers.answering.answer`. Waiting searches for equally many papers with the same options become one batch. Raises
@@ -147,7 +147,7 @@ class Desk:
                 if not searches:
                     continue
                 try:
-                    results = await loop.run_in_executor(self._searching, _made, searches)
+                    results = await loop.run_in_executor(self._searching, _answers_of, searches)
                 except BaseException as error:  # passed on to the waiting clients
                     results = [error] * len(searches)
                 for search, result in zip(searches, results, strict=True):
@@ -173,12 +173,12 @@ class Desk:
         return searches
 
 
-def _unless_over(work: Callable[[], Value], is_over: Callable[[], bool]) -> Value:
+def _run_unless_over(work: Callable[[], Value], is_over: Callable[[], bool]) -> Value:
     with unless(is_over):
         return work()
 
 
-def _made(searches: Sequence[_Search]) -> list[Any]:
+def _answers_of(searches: Sequence[_Search]) -> list[Any]:
     """The answers of searches of one kind, or an error for each."""
     with unless(lambda: all(search.wait.is_over() for search in searches)):
         try:

@@ -108,7 +108,7 @@ class Library:
 
         Raises as `open_index`.
         """
-        seen = [_seen(path) for folder in self._paths for path in sorted(folder.rglob("*")) if path.is_file()]
+        seen = [_file_state(path) for folder in self._paths for path in sorted(folder.rglob("*")) if path.is_file()]
         if seen == self._damaged:
             return self._all
         self._damaged = seen
@@ -145,7 +145,7 @@ class Library:
         self._all.close()
 
 
-def _seen(path: Path) -> Seen:
+def _file_state(path: Path) -> Seen:
     status = path.stat()
     return str(path), status.st_ino, status.st_size, status.st_mtime_ns
 

@@ -56,7 +56,7 @@ class Service:
 
     async def _attended(self, http: HttpRequest, result: Awaitable[Value], wait: Wait) -> Value:
         task = asyncio.ensure_future(result)
-        leaving = asyncio.ensure_future(_gone(http))
+        leaving = asyncio.ensure_future(_disconnected(http))
         try:
             await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
@@ -90,7 +90,7 @@ def as_response(value: Any) -> Response:
     return Response(as_json(value), media_type="application/json")
 
 
-async def _gone(http: HttpRequest) -> None:
+async def _disconnected(http: HttpRequest) -> None:
     """Return when the client has gone away."""
     while (await http.receive())["type"] != "http.disconnect":
         pass

@@ -43,10 +43,10 @@ def build_set(
 ) -> None:
     """Make a training set in the folder `to`, which appears when everything is written.
 
-    The set's table is named after its form. A line of triplets.tsv has the ids of a query, of a paper that it cites and of a paper that it
-    does not cite, and the kind of the latter. A line of pairs.tsv has the ids of a query, of a paper that answers it and of one that does
-    not (or nothing), and its kind. A line of labels.tsv has a paper's id and one of its labels. A line of targets.tsv has a paper's id and
-    the number to predict.
+    The set's table is named after its form. A line of triplets.tsv has the ids of a query, of a cited paper and of a paper not cited, and
+    the kind of the latter. A line of pairs.tsv has the ids of a query, of a paper that answers it and of one that does not (or nothing),
+    and its kind. A line of labels.tsv has a paper's id and one of its labels. A line of targets.tsv has a paper's id and the number to
+    predict.
 
     corpus.jsonl has the papers in BEIR's layout; some have their text changed so that it does not contain the query. queries.jsonl, for
     pairs, has the text queries. training.json says how the set was made. The set has no papers without a title or an abstract; sets of

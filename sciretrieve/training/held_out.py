@@ -108,13 +108,13 @@ def names_of(query: Query) -> set[Name]:
 
 def paper_names(id: str, title: str) -> set[Name]:
     """The names of a paper: its id, and its title as folded words, unless it is too short."""
-    return {("id", id), *_long(folded(title))}
+    return {("id", id), *_title_names(folded(title))}
 
 
 def text_names(text: str) -> set[Name]:
     """The names of a text: its folded words, also as the title of a paper, unless it is too short."""
     words = folded(text)
-    return {("text", words), *_long(words)}
+    return {("text", words), *_title_names(words)}
 
 
 def folded(text: str) -> str:
@@ -122,7 +122,7 @@ def folded(text: str) -> str:
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
-def _long(words: str) -> set[Name]:
+def _title_names(words: str) -> set[Name]:
     return {("title", words)} if words.count(" ") + 1 >= FEWEST_WORDS else set()
 
 

@@ -49,7 +49,7 @@ def drawn_targets(attribute: Attribute, request: SetRequest) -> DrawnSet:
         raise InvalidRequest("name the column with the number to predict, with `column`")
     settings = request.settings
     if attribute is CITATIONS and request.column is None and (settings.citations is not None or settings.references is not None):
-        library = _counted(request)
+        library = _with_citation_counts(request)
     else:
         library = _read(request, attribute)
     numbers = {row: float(value) for row, value in _usable(library)}
@@ -71,7 +71,7 @@ def _read(request: SetRequest, attribute: Attribute | None) -> TrainingPapers:
     return library
 
 
-def _counted(request: SetRequest) -> TrainingPapers:
+def _with_citation_counts(request: SetRequest) -> TrainingPapers:
     """The papers, with their numbers of citations in the corpus, without citations by tested papers."""
     settings = request.settings
     collection = read_collection(request.corpus, settings)

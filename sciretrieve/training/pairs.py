@@ -103,7 +103,7 @@ def _keywords(_title: str, _abstract: str, value: Any, _chance: Random) -> OwnTe
     return OwnText("keywords", keywords.joined(value), "") if value else None
 
 
-def _own_texts(
+def _own_text_pairs(
     text_of: Callable[[str, str, Any, Random], OwnText | None],
     request: SetRequest,
     attribute: Attribute | None = None,
@@ -137,7 +137,7 @@ def _own_texts(
     )
 
 
-def _judged(request: SetRequest) -> DrawnPairs:
+def _judgement_pairs(request: SetRequest) -> DrawnPairs:
     """One pair for each relevant paper of a query in a BEIR folder's train split; a paper judged irrelevant is its negative."""
     folder = request.path("BEIR folder")
     if not (folder / "qrels" / f"{TRAIN}.tsv").is_file():
@@ -174,7 +174,7 @@ def _judged(request: SetRequest) -> DrawnPairs:
     )
 
 
-def _shown(request: SetRequest) -> DrawnPairs:
+def _click_pairs(request: SetRequest) -> DrawnPairs:
     """One pair for each clicked paper, with a random shown, unclicked paper as its negative (SciMult, section 3.4)."""
     searches, papers = read_searches(request.path("file of SciRepEval's searches"))
     tested = {id for id, paper in papers.items() if request.held_out.has_paper(id, paper.title)}
@@ -387,11 +387,11 @@ def _recipe(about: str, source: str, draw: Callable[[SetRequest], DrawnPairs]) -
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "titles": _recipe("a paper's title, and its abstract", OWN, partial(_own_texts, _title, mined_form="abstract")),
-    "sentences": _recipe("a sentence of an abstract, and the paper without it", OWN, partial(_own_texts, _sentence)),
-    "keywords": _recipe("a paper's keywords, and the paper", OWN, partial(_own_texts, _keywords, attribute=KEYWORDS)),
-    "queries": _recipe("a query, and a paper that is judged relevant", "judgements of a BEIR folder's train split", _judged),
-    "scimult-search": _recipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _shown),
+    "titles": _recipe("a paper's title, and its abstract", OWN, partial(_own_text_pairs, _title, mined_form="abstract")),
+    "sentences": _recipe("a sentence of an abstract, and the paper without it", OWN, partial(_own_text_pairs, _sentence)),
+    "keywords": _recipe("a paper's keywords, and the paper", OWN, partial(_own_text_pairs, _keywords, attribute=KEYWORDS)),
+    "queries": _recipe("a query, and a paper that is judged relevant", "judgements of a BEIR folder's train split", _judgement_pairs),
+    "scimult-search": _recipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _click_pairs),
     "scimult-labels": _recipe("a paper, and a label of it", SCIMULT, partial(_labels, to_labels=True)),
     "label-papers": _recipe("a label, and a paper of it", SCIMULT, partial(_labels, to_labels=False)),
 }

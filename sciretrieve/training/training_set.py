@@ -123,7 +123,7 @@ def _triplets(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> 
     papers: dict[str, Paper] = {}
     triplets: list[tuple[str, str, str]] = []
     for number, row in numbered:
-        ids = [_known(papers, path, f"triplet {number}", role, row.get(role)) for role in ROLES]
+        ids = [_add_paper(papers, path, f"triplet {number}", role, row.get(role)) for role in ROLES]
         triplets.append((ids[0], ids[1], ids[2]))
     return TrainingSet("triplets", papers, triplets)
 
@@ -165,11 +165,11 @@ def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], pap
         if not isinstance(candidates, list):
             raise InvalidRequest(f"{path}, query {number}: 'candidates' is not a list of papers")
         text = query if isinstance(query, str) else None
-        id = _known(papers, path, f"query {number}", "query", query) if text is None else str(row.get("doc_id") or f"query {number}")
+        id = _add_paper(papers, path, f"query {number}", "query", query) if text is None else str(row.get("doc_id") or f"query {number}")
         scored: dict[str, None] = {}
         others: dict[str, None] = {}
         for candidate in candidates:
-            other = _known(papers, path, f"query {number}", "candidates", candidate)
+            other = _add_paper(papers, path, f"query {number}", "candidates", candidate)
             (scored if candidate.get("score") else others)[other] = None
         yield SearchLists(id, text, list(scored), [other for other in others if other not in scored])
 
@@ -185,7 +185,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
         where = f"{path}, paper {number}"
         if not name or row.get(name) is None:
             raise InvalidRequest(f"{where}: no {name or ' or '.join((*LABELS, *TARGETS))}; found {found(row)}")
-        id = _known(papers, path, f"paper {number}", "it", row)
+        id = _add_paper(papers, path, f"paper {number}", "it", row)
         if name in TARGETS:
             targets[id] = number_of(row[name], where)
         else:
@@ -195,7 +195,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
     return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets, one_each=one_each)
 
 
-def _known(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:
+def _add_paper(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:
     """Adds a paper to `papers` and returns its id. Raises InvalidRequest if the value is not a paper."""
     if not isinstance(value, Mapping) or not any(value.get(name) for name in IDS):
         raise InvalidRequest(f"{path}, {where}: {role!r} is not a paper with a title and one of {', '.join(IDS)}")

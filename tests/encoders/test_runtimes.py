@@ -356,7 +356,7 @@ def artifact(plain: Vectors, monkeypatch: pytest.MonkeyPatch) -> Artifact:
 def set_rates(artifact: Artifact, **rates: float) -> None:
     """Write what a measurement might have found."""
     measured = {way.replace("_", " "): rate for way, rate in rates.items()}
-    (artifact.folder / "rates.json").write_text(json.dumps({runtimes._here(artifact): measured}))
+    (artifact.folder / "rates.json").write_text(json.dumps({runtimes._machine_and_threads(artifact): measured}))
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

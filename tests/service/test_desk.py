@@ -35,14 +35,14 @@ def at(work: Callable[[Desk], Coroutine[Any, Any, Value]], **settings: Any) -> V
 def held(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[int]]:
     """Have searches wait until an event is set; the list has how many were made together each time."""
     release, sizes = threading.Event(), list[int]()
-    made = desk_module._made
+    made = desk_module._answers_of
 
     def slow(searches: Any) -> Any:
         release.wait(30)
         sizes.append(len(searches))
         return made(searches)
 
-    monkeypatch.setattr(desk_module, "_made", slow)
+    monkeypatch.setattr(desk_module, "_answers_of", slow)
     return release, sizes
 
 
@@ -152,7 +152,7 @@ def test_an_error_of_the_library_itself_reaches_all_and_the_desk_goes_on(index: 
 
     async def work(desk: Desk) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(desk_module, "_made", broken)
+            patch.setattr(desk_module, "_answers_of", broken)
             failed = await asyncio.gather(*(desk.answer(index, sr.Request("graph"), Wait(30)) for _ in range(2)), return_exceptions=True)
         assert [type(error) for error in failed] == [ZeroDivisionError] * 2
         return await desk.answer(index, sr.Request("graph"), Wait(30))

@@ -82,9 +82,9 @@ def _scidocs(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
         lines.append(_line("paper", paper_of(papers[id], id), {"cite": lists[0], "co-cite": lists[1]}))
     _write(folder / LINKS, "SciDocs_papers_test.json", lines)
     return [
-        _counted("papers", len(ids), 142_009),
-        _counted("queries of scidocs-cite", counts[0], 92_214),
-        _counted("queries of scidocs-cocite", counts[1], 54_543),
+        _count_note("papers", len(ids), 142_009),
+        _count_note("queries of scidocs-cite", counts[0], 92_214),
+        _count_note("queries of scidocs-cocite", counts[1], 54_543),
     ]
 
 
@@ -104,7 +104,7 @@ def _patients(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
                 queries.append(json.dumps({"title": paper.title, "abstract": paper.abstract, "patient": positives}, ensure_ascii=False))
     _write(folder / LINKS, "PMCPatientsPPR_patients_test.json", patients)
     _write(folder / LINKS, "PMCPatientsPPR_queries_test.json", queries)
-    return [_counted("patients", len(patients), 155_151), _counted("queries", len(queries), 100_327)]
+    return [_count_note("patients", len(patients), 155_151), _count_note("queries", len(queries), 100_327)]
 
 
 def _search(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
@@ -132,8 +132,8 @@ def _search(name: str, sources: Sequence[Path], folder: Path) -> list[str]:
         _write(folder / SEARCH, f"{set_name}_papers_test.json", papers)
         _write(folder / SEARCH, f"{set_name}_queries_test.json", lines)
         notes += [
-            _counted(f"papers of {set_name}", len(papers), published[0]),
-            _counted(f"queries of {set_name}", len(lines), published[1]),
+            _count_note(f"papers of {set_name}", len(papers), published[0]),
+            _count_note(f"queries of {set_name}", len(lines), published[1]),
         ]
     return notes
 
@@ -147,7 +147,7 @@ def _write(folder: Path, file: str, lines: Iterable[str]) -> None:
     write_lines(folder / file, lines)
 
 
-def _counted(what: str, count: int, published: int) -> str:
+def _count_note(what: str, count: int, published: int) -> str:
     return f"{count:,} {what}, {'as published' if count == published else f'where {published:,} were published'}"
 
 

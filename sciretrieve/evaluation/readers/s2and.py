@@ -23,10 +23,10 @@ def load(folder: Path, split: str, benchmark: str) -> list[Material]:
         NotFound: a file is missing.
         InvalidRequest: a signature has no block or paper, clusters or blocks are of another form, or the code would not find a file there.
     """
-    return [_handed_over(folder, dataset, benchmark) for dataset in DATASETS]
+    return [_handover(folder, dataset, benchmark) for dataset in DATASETS]
 
 
-def _handed_over(folder: Path, dataset: str, benchmark: str) -> Material:
+def _handover(folder: Path, dataset: str, benchmark: str) -> Material:
     paths, splits = _read(folder, dataset, benchmark)
     root, blocks = paths["signatures"].parent.parent, paths["blocks"].parent
     expected = {name: root / dataset / f"{dataset}_{name}.json" for name in FILES} | {"blocks": blocks / f"block_sigs_{dataset}.json"}

@@ -77,17 +77,17 @@ def _record(name: str, paper: Paper) -> PaperDetails:
         venue=cut(paper.venue or "", LONGEST_VALUE),
         address=address_of(paper) or "",
         abstract=cut(paper.abstract, LONGEST_ABSTRACT),
-        others={key: _shown(value) for key, value in plain(paper.extra).items() if value not in (None, "", [])},
+        others={key: _shortened(value) for key, value in plain(paper.extra).items() if value not in (None, "", [])},
     )
 
 
-def _shown(value: Any) -> Any:
+def _shortened(value: Any) -> Any:
     """A column's value as JSON; long texts and lists are cut."""
     if isinstance(value, str):
         return cut(value, LONGEST_VALUE)
     if isinstance(value, list):
         more = [f"and {len(value) - LISTED:,} more"] * (len(value) > LISTED)
-        return [*map(_shown, value[:LISTED]), *more]
+        return [*map(_shortened, value[:LISTED]), *more]
     return cut(as_json(value), LONGEST_VALUE) if isinstance(value, dict) else value
 
 

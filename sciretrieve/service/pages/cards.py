@@ -105,7 +105,7 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
             snippet=(why.sentence if why is not None else "") or words.snippet(hit.paper.abstract),
             cited=count,
             named=answer.ranking.known.get(hit.id, ""),
-            shared=_shared(words, hit.paper),
+            shared=_shared_words(words, hit.paper),
             nearness=near,
             is_linked=hit.scores.get("citations") is not None,
             lines=reasons(hit, why) if why is not None else (),
@@ -125,7 +125,7 @@ def pieces(text: str, words: QueryWords | None) -> Pieces:
     return [part for part in [*parts, (text[last:], False)] if part[0]]
 
 
-def _shared(words: QueryWords, paper: Paper) -> tuple[int, int] | None:
+def _shared_words(words: QueryWords, paper: Paper) -> tuple[int, int] | None:
     """How many of the query's words a paper has, and of how many."""
     shared = words.rarities.keys() & set(words.analyzer.terms(f"{paper.title} {paper.abstract}"))
     return (len(shared), len(words.rarities)) if shared else None

@@ -106,10 +106,10 @@ def map_groups(answer_map: AnswerMap) -> list[MapGroup]:
         points = [MapPoint(hits[place], *places[place].tolist()) for place in inside.tolist()]
         x, y = np.sort(places[inside], axis=0)[len(inside) // 2].tolist()
         groups.append(MapGroup(number, " · ".join(label) or "no words of its own", points, x, y))
-    return _apart(groups)
+    return _without_overlaps(groups)
 
 
-def _apart(groups: Sequence[MapGroup]) -> list[MapGroup]:
+def _without_overlaps(groups: Sequence[MapGroup]) -> list[MapGroup]:
     """Groups, the largest first, with names that do not overlap: each is as near its papers as earlier names allow."""
     placed: list[MapGroup] = []
     for group in groups:

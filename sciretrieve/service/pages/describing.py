@@ -25,7 +25,7 @@ async def description(http: HttpRequest) -> Response:
     sections: dict[str, list[tuple[str, str, list[Taken]]]] = {}
     for path, operations in described["paths"].items():
         for method, facts in operations.items():
-            taken = list(_taken(facts, described["components"]["schemas"]))
+            taken = list(_parameters_of(facts, described["components"]["schemas"]))
             sections.setdefault(facts["tags"][0], []).append((f"{method.upper()} {path}", facts["description"], taken))
     return page(http, "description.html", sections=sections)
 
@@ -38,7 +38,7 @@ async def opensearch(http: HttpRequest) -> Response:
     return Response(text, media_type="application/opensearchdescription+xml", headers={"Cache-Control": ANEW})
 
 
-def _taken(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Taken]:
+def _parameters_of(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Taken]:
     """The parameters of an operation, and the fields of its body."""
     for fact in operation.get("parameters", ()):
         yield fact["name"], _kind(fact["schema"]), fact.get("description", ""), fact["required"]

@@ -75,7 +75,7 @@ def _snippet(paper: Paper, words: QueryWords) -> dict[str, Any]:
     """The passage of a paper; offsets are in characters, of the passage in its text and of sentences in the passage."""
     kind, text = ("abstract", paper.abstract) if paper.abstract else ("title", paper.title)
     spans = list(_spans(text))
-    first, end = _around(text, spans, words)
+    first, end = _sentences_around(text, spans, words)
     start, stop = (spans[first][0], spans[end - 1][1]) if spans else (0, len(text))
     return {
         "text": text[start:stop],
@@ -99,7 +99,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _around(text: str, spans: list[tuple[int, int]], words: QueryWords) -> tuple[int, int]:
+def _sentences_around(text: str, spans: list[tuple[int, int]], words: QueryWords) -> tuple[int, int]:
     """The sentences around the best one, as many as fit into a passage: the first, and the one after the last."""
     best = text.find(words.snippet(text)) if len(text.split()) > LONGEST else 0
     first = next((place for place, (start, end) in enumerate(spans) if start <= best < end), 0)

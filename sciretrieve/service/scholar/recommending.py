@@ -41,13 +41,13 @@ async def for_papers(http: HttpRequest, asked: models.Examples, fields: PaperFie
     wanted = read(fields, PAPER, "paperId", "title")
 
     def make(records: Records) -> dict[str, Any]:
-        liked, disliked = (_known(records, ids) for ids in (asked.positive_paper_ids, asked.negative_paper_ids or []))
+        liked, disliked = (_rows_of(records, ids) for ids in (asked.positive_paper_ids, asked.negative_paper_ids or []))
         return _recommended(records, liked, disliked, wanted, limit)
 
     return await answered(http, make)
 
 
-def _known(records: Records, ids: Sequence[str]) -> list[int]:
+def _rows_of(records: Records, ids: Sequence[str]) -> list[int]:
     """The rows of papers. Raises NotFound for an unknown id."""
     rows = rows_of(records.index, ids)
     if missing := [id for id, row in zip(ids, rows, strict=True) if row is None]:

@@ -122,7 +122,7 @@ async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) 
 
     def make(records: Records) -> dict[str, Any]:
         by_authors = narrowing.by_authors(records.index, (asked.authors or "").split(","))
-        rows = narrowing.rows_of(records.index, asked, _given(records, asked.papers), by_authors)
+        rows = narrowing.rows_of(records.index, asked, _named_rows(records, asked.papers), by_authors)
         return {"data": passages(records, asked.query, rows, limit, asked.fields), "retrievalVersion": "sciretrieve"}
 
     return await answered(http, make, heavy=limit > HEAVY)
@@ -133,7 +133,7 @@ def _depth(http: HttpRequest) -> int:
     return min(DEEPEST, service_of(http).settings.most)
 
 
-def _given(records: Records, ids: str | None) -> Iterator[Rows]:
+def _named_rows(records: Records, ids: str | None) -> Iterator[Rows]:
     """The ascending rows of the papers with ids separated by commas, if there are any. Raises InvalidRequest."""
     names = [id.strip() for id in (ids or "").split(",") if id.strip()]
     if len(names) > models.MOST_PAPERS:

@@ -123,7 +123,7 @@ class Training:
         if self.held_out is not None and not course.base:
             progress.start(None, unit="measurements")
             course.base = course.best = self._values()
-            progress.note(f"before training: {self.held_out.measure} {_shown(mean_of(course.base), self.held_out.measure)}")
+            progress.note(f"before training: {self.held_out.measure} {_printed(mean_of(course.base), self.held_out.measure)}")
             self._save(BEST, self.student.trained, {"step": 0})
         progress.start(self.steps, course.step, unit="steps")
         saved_at, started = time.monotonic(), time.monotonic() - course.seconds
@@ -211,7 +211,7 @@ class Training:
         if self.held_out is not None:
             values = self._values()
             row["value"] = value = mean_of(values)
-            text += f"; {self.held_out.measure} {_shown(value, self.held_out.measure)}"
+            text += f"; {self.held_out.measure} {_printed(value, self.held_out.measure)}"
             if value > mean_of(course.best) + LEAST_GAIN:
                 course.best, course.best_step, course.misses = values, course.step, 0
                 self._save(BEST, self.student.trained, {"step": course.step})
@@ -267,7 +267,7 @@ class Training:
         return course, facts["sums"]
 
 
-def _shown(value: float, measure: str) -> str:
+def _printed(value: float, measure: str) -> str:
     """A measure for printing: in per cent, unless it is a loss."""
     return f"{value:.4f}" if "loss" in measure else f"{100 * value:.1f}"
 

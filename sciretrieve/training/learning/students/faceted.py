@@ -22,9 +22,9 @@ INNER = "layer{}"
 class Faceted(OfBert):
     """Trains all weights. The losses take the facets' concatenated vectors; search takes their sum.
 
-    The facets have layers after one third and two thirds of the BERT layers (the fourth and eighth of twelve), which begin as the identity,
-    and after the last, which begin at random. Each facet uses its weights minus their mean over the facets, as in the paper's equation 1;
-    so the identities begin as zeros, as in the authors' code.
+    The facets have layers after one third and two thirds of the BERT layers (the fourth and eighth of twelve) and after the last. The
+    former begin as the identity, the latter at random. Each facet uses its weights minus their mean over the facets, as in the paper's
+    equation 1; so the identities begin as zeros, as in the authors' code.
     """
 
     def prepare(self, plan: Plan) -> None:
