@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 
 _YEAR = r"(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)"
 YEAR = re.compile(_YEAR)
@@ -60,7 +61,11 @@ def date_in(text: str, year: str = "") -> str:
 def publication(texts: Iterable[str]) -> tuple[str, str]:
     """The year and the date that texts say, the best first: the first year, and the most exact date in that year, "" if none says more
     than the year."""
-    texts = [text for text in texts if text]
+    return _publication(tuple(texts))
+
+
+@lru_cache(1 << 12)
+def _publication(texts: tuple[str, ...]) -> tuple[str, str]:
     year = next((found[1] for found in map(YEAR.search, texts) if found), "")
     dates = [date for text in texts if (date := date_in(text, year)).startswith(f"{year}-")] if year else []
     return year, max(dates, key=len, default="")

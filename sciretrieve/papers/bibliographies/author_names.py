@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -136,7 +136,13 @@ def names_of(paper: Paper, column: str = "authors") -> list[Name]:
 
 def parts_of(names: Sequence[Name]) -> list[dict[str, str]] | None:
     """What the column of parts has beside the texts of names: None where the texts alone give the same names."""
-    return None if all(list(map(parsed, people([name.text]))) == [name] for name in names) else [asdict(name) for name in names]
+    return None if all(map(_is_said, names)) else [{field: getattr(name, field) for field in Name.__dataclass_fields__} for name in names]
+
+
+@lru_cache(1 << 15)
+def _is_said(name: Name) -> bool:
+    """Whether the text of a name gives its parts."""
+    return list(map(parsed, people([name.text]))) == [name]
 
 
 def byline(paper: Paper) -> str:

@@ -7,7 +7,6 @@ import io
 import itertools
 import logging
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from ...base.errors import InvalidRequest
@@ -22,6 +21,8 @@ LEGACY += ["shift_jis", "euc_jp", "gb18030", "big5", "cp949"]
 """The other encodings that programs write: of Windows and the Mac, of Russia, Japan, China and Korea."""
 SAMPLE = 1 << 16
 """Bytes by which an encoding is known."""
+READ_AT_ONCE = 1 << 20
+"""Characters that are decoded at once."""
 ESCAPED = "sciretrieve.escaped"
 """How to decode a text whose broken bytes become lone surrogates, so that the rest can be used. Python's own way for this,
 `surrogateescape`, refuses bytes below 128, which are among the broken ones in encodings of several bytes a letter."""
@@ -52,16 +53,19 @@ def text_lines(path: Path) -> Iterator[str]:
     become lone surrogates. Raises InvalidRequest: the source cannot be decompressed, or has a line that is too long.
     """
     encoding = encoding_of(path, _telling(path))
-    number = 0
+    number, rest = 0, ""
     try:
         with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED) as text:
-            for line in iter(partial(text.readline, LONGEST_LINE), ""):
-                number += 1
-                if len(line) >= LONGEST_LINE:
-                    raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
-                yield line.lstrip("\ufeff").removesuffix("\n")
+            while block := text.read(READ_AT_ONCE):
+                *lines, rest = (rest + block).replace("\n\ufeff", "\n").split("\n")
+                number += len(lines)
+                if len(rest) > LONGEST_LINE:
+                    raise InvalidRequest(f"{path}, line {number + 1}: more than {LONGEST_LINE >> 20} MB in one line")
+                yield from lines
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read after line {number}: {error}") from error
+    if rest:
+        yield rest
 
 
 def _telling(path: Path) -> bytes:

@@ -39,10 +39,8 @@ DETAILS = {
 }
 """Columns with one text, and their tags."""
 LISTS = {"type": "PT", "keywords": "OT", "mesh": "MH"}
-USED = (
-    *(*DETAILS.values(), *LISTS.values(), "PMID", "TI", "TT", "BTI", "AB", "OAB", "FAU", "AU", "CN", "FED", "ED", "DP", "LA"),
-    *("IS", "ISBN", "ISSN"),
-)
+USED = frozenset({*DETAILS.values(), *LISTS.values(), "PMID", "TI", "TT", "BTI", "AB", "OAB", "FAU", "AU", "CN", "FED", "ED", "DP", "LA"})
+USED |= {"IS", "ISBN", "ISSN"}
 """All other tags are columns by their own names, `nbib_ad` and so on."""
 
 
@@ -70,7 +68,7 @@ def _row(record: Record) -> dict[str, object]:
         "year": year,
         "date": date,
         "authors": _people(record, "FAU", "AU"),
-        "editors": _people(record, "FED", "ED"),
+        "editors": _people(record, "FED", "ED") if record.has({"FED", "ED"}) else [],
         "doi": next((match[1] for match in map(DOI.match, ids) if match), ""),
         **addresses(text for text in ids if "://" in text),
         "pmid": first("PMID"),
@@ -80,20 +78,17 @@ def _row(record: Record) -> dict[str, object]:
         **{column: first(tag) for column, tag in DETAILS.items()},
         **{column: texts(tag) for column, tag in LISTS.items()},
         **({"venue": book} if book and book != title and not first("JT") else {}),
-        **record.others("nbib", *USED),
+        **record.others("nbib", USED),
     }
 
 
 def _people(record: Record, full: str, short: str) -> list[str]:
     """Names in their order: the full ones, the short ones that have none before them, and those of groups among authors."""
-    tags = (full, short, "CN") if full == "FAU" else (full, short)
-    parts = sorted((place, tag, " ".join(" ".join(lines).split())) for tag in tags for place, lines in record.values.get(tag, ()))
-    names = []
-    before = ""
-    for _, tag, text in parts:
-        if tag == "CN":
+    names, before = [], ""
+    for tag, text in record.parts:
+        if tag == "CN" and full == "FAU":
             names.append(group(text))
-        elif tag == full or before != full:
-            names.append(medline_name(text))
-        before = tag
+        elif tag == full or (tag == short and before != full):
+            names.append(medline_name(" ".join(text.split())))
+        before = tag if tag in (full, short) else before
     return names

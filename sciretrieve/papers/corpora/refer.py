@@ -10,7 +10,7 @@ from ..dates import publication
 from . import tagged
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
-from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, people, serials
+from .tagged_values import addresses, digest, doi_in, id_of, keywords, people, serials
 
 SYNTAX = Syntax(
     "EndNote's .enw", tag=re.compile(r"\s*%([0-9A-Z@!#$&()*+<=>?\[\]^~])(?:\s+(.*)|$)"), first=frozenset("0"), titles=frozenset("T")
@@ -40,7 +40,7 @@ DETAILS = {
     "access_date": "[",
 }
 """Columns and their tags."""
-USED = (*DETAILS.values(), *"0TABDEFHIJKORSUXYZ?8@>")
+USED = frozenset((*DETAILS.values(), *"0TABDEFHIJKORSUXYZ?8@>"))
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
@@ -57,10 +57,9 @@ def _row(record: Record) -> dict[str, object]:
     authors, editors = people(texts("A")), people(texts("E"))
     if kind == "Edited Book" and not editors:
         authors, editors = [], authors
-    doi = doi_in(first("R"), texts("M", "F", "3"), texts("U"))
-    own_ids = (first("F"), bare_doi(doi), first("M"))
+    doi = first("R") or doi_in(texts("M", "F", "3"), texts("U"))
     return {
-        "id": id_of(own_ids, digest("enw", title, year, *texts("A")[:1], venue, first("P"))),
+        "id": id_of(first("F"), doi, first("M")) or digest("enw", title, year, *texts("A")[:1], venue, first("P")),
         "title": title,
         "abstract": record.paragraphs("X"),
         "year": year,
@@ -82,5 +81,5 @@ def _row(record: Record) -> dict[str, object]:
         "note": "; ".join(texts("Z")),
         "journal_abbreviation": first("O"),
         **{column: first(tag) for column, tag in DETAILS.items()},
-        **record.others("enw", *USED),
+        **record.others("enw", USED),
     }

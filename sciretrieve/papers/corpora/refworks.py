@@ -10,7 +10,7 @@ from ..dates import publication
 from . import tagged
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
-from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, pages, people, serials
+from .tagged_values import addresses, digest, doi_in, id_of, keywords, pages, people, serials
 
 TAGS = (
     "RT|SR|ID|A[1-6]|T[1-3]|JF|JO|YR|FD|VO|IS|SP|OP|K1|AB|NO|ED|PB|PP|SN|AV|AD|AN|LA|CL|SF|OT|OL|L[LK]|UL|DO|PMID|PM|DB|DS|IP|R[DP]|ST"
@@ -38,10 +38,8 @@ DETAILS = {
     "author_address": "AD",
 }
 """Columns and their tags."""
-USED = (
-    *DETAILS.values(),
-    *("RT", "SR", "ID", "A1", "A2", "A3", "A4", "T1", "T2", "T3", "OT", "JF", "YR", "FD", "SP", "OP", "K1", "AB", "NO", "PB", "SN", "DO"),
-    *("PMID", "PM", "UL", "LK", "LL"),
+USED = frozenset(DETAILS.values()) | frozenset(
+    re.findall(r"\w+", "RT SR ID A1 A2 A3 A4 T1 T2 T3 OT JF YR FD SP OP K1 AB NO PB SN DO PMID PM UL LK LL")
 )
 WHOLE = re.compile(r"^Book, (?:Whole|Edited)|^Dissertation|^Thesis|^Report|^Monograph")
 
@@ -57,11 +55,10 @@ def _row(record: Record) -> dict[str, object]:
     year, date = publication([first("YR"), first("FD")])
     is_whole, is_thesis = WHOLE.match(kind) is not None, kind.startswith(("Dissertation", "Thesis"))
     title, venue = first("T1", "OT"), first("JF", "JO") if is_whole else first("JF", "T2", "JO")
-    doi = doi_in(first("DO"), texts("ID", "AN", "NO"), texts("UL", "LK"))
+    doi = first("DO") or doi_in(texts("ID", "AN", "NO"), texts("UL", "LK"))
     pmid = first("PMID", "PM")
-    own_ids = (first("ID"), bare_doi(doi), first("AN"), pmid)
     return {
-        "id": id_of(own_ids, digest("refworks", title, year, *texts("A1")[:1], venue, first("SP"))),
+        "id": id_of(first("ID"), doi, first("AN"), pmid) or digest("refworks", title, year, *texts("A1")[:1], venue, first("SP")),
         "title": title,
         "abstract": record.paragraphs("AB"),
         "year": year,
@@ -84,5 +81,5 @@ def _row(record: Record) -> dict[str, object]:
         "note": "; ".join(texts("NO")),
         "original_title": first("OT") if first("OT") != title else "",
         **{column: first(tag) for column, tag in DETAILS.items()},
-        **record.others("refworks", *USED),
+        **record.others("refworks", USED),
     }

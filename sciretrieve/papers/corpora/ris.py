@@ -12,7 +12,7 @@ from ..dates import publication
 from . import tagged
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
-from .tagged_values import addresses, bare_doi, digest, doi_in, id_of, keywords, pages, people, serials
+from .tagged_values import addresses, digest, doi_in, id_of, keywords, pages, people, serials
 
 KNOWN = (
     "TY|A[1-6BDNUV]|B[PT]|C[1-8ANPTY]|D[ABOP]|E[DPT]|I[DS]|J[12AFO]|K[WY]|L[1-4ABK]|M[1-3]|N[12OTV]|OP|P[BGMPTUY]|R[INP]|S[EN-PT]|T[1-3AIT]"
@@ -21,7 +21,10 @@ KNOWN = (
 SYNTAX = Syntax(
     "RIS",
     # what is no tag of RIS needs the two blanks that a tag of RIS has, as in a text a line may begin with "CI - "
-    tag=re.compile(rf"\s*(?=(?:{KNOWN})\s|[A-Z][A-Z0-9]\s\s)([A-Z][A-Z0-9]{{1,4}})\s+[-–](?:\s|$|(?<=\s\s.))\s*(.*)"),
+    tag=re.compile(
+        rf"(?:(?=[A-Z][A-Z0-9]  - )|\s*(?=(?:{KNOWN})\s|[A-Z][A-Z0-9]\s\s))"
+        r"([A-Z][A-Z0-9]{1,4})\s+[-–](?:\s|$|(?<=\s\s.))\s*(.*)"
+    ),
     first=frozenset({"TY"}),
     titles=frozenset({"TI", "T1"}),
     # not a line of a text that begins with "ER-positive"
@@ -39,6 +42,8 @@ SOURCE = re.compile(r"\s*(?:[.,;]\s*(?:Vol(?:ume)?\.?\s*)?|\s)\(?\d.*")
 """What Ovid has behind a journal's name: its volume, pages and date."""
 PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.IGNORECASE)
 EMBASE = re.compile(r"embase", re.IGNORECASE)
+OF_PUBMED = {"PM", "PMID", "AN", "ID", "UI", "C5", "U1", "N1", "C1"}
+"""Tags that may have a PubMed id."""
 PMID = re.compile(r"(?:PMID|PUBMED)\W*(\d{1,8})(?!\d)|(?<!\d)(\d{1,8})\s*\[pmid\]", re.IGNORECASE)
 OWN_TAGS = {"DOI": "DO", "YR": "PY", "SO": "JO", "NO": "IS", "US": "UR", "URL": "UR", "KY": "KW", "ISSN": "SN", "ISBN": "SN"}
 """Cochrane's and others' own tags, and those of RIS with the same meaning."""
@@ -55,19 +60,18 @@ def _row(record: Record) -> dict[str, object]:
     first, texts = record.first, record.texts
     kind = first("TY").upper()
     title, venue = _title(record, kind), _venue(record, kind)
-    year, date = publication(texts("PY") + texts("YR") + texts("DA") + texts("Y1"))
+    year, date = publication(record.ranked("PY", "YR", "DA", "Y1"))
     authors, editors = people(texts("A1", "AU")), people(texts("ED", *(() if kind == THESIS else ("A2",))))
     if kind == EDITED_BOOK and not editors:
         authors, editors = [], authors
-    doi = doi_in(first("DO", "DOI"), texts("M3", "M1", "N1", "AN", "ID", "C3"), texts("UR", "US", "LK", "L2", "L3", "L1"))
+    doi = first("DO", "DOI") or doi_in(texts("M3", "M1", "N1", "AN", "ID", "C3"), texts("UR", "US", "LK", "L2", "L3", "L1"))
     start, accession, pmid = first("SP", "BP", "PG"), first("AN", "UT"), _pmid(record)
-    own_ids = (first("ID"), bare_doi(doi), accession, pmid)
     abstracts = (record.paragraphs("AB"), record.paragraphs("N2"))
     links = addresses(record.lines("UR", "US", "URL") + record.lines("LK", "L2", "L1", "L3"))
     publisher = {THESIS: "school", REPORT: "institution"}.get(kind, "publisher")
     article = first("C7", "AR")
     return {
-        "id": id_of(own_ids, digest("ris", title, year, *texts("A1", "AU")[:1], venue, start)),
+        "id": id_of(first("ID"), doi, accession, pmid) or digest("ris", title, year, *texts("A1", "AU")[:1], venue, start),
         "title": title,
         "abstract": max(abstracts, key=len),
         "year": year,
@@ -87,7 +91,7 @@ def _row(record: Record) -> dict[str, object]:
         "type": kind,
         "publication_type": [text for text in texts("M3", "PT", "XT") if not identifiers.doi(text)],
         "volume": first("VL", "VO"),
-        "number": next((text for text in map(first, ("IS", "CP", "NO", "M1")) if text and not identifiers.doi(text)), ""),
+        "number": next((text for text in record.ranked("IS", "CP", "NO", "M1") if "10." not in text or not identifiers.doi(text)), ""),
         "pages": pages(start, first("EP")) or article,
         "article_number": article,
         publisher: first("PB", "PU"),
@@ -98,7 +102,7 @@ def _row(record: Record) -> dict[str, object]:
         "language": first("LA", "LG"),
         "note": "; ".join(texts("N1")),
         "database": first("DB"),
-        "journal_abbreviation": next((name for name in map(first, ("JA", "J2", "JO", "J1")) if name and name != venue), ""),
+        "journal_abbreviation": next((name for name in record.ranked("JA", "J2", "JO", "J1") if name != venue), ""),
         "translated_title": first("TT") if first("TT") != title else "",
         RECORD: _original(record, kind),
     }
@@ -122,7 +126,9 @@ def _venue(record: Record, kind: str) -> str:
 
 def _pmid(record: Record) -> str:
     """The PubMed id: of its own tag, or of one that says that it is one, or of PubMed's records."""
-    database = record.first("DB", "DP") + record.first("DP")
+    if not record.has(OF_PUBMED):
+        return ""
+    database = " ".join(record.texts("DB", "DP"))
     numbers = record.texts("PM", "PMID") + (record.texts("AN", "ID", "UI") if PUBMED.search(database) else [])
     numbers += record.texts("C5") if EMBASE.search(database + record.first("UR")) else []
     bare = next((text for text in numbers if text.isdecimal() and len(text) <= 8), "")
@@ -132,17 +138,16 @@ def _pmid(record: Record) -> str:
 
 def _original(record: Record, kind: str) -> str:
     """The record's lines in the one form of RIS: the type first, two blanks before the hyphen, no tags but RIS's where it has such."""
-    parts = sorted((place, tag, lines) for tag, values in record.values.items() for place, lines in values if tag != "TY")
-    is_other = not SIGNS.isdisjoint(record.values)
-    out = [f"TY  - {kind or 'GEN'}"]
-    for _, tag, (text, *more) in parts:
-        name = OWN_TAGS.get(tag, tag) if is_other else tag
-        if name != tag and name in record.values:
-            name = tag
-        if name == "KW" != tag:
-            out += [f"KW  - {word}" for word in keywords([text, *more])]
-        elif is_other and tag == "PG" and "SP" not in record.values:
-            out += [f"{name}  - {page}" for name, page in zip(("SP", "EP"), re.split(r"\s*[-–]+\s*", text), strict=False)]
-        else:
-            out += [f"{name[:2]}  - {text}".rstrip(), *more]
-    return "\n".join(out)
+    lines = [f"TY  - {kind or 'GEN'}"]
+    if not record.has(SIGNS):
+        lines += [f"{tag[:2]}  - {text}".rstrip() for tag, text in record.parts if tag != "TY"]
+        return "\n".join(lines)
+    for tag, text in record.parts:
+        name = OWN_TAGS.get(tag, tag)
+        if tag == "KY" and not record.has({"KW"}):
+            lines += [f"KW  - {word}" for word in keywords([text])]
+        elif tag == "PG" and not record.has({"SP"}):
+            lines += [f"{end}  - {page}" for end, page in zip(("SP", "EP"), re.split(r"\s*[-–]+\s*", text), strict=False)]
+        elif tag != "TY":
+            lines.append(f"{tag[:2] if record.has({name}) else name}  - {text}".rstrip())
+    return "\n".join(lines)

@@ -22,9 +22,14 @@ LONGEST_OF_COMMAS = 3
 """Parts that a line of keywords has at least if commas are between them, and not within one, as in "Sleep, REM"."""
 
 
+def divided(text: str) -> list[str]:
+    """The parts of a text between semicolons, those of Chinese, too."""
+    return SEVERAL.split(text.strip()) if ";" in text or "；" in text else [text.strip()]
+
+
 def people(texts: Iterable[str]) -> list[str]:
     """Names, several in one text apart, which stand between semicolons."""
-    names = (name.strip() for text in texts for name in SEVERAL.split(text))
+    names = (name for text in texts for name in divided(text))
     return list(dict.fromkeys(name for name in names if name.strip(", ") and name.lower() not in NOBODY))
 
 
@@ -42,10 +47,10 @@ def medline_name(text: str) -> str:
 
 def keywords(lines: Sequence[str]) -> list[str]:
     """Keywords, one a line, or several between semicolons; between commas if there is one line of many."""
-    words = [word for line in lines for word in SEVERAL.split(line)]
+    words = [word for line in lines for word in divided(line)]
     if len(words) == 1 and words[0].count(",") >= LONGEST_OF_COMMAS - 1:
-        words = words[0].split(",")
-    return list(dict.fromkeys(bare for word in words if (bare := word.strip())))
+        words = [word.strip() for word in words[0].split(",")]
+    return list(dict.fromkeys(filter(None, words)))
 
 
 def pages(first: str, last: str) -> str:
@@ -73,28 +78,27 @@ def addresses(lines: Iterable[str]) -> dict[str, object]:
     return {"url": url, "urls": found if found != [url] else []}
 
 
-def doi_in(own: str, texts: Iterable[str], links: Iterable[str] = ()) -> str:
-    """A record's own DOI; else a text that is one; else one in a link."""
-    if own:
-        return own
+def doi_in(texts: Iterable[str], links: Iterable[str]) -> str:
+    """The DOI that one of some texts is; else one in a link; "" if there is none."""
     found = next(filter(None, map(identifiers.doi, texts)), None)
     return found or next((value for link in links for kind, value in identifiers.mentioned(link) if kind == "doi"), "")
 
 
-def id_of(own: Iterable[str], made: str) -> str:
-    """The first id that is more than the record's number; else that number, else `made`."""
-    ids = [id for id in own if id]
-    return next((id for id in ids if not RECORD_NUMBER.fullmatch(id)), next(iter(ids), made))
+def id_of(own: str, doi: str, *others: str) -> str:
+    """A record's own id, unless it is but the record's number; else its DOI or another id; else that number."""
+    if own and not RECORD_NUMBER.fullmatch(own):
+        return own
+    return _bare(doi) if doi else next(filter(None, others), own)
+
+
+def _bare(text: str) -> str:
+    """A DOI without what stands around it, in its own letters; any other text as it is."""
+    doi = identifiers.doi(text) or ""
+    place = text.lower().find(doi)
+    return text[place : place + len(doi)] if doi and place >= 0 else text
 
 
 def digest(prefix: str, title: str, *facts: object) -> str:
     """An id made of what tells a record from others of the same title, the same on every export; "" without a title."""
     texts = "\n".join([title, *map(str, facts)])
     return f"{prefix}:{blake2b(texts.encode(errors='replace'), digest_size=6).hexdigest()}" if title else ""
-
-
-def bare_doi(text: str) -> str:
-    """A DOI without what stands around it, in its own letters; any other text as it is."""
-    doi = identifiers.doi(text)
-    place = text.lower().find(doi) if doi else -1
-    return text[place : place + len(doi or "")] if place >= 0 else text

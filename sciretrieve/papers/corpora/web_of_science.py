@@ -18,14 +18,15 @@ SYNTAX = Syntax(
     first=frozenset({"PT"}),
     titles=frozenset({"TI"}),
     end=re.compile(r"(?:ER|EF)\s*(?:$|(?=\ufeff|FN |PT ))(.*)"),
+    ends=frozenset({"ER", "EF"}),
 )
 LOOK = re.compile(rb"\A\s*(?:FN .*\n\s*VR |PT [A-Z]\s*\n[A-Z][A-Z0-9] )")
 KINDS = {"J": ["Article"], "B": ["Book"], "P": ["Patent"]}
 """What a record is whose document type is missing."""
-USED = (
-    *("FN", "VR", "PT", "AU", "AF", "BA", "BF", "CA", "GP", "BE", "ED", "TI", "FT", "SO", "SE", "AB", "DE", "ID", "VL", "IS", "BP", "EP"),
-    *("AR", "DI", "D2", "PM", "PY", "PD", "EA", "EY", "UT", "SN", "EI", "BN", "PU", "PI", "LA", "DT", "CR", "JI", "J9", "CT", "CL", "CY"),
+_USED = (
+    "FN VR PT AU AF BA BF CA GP BE ED TI FT SO SE AB DE ID VL IS BP EP AR DI D2 PM PY PD EA EY UT SN EI BN PU PI LA DT CR JI J9 CT CL CY"
 )
+USED = frozenset(re.findall(r"\w+", _USED))
 """All other tags are columns by their own names, `wos_c1` and so on."""
 
 
@@ -71,7 +72,7 @@ def _row(record: Record) -> dict[str, object]:
         "conference_place": first("CL"),
         "conference_date": first("CY"),
         "cited_references": record.lines("CR"),
-        **record.others("wos", *USED),
+        **record.others("wos", USED),
     }
 
 
