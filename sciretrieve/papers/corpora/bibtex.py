@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ...base.wording import counted
+from .. import identifiers
 from ..bibliographies.author_names import MORE_AUTHORS, Name, parsed
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..bibliographies.keywords import listed
 from ..dates import MONTHS, date_in, edtf
-from .bibtex_syntax import Broken, BibTeXEntry, entries
+from .bibtex_syntax import BibTeXEntry, Broken, entries
 from .encodings import read_text
 from .journal_macros import journal
 from .latex import plain_text, verbatim_text
@@ -185,10 +186,14 @@ def _dates(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _identifiers(values: Mapping[str, str]) -> dict[str, str]:
-    """The identifier that a number in `eprint` is, where it is of PubMed or its archive."""
-    archive = next((values[name] for name in ARCHIVE if values.get(name)), "")
+    """What the number in `eprint` is: an identifier, where it is of PubMed or its archive, else one in another archive than arXiv."""
+    archive = plain_text(next((values[name] for name in ARCHIVE if values.get(name)), ""))
+    number = verbatim_text(values.get("eprint", ""))
+    if not (archive and number) or identifiers.arxiv(number):
+        return {}
     column = IDENTIFIERS.get(re.sub(r"\W", "", archive.lower()))
-    return {column: verbatim_text(values["eprint"])} if column and column not in values and values.get("eprint") else {}
+    found = {column: number} if column else {"archive": archive, "archive_location": number}
+    return {name: text for name, text in found.items() if name not in values}
 
 
 def _people(names: str) -> People:

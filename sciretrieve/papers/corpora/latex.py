@@ -15,6 +15,15 @@ from .markup import script
 
 MARKUP = re.compile(r"[\\{}~$]|--|``|''")
 MATHS = re.compile(r"(?<!\\)(\$\$?)((?:[^$\\]|\\.)+)\1", re.DOTALL)
+IN_PARENTHESES = re.compile(r"\\\((.{1,500}?)\\\)", re.DOTALL)
+_ARGUMENT = r"[^{}\\$]{1,40}"
+FORMULA_SCRIPT = re.compile(
+    rf"([_^])\s*(?:\{{\s*(?:\\(?:mathrm|text(?:rm)?|rm)(?![a-zA-Z])\s*)?(?:\{{({_ARGUMENT})\}}|({_ARGUMENT}))\s*\}}"
+    rf"|\\(?:mathrm|text)\s*\{{({_ARGUMENT})\}}|([^\s{{}}\\$_^]))"
+)
+"""What is low or high in a formula: `_2`, `^{-3}`, `_{\\rm eff}`."""
+ORDINAL, WORD = re.compile(r"st|nd|rd|th"), re.compile(r"[^\W\d_]{3}")
+DOUBLE_STRUCK = re.compile(r"\\mathbb\s*(?:\{\s*([A-Z])\s*\}|([A-Z]))")
 NAME_OF_FORMULA = re.compile(r"[^\W\d]\S*")
 NO_TEXT = re.compile(
     r"~?\\[a-zA-Z]*cite[a-z]*\*?(?:\[[^\]]*\])*\{[^{}]*\}"
@@ -92,6 +101,9 @@ def plain_text(latex: str) -> str:
     if not MARKUP.search(latex):
         return latex
     text = MATHS.sub(_formula, NO_TEXT.sub("", URL.sub(_url, latex)))
+    if "\\" in text:
+        text = IN_PARENTHESES.sub(lambda match: f"{{{_with_scripts(match[1])}}}", text)
+        text = DOUBLE_STRUCK.sub(lambda match: _double_struck(match[1] or match[2]), text)
     if "script" in text:
         text = SCRIPT.sub(_script, text)
     text = DEGREE.sub("°", FRACTION.sub(r"{\1/\2}", text))
@@ -108,7 +120,29 @@ def _formula(match: re.Match[str]) -> str:
     """A formula without its dollars; "$5 and $" is not a formula."""
     formula = match[2]
     is_formula = len(formula) == 1 or len(match[1]) == 2 or re.search(r"[\\{}_^]", formula) or NAME_OF_FORMULA.fullmatch(formula)
-    return f"{{{formula}}}" if is_formula else match[0]
+    return f"{{{_with_scripts(formula)}}}" if is_formula else match[0]
+
+
+def _with_scripts(formula: str) -> str:
+    """A formula in which digits and letters that are low or high are Unicode's own."""
+    return FORMULA_SCRIPT.sub(_formula_script, formula) if "_" in formula or "^" in formula else formula
+
+
+def _formula_script(match: re.Match[str]) -> str:
+    """The characters; words, and what has none, stay as typed, and the ending of 20th stands with the number."""
+    bare = next(filter(None, match.groups()[1:]), "").strip()
+    if match[1] == "^" and ORDINAL.fullmatch(bare):
+        return bare
+    changed = bare if WORD.search(bare) else script(bare, is_low=match[1] == "_")
+    return match[0] if changed == bare else changed
+
+
+def _double_struck(letter: str) -> str:
+    """A letter for a set of numbers: ℝ."""
+    try:
+        return unicodedata.lookup(f"DOUBLE-STRUCK CAPITAL {letter}")
+    except KeyError:
+        return unicodedata.lookup(f"MATHEMATICAL DOUBLE-STRUCK CAPITAL {letter}")
 
 
 def _script(match: re.Match[str]) -> str:

@@ -158,9 +158,9 @@ def test_dates_in_every_form(tmp_path: Path, fields: str, year: int | None, date
     [
         ("eprint = {31452104}, eprinttype = {pubmed}, eprinttype = {pmid}", {"pmid": "31452104", "arxiv": None}),
         ("eprint = {PMC8371605}, eprinttype = {pmc}", {"pmcid": "PMC8371605"}),
-        ("eprint = {hal-00000001}, eprinttype = {hal}", {"eprint": "hal-00000001", "eprinttype": "hal", "arxiv": None}),
-        ("eprint = {2284089}, eprinttype = {jstor}", {"eprint": "2284089", "pmid": None, "arxiv": None}),
-        ("eprint = {10125/42}, eprinttype = {handle}", {"eprint": "10125/42", "doi": None}),
+        ("eprint = {hal-00000001}, eprinttype = {hal}", {"archive": "hal", "archive_location": "hal-00000001", "arxiv": None}),
+        ("eprint = {2284089}, eprinttype = {jstor}", {"archive_location": "2284089", "pmid": None, "arxiv": None}),
+        ("eprint = {10125/42}, eprinttype = {handle}", {"archive": "handle", "archive_location": "10125/42", "doi": None}),
         ("eprint = {1901.11390v2}, archiveprefix = {arXiv}, primaryclass = {cs.LG}", {"arxiv": "1901.11390"}),
         ("eprint = {arXiv:hep-th/9711200}", {"arxiv": "hep-th/9711200"}),
         ("pmid = {22203626}, pmcid = {PMC8371605}", {"pmid": "22203626", "pmcid": "PMC8371605"}),
