@@ -20,6 +20,7 @@ from ..papers.bibliographies.author_names import byline
 from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
+from ..papers.formulas import in_unicode
 from ..protocols import PaperSource
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run
 
@@ -69,7 +70,7 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
     for hit in hits:
         paper = hit.paper
         year = f"{paper.year or '':>4}"
-        title = " ".join((paper.title or paper.abstract).split())
+        title = in_unicode(" ".join((paper.title or paper.abstract).split()))
         lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
         yield lead + fitted(title or "(no title)", max(width - len(lead), 20))
         id = hit.name + also(hit)
@@ -254,7 +255,7 @@ def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
     for group in clusters:
         yield f"{len(group.papers):>4}  {', '.join(group.label)}"
         for paper in group.papers[:SHOWN]:
-            title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+            title = in_unicode(" ".join((paper.title or paper.abstract).split())) or "(no title)"
             yield "      " + _cut(f"{title} · {paper.id}", width - 6, whole=len(paper.id))
         if len(group.papers) > SHOWN:
             yield f"      and {len(group.papers) - SHOWN:,} more"

@@ -107,8 +107,9 @@ def counts_of(status: Status) -> str:
 def shown(session: Screening, paper: Paper, width: int) -> list[str]:
     """A paper's title, with its authors, its id and the ids of its near-duplicates below."""
     from ..papers.bibliographies.author_names import all_authors
+    from ..papers.formulas import in_unicode
 
-    title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+    title = in_unicode(" ".join((paper.title or paper.abstract).split())) or "(no title)"
     about = " · ".join(part for part in (all_authors(paper), paper.venue or "", str(paper.year or ""), paper.id) if part)
     also = session.units.also.get(paper.id, ())
     lines = [about, *([f"also: {', '.join(also)}"] if also else [])]
@@ -127,10 +128,11 @@ def _next(session: Screening, passed: list[str], *, unresolved: bool) -> Paper |
 
 def _show(session: Screening, paper: Paper) -> None:
     """Print a paper with its abstract, its decisions and the criteria."""
+    from ..papers.formulas import in_unicode
     from ..screening import votes_in_words
 
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    texts = [paper.abstract] if paper.title and paper.abstract.strip() else []
+    texts = [in_unicode(paper.abstract)] if paper.title and paper.abstract.strip() else []
     note = session.notes.get(paper.id)
     if votes := session.votes.get(paper.id):
         texts.append(f"decided: {votes_in_words(votes)}")

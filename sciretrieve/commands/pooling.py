@@ -116,8 +116,10 @@ def _ask(opened: Pool, papers: Mapping[str, Paper], console: Console) -> None:
 
 def _show(query: str, paper: Paper) -> None:
     """Print a query, and below it a paper's title and abstract, without its authors."""
+    from ..papers.formulas import in_unicode
+
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    parts = [f"query: {query}", paper.title or "(no title)", paper.abstract or "(no abstract)"]
+    parts = [f"query: {query}", in_unicode(paper.title) or "(no title)", in_unicode(paper.abstract) or "(no abstract)"]
     say(line for part in parts for line in ("", *textwrap.wrap(" ".join(part.split()), max(width, 10), break_on_hyphens=False)))
 
 

@@ -29,6 +29,7 @@ def why_not(
 ) -> None:
     """Show where an expected paper was lost, and what would bring it in."""
     from ..answers.explaining import why_not as tell
+    from ..papers.formulas import in_unicode
 
     text = " ".join(query)
     opened_index = open_index(index)
@@ -37,7 +38,7 @@ def why_not(
         say_json({"schema": 1, "query": text, "k": k, **asdict(diagnosis)})
         return
     paper = opened_index.papers(diagnosis.explanation.id)[0]
-    lines = [f"{paper.title or '(no title)'} ({paper.id})"]
+    lines = [f"{in_unicode(paper.title) or '(no title)'} ({paper.id})"]
     lines += [f"  {reason}" for reason in diagnosis.failed]
     for name, rank in diagnosis.ranks.items():
         place = getattr(diagnosis.explanation, name, None)

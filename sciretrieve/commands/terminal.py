@@ -23,6 +23,7 @@ from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
+from ..papers.formulas import in_unicode
 from ..papers.references import REFERENCES
 
 if TYPE_CHECKING:
@@ -231,5 +232,5 @@ def _marked(words: QueryWords | None, text: str) -> Text:
 
 
 def _plain(text: str) -> str:
-    """A text of a paper, on one line and without control characters."""
-    return printable(" ".join(text.split()))
+    """A text of a paper, on one line, with its formulas in Unicode, and without control characters."""
+    return printable(in_unicode(" ".join(text.split())))

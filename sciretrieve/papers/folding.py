@@ -18,6 +18,8 @@ LATEX_ACCENT = re.compile(r"\\(?:[\"'`^~=.]\s*\{?|[uvHcdbkr](?:\s*\{|\s+))\\?([A
 LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
 LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
 """The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
+EXPONENT = re.compile(r"(?<=[^\W_])\^\{?(?=-\d)")
+"""The sign before a negative exponent: 10^-3 is 10-3, as 10⁻³ is."""
 BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 UNSEEN = re.compile(rf"[{INVISIBLE}{JOINERS}\ufe00-\ufe0f]")
 
@@ -38,6 +40,8 @@ def _greek() -> dict[int, str]:
 
 
 GREEK = _greek()
+PLAIN_DASHES = str.maketrans(dict.fromkeys(DASHES, "-"))
+"""What else stands for a hyphen, such as the sign that is left of 10⁻³."""
 LOOK_ALIKES = str.maketrans("ɑɣ∆", "αγΔ")
 """Characters that are typed for Greek letters."""
 
@@ -65,7 +69,7 @@ class _Folded(dict[int, str]):
         char = chr(code)
         plain = unicodedata.normalize("NFKD", "-" if char in DASHES else "" if UNSEEN.match(char) else char)
         if self._marks:
-            plain = char if code in KANA else plain.translate(LOOK_ALIKES)
+            plain = char if code in KANA else plain.translate(LOOK_ALIKES).translate(PLAIN_DASHES)
         plain = "".join(map(self._unmarked, plain)).translate(GREEK).translate(LETTERS)
         self[code] = plain
         return plain
@@ -122,4 +126,6 @@ def fold(text: str, *, marks: bool = True) -> str:
     if not text.isascii():
         table = FOLDED if marks else FOLDED_BEFORE
         text = BEYOND_ASCII.sub(lambda match: match[0].translate(table), text)  # of most texts, a few characters
+    if marks and "^" in text:
+        text = EXPONENT.sub("", text)
     return text.lower()

@@ -46,6 +46,7 @@ OWNED = {
     "textblob": {"studies"},
     "ray": {"lifecycle"},
     "charset_normalizer": {"papers"},
+    "latex2mathml": {"service"},
     "latexcodec": {"papers"},
     "pybtex": {"papers"},
     "openpyxl": {"papers"},

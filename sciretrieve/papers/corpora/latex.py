@@ -24,6 +24,12 @@ FORMULA_SCRIPT = re.compile(
 """What is low or high in a formula: `_2`, `^{-3}`, `_{\\rm eff}`."""
 ORDINAL, WORD = re.compile(r"st|nd|rd|th"), re.compile(r"[^\W\d_]{3}")
 DOUBLE_STRUCK = re.compile(r"\\mathbb\s*(?:\{\s*([A-Z])\s*\}|([A-Z]))")
+ACCENTED = re.compile(
+    r"\\(?:wide)?(hat|bar|tilde|vec|dot|ddot|check|breve|acute|grave|overline)(?![a-zA-Z])\s*(?:\{\s*([a-zA-Z]|\\[a-zA-Z]+)\s*\}|([a-zA-Z]|\\[a-zA-Z]+))"
+)
+ACCENTS = {"hat": "\u0302", "bar": "\u0304", "overline": "\u0305", "tilde": "\u0303", "vec": "\u20d7", "dot": "\u0307", "ddot": "\u0308"}
+ACCENTS |= {"check": "\u030c", "breve": "\u0306", "acute": "\u0301", "grave": "\u0300"}
+"""Accents in formulas -> the combining characters that they put on a letter."""
 NAME_OF_FORMULA = re.compile(r"[^\W\d]\S*")
 NO_TEXT = re.compile(
     r"~?\\[a-zA-Z]*cite[a-z]*\*?(?:\[[^\]]*\])*\{[^{}]*\}"
@@ -103,6 +109,7 @@ def plain_text(latex: str) -> str:
     text = MATHS.sub(_formula, NO_TEXT.sub("", URL.sub(_url, latex)))
     if "\\" in text:
         text = IN_PARENTHESES.sub(lambda match: f"{{{_with_scripts(match[1])}}}", text)
+        text = ACCENTED.sub(_accented, text)
         text = DOUBLE_STRUCK.sub(lambda match: _double_struck(match[1] or match[2]), text)
     if "script" in text:
         text = SCRIPT.sub(_script, text)
@@ -135,6 +142,12 @@ def _formula_script(match: re.Match[str]) -> str:
         return bare
     changed = bare if WORD.search(bare) else script(bare, is_low=match[1] == "_")
     return match[0] if changed == bare else changed
+
+
+def _accented(match: re.Match[str]) -> str:
+    """A letter of a formula with its accent; that of a Greek one follows its name."""
+    letter = match[2] or match[3]
+    return f"{letter}{{}}{ACCENTS[match[1]]}" if letter.startswith("\\") else unicodedata.normalize("NFC", letter + ACCENTS[match[1]])
 
 
 def _double_struck(letter: str) -> str:

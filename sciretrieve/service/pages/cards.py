@@ -1,4 +1,4 @@
-"""Papers in lists: the title and the nearest sentence with the query's words marked, and the reasons for the paper."""
+"""Papers in lists: the title and the nearest sentence with the query's words marked and formulas set, and the reasons for the paper."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from ...answers.snippets import QueryWords, query_words
 from ...base.once import once
 from ...base.types import Hit, Paper
 from ...base.wording import without_controls
+from ...papers.formulas import formulas_in, in_unicode
 from ...papers.retractions import retracted, retraction_columns
 from ...query.index import Index
 from ...query.ranking.linking import GRAPHED
 from ...runs import WEAK
+from .formulas import mathml
 from .state import State
 
 Pieces = Sequence[tuple[str, bool]]
-"""A text in pieces, and whether each is marked."""
+"""A text in pieces, of which formulas are HTML, and whether each is marked."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,26 @@ class Card:
     @once
     def title(self) -> Pieces:
         """Its title, or a substitute."""
-        return pieces(" ".join(self.paper.title.split()) or self.paper.headline(120), self.words)
+        return pieces(self._headline, self.words)
 
     @property
     def plain_title(self) -> str:
         """The title as a text."""
-        return "".join(text for text, _ in self.title)
+        return in_unicode(without_controls(self._headline))
 
     @once
     def sentence(self) -> Pieces:
         """The snippet in pieces."""
         return pieces(self.snippet, self.words)
+
+    @once
+    def abstract(self) -> Pieces:
+        """The abstract in pieces."""
+        return pieces(self.paper.abstract, None)
+
+    @property
+    def _headline(self) -> str:
+        return " ".join(self.paper.title.split()) or self.paper.headline(120)
 
 
 def cards_of(index: Index, named: Sequence[tuple[Paper, str]]) -> list[Card]:
@@ -115,14 +126,27 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
 
 
 def pieces(text: str, words: QueryWords | None) -> Pieces:
-    """A text in pieces, with the query's words marked, without control characters."""
+    """A text in pieces, with the query's words marked, without control characters. A formula is one piece."""
     text = without_controls(text)
+    marks = words.marks(text) if words is not None else []
     parts: list[tuple[str, bool]] = []
     last = 0
-    for start, end in words.marks(text) if words is not None else ():
-        parts += [(text[last:start], False), (text[start:end], True)]
-        last = end
-    return [part for part in [*parts, (text[last:], False)] if part[0]]
+    for formula in formulas_in(text):
+        if (math := mathml(formula.tex)) is not None:
+            is_marked = any(start < formula.end and end > formula.start for start, end in marks)
+            parts += [*_marked(text, marks, last, formula.start), (math, is_marked)]
+            last = formula.end
+    return [part for part in [*parts, *_marked(text, marks, last, len(text))] if part[0]]
+
+
+def _marked(text: str, marks: Sequence[tuple[int, int]], first: int, end: int) -> Iterator[tuple[str, bool]]:
+    """The pieces of a part of a text."""
+    for mark, mark_end in marks:
+        mark, mark_end = max(mark, first), min(mark_end, end)
+        if mark < mark_end:
+            yield from ((text[first:mark], False), (text[mark:mark_end], True))
+            first = mark_end
+    yield text[first:end], False
 
 
 def _shared_words(words: QueryWords, paper: Paper) -> tuple[int, int] | None:

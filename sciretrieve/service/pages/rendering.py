@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from ...base.errors import InvalidRequest
 from ...papers.bibliographies.addresses import addresses_of
 from ...papers.bibliographies.author_names import byline
+from ...papers.formulas import in_unicode
 from ..failures import ClientError, Refused
 from ..guards import APIS
 from ..service import address_of, service_of
@@ -38,6 +39,7 @@ THEMES = ("dark", "light")
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
+TEMPLATES.filters["in_unicode"] = in_unicode
 TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path, shelf_path=shelf_path)
 TEMPLATES.globals.update(addresses_of=addresses_of, byline=byline, coins=coins, unapi_id=unapi_id)
 TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module for name in ("parts", "answering")})

@@ -16,6 +16,7 @@ from ...answers.suggesting import suggest
 from ...base.errors import InvalidRequest
 from ...base.wording import counted
 from ...papers.bibliographies.author_names import byline
+from ...papers.formulas import in_unicode
 from ...query.index import Index
 from ..service import Service, address_of, service_of
 from .cards import cards_of_answer
@@ -64,7 +65,7 @@ async def suggested(http: HttpRequest, format: str = "") -> Response:
     found = await service.do(http, lambda: suggest(index_of(service, state), state.q, SUGGESTED))
     papers = [
         {
-            "title": paper.title,
+            "title": in_unicode(paper.title),
             "about": " · ".join(filter(None, (byline(paper), str(paper.year or "")))),
             "address": paper_path(state.name_of(name)),
         }
@@ -117,7 +118,7 @@ def _examples(index: Index, state: State) -> dict[str, list[tuple[str, str]]]:
     """The liked and disliked papers, each by its name and its title. Raises NotFound."""
     request = state.request(1)
     return {
-        kind: [(name, paper.headline(70)) for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)]
+        kind: [(name, in_unicode(paper.headline(70))) for name, paper in zip(names, index.papers(list(ids)) if ids else [], strict=True)]
         for kind, names, ids in (("like", state.like, request.like), ("unlike", state.unlike, request.unlike))
     }
 
