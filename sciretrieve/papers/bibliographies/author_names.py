@@ -47,6 +47,17 @@ class Name:
     literal: str = ""
 
     @property
+    def parts(self) -> dict[str, str]:
+        """The parts by their names."""
+        return {
+            "family": self.family,
+            "given": self.given,
+            "particle": self.particle,
+            "suffix": self.suffix,
+            "literal": self.literal,
+        }
+
+    @property
     def text(self) -> str:
         """The name in its natural order, which in Chinese, Japanese and Korean begins with the family name."""
         if self.family and self.given and EAST_ASIAN.fullmatch(self.family + self.given):
@@ -134,14 +145,9 @@ def names_of(paper: Paper, column: str = "authors") -> list[Name]:
     return [parsed(text) for text in people([str(text) for text in texts])]
 
 
-def parts_of(names: Sequence[Name]) -> list[dict[str, str]] | None:
-    """What the column of parts has beside the texts of names: None where the texts alone give the same names."""
-    return None if all(map(_is_said, names)) else [{field: getattr(name, field) for field in Name.__dataclass_fields__} for name in names]
-
-
 @lru_cache(1 << 15)
-def _is_said(name: Name) -> bool:
-    """Whether the text of a name gives its parts."""
+def is_told_by_text(name: Name) -> bool:
+    """Whether the text of a name alone gives its parts."""
     return list(map(parsed, people([name.text]))) == [name]
 
 

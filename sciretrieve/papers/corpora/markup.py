@@ -61,12 +61,18 @@ def is_placeholder(text: str) -> bool:
     return bare in PLACEHOLDERS or (len(bare) <= LONGEST_PHRASE and bare.lower() in PHRASES)
 
 
+MARKED = r"&#?\w{1,31};|</?[A-Za-z]"
+"""What every text with markup has."""
+
+
 def plain_text(text: str) -> str:
     """A text without tags and character references, in one line if it had any; digits that stood low or high still do.
 
     >>> plain_text("<jats:title>Abstract</jats:title><jats:p>A &amp;lt; B, H<sub>2</sub>O</jats:p>")
     'A < B, H₂O'
     """
+    if "<" not in text and "&" not in text:
+        return text
     marked = text
     for _ in range(MOST_ESCAPES):
         if "<" in text:
@@ -113,14 +119,14 @@ def plain_column(values: Any) -> Any:
         return pa.array([items and [item for item in items if item is not None] for items in lists], values.type)
     if not is_text(values.type):
         return values
-    is_marked = pc.or_(pc.match_substring(values, "&"), pc.match_substring(values, "<"))
-    is_short = pc.less_equal(pc.binary_length(values), LONGEST_PHRASE)
-    flags = pc.fill_null(pc.or_(is_marked, is_short), False)
+    is_marked = pc.match_substring_regex(values, MARKED)
+    short = pc.utf8_trim_whitespace(pc.if_else(pc.less_equal(pc.binary_length(values), LONGEST_PHRASE), values, None))
+    is_placeholder = pc.or_(pc.is_in(short, _HOLDERS), pc.is_in(pc.utf8_lower(short), _PHRASES))
+    flags = pc.fill_null(pc.or_(is_marked, is_placeholder), False)
     if not pc.any(flags).as_py():
         return values
-    texts = values.filter(flags).to_pylist()
-    others = [_value(text) for text in texts]
-    return values if others == texts else pc.replace_with_mask(values, flags, pa.array(others, values.type))
+    texts = [_value(text) for text in values.filter(flags).to_pylist()]
+    return pc.replace_with_mask(values, flags, pa.array(texts, values.type))
 
 
 def without_placeholders(values: Any) -> Any:
@@ -131,7 +137,7 @@ def without_placeholders(values: Any) -> Any:
     return pc.if_else(flags, pa.scalar(None, values.type), values) if pc.any(flags).as_py() else values
 
 
-_WORDS = pa.array(_NOTHING)
+_WORDS, _HOLDERS, _PHRASES = pa.array(_NOTHING), pa.array(sorted(PLACEHOLDERS)), pa.array(sorted(PHRASES))
 
 
 def _value(text: str | None) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
 from ...files.schema import letters
-from ..bibliographies.author_names import Name, is_group, is_suffix, parsed, parts_of
+from ..bibliographies.author_names import Name, is_group, is_suffix, is_told_by_text, parsed
 from ..printed import printed
 from .markup import is_placeholder, plain_text
 
@@ -26,6 +27,7 @@ _SEPARATORS = re.compile(r"\s*[;|；、\n]\s*")
 _AND = re.compile(r",?\s+(?:and|&|und|et|y)\s+|\s*,\s*&\s*")
 NO_PLAIN_NAME = r"(?i)[,;|&<{\[(]|[；、\n]|\b(?:others|et\.? ?al|nan|none|null|n/a)\b"
 """What makes a text more than a name in its natural order."""
+FIELDS = Name.__dataclass_fields__.keys()
 NAMES = pa.list_(pa.struct([(name, pa.string()) for name in Name.__dataclass_fields__]))
 """The type of the columns with the parts of names."""
 FAMILY = ("family", "last", "lastname", "surname", "familyname")
@@ -55,14 +57,14 @@ class People:
     @property
     def rows(self) -> list[dict[str, str]]:
         """The names as a reader hands them on: objects with the parts of a `Name`."""
-        return [asdict(parsed(name) if isinstance(name, str) else name) for name in self.names]
+        return [(parsed(name) if isinstance(name, str) else name).parts for name in self.names]
 
     @property
     def parts(self) -> list[dict[str, str]] | None:
         """The parts of all names, where the texts alone do not say them."""
-        if not any(isinstance(name, Name) for name in self.names):
+        if all(isinstance(name, str) or is_told_by_text(name) for name in self.names):
             return None
-        return parts_of([parsed(name) if isinstance(name, str) else name for name in self.names])
+        return self.rows
 
 
 def people_in(value: Any) -> People:
@@ -83,19 +85,18 @@ def _read(value: Any, people: People) -> None:
     if value is None:
         return
     if isinstance(value, Mapping):
-        if isinstance(several := next((value[key] for key in ("author", "authors") if key in value), None), list):
+        if value.keys() == FIELDS:  # a reader's
+            _add(_of_parts(*map(value.__getitem__, FIELDS)), people)
+        elif isinstance(several := next((value[key] for key in ("author", "authors") if key in value), None), list):
             _read(several, people)
         elif name := _of_object(value):
             _add(name, people)
     elif isinstance(value, list | tuple):
         for item in value:
             if isinstance(item, str) and not item.startswith(('{"', "{'")):
-                is_one = " and " not in item or is_group(item)
-                for part in [item] if is_one else _AND.split(item):
-                    tokens = [token.strip() for token in part.split(",")]
-                    are_several = len(tokens) > 1 and all(map(_SHORT.fullmatch, tokens))
-                    for name in tokens if are_several else [part]:
-                        _add(_one(name, people), people)
+                names, has_more = _of_item(item)
+                people.names += names
+                people.has_more |= has_more
             else:
                 _read(item, people)
     elif isinstance(value, str):
@@ -108,6 +109,24 @@ def _read(value: Any, people: People) -> None:
                 _add(name, people)
     else:
         _add(str(value), people)
+
+
+@lru_cache(1 << 15)
+def _of_item(item: str) -> tuple[list[str | Name], bool]:
+    """The names of one text of a list, which may be those of two people, and whether it says that there are more."""
+    people = People()
+    is_one = " and " not in item or is_group(item)
+    for part in [item] if is_one else _AND.split(item):
+        tokens = [token.strip() for token in part.split(",")]
+        are_several = len(tokens) > 1 and all(map(_SHORT.fullmatch, tokens))
+        for name in tokens if are_several else [part]:
+            _add(_one(name, people), people)
+    return people.names, people.has_more
+
+
+@lru_cache(1 << 15)
+def _of_parts(*parts: str | None) -> Name:
+    return Name(*(plain_text(part or "") for part in parts))
 
 
 def _add(name: str | Name, people: People) -> None:
@@ -123,33 +142,48 @@ def _add(name: str | Name, people: People) -> None:
 def _of_object(value: Mapping[str, Any]) -> str | Name:
     """The name of an object: in parts if it has them, else as a text."""
     author = value.get("author")  # OpenAlex nests the author in an authorship
-    objects = [{letters(key): item for key, item in one.items()} for one in (author, value) if isinstance(one, Mapping)]
+    objects = [_with_letters(one) for one in (author, value) if isinstance(one, Mapping)]
     person = objects[0]
     family, given = _first(person, FAMILY), _first(person, GIVEN)
     if family:
         middle = person.get("middle")  # S2ORC has a list
         middles = middle if isinstance(middle, list) else [middle]
         given = " ".join(str(part) for part in (given, *middles) if part)
-        particle = " ".join(filter(None, (_first(person, (key,)) for key in reversed(PARTICLES))))
+        particle = " ".join(filter(None, (_first(person, (key,)) for key in reversed(PARTICLES) if key in person)))
         return Name(family, given, particle, _first(person, ("suffix",)))
     if literal := _first(person, ("literal",)):
         return Name(literal=literal)
     return _turned(next(filter(None, (_first(one, WHOLE) for one in objects)), given))
 
 
+def _with_letters(person: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with its keys by their letters alone."""
+    return dict(zip(_letters_of(tuple(person)), person.values(), strict=True))
+
+
+@lru_cache(1 << 10)
+def _letters_of(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(letters, keys))
+
+
 def _first(person: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    return next(
-        (" ".join(plain_text(str(person[key])).split()) for key in keys if person.get(key) and not isinstance(person[key], Mapping | list)),
-        "",
-    )
+    for key in keys:
+        if key in person and (value := person[key]) and not isinstance(value, dict | list):
+            return " ".join(plain_text(str(value)).split())
+    return ""
 
 
 def _one(text: str, people: People) -> str | Name:
     """A text that is one name."""
-    text = plain_text(text)
-    text, count = _TAIL.subn("", _NOTE.sub("", text.strip()))
-    people.has_more |= bool(count)
-    return _turned(text)
+    name, has_more = _one_name(text)
+    people.has_more |= has_more
+    return name
+
+
+@lru_cache(1 << 15)
+def _one_name(text: str) -> tuple[str | Name, bool]:
+    text, count = _TAIL.subn("", _NOTE.sub("", plain_text(text).strip()))
+    return _turned(text), bool(count)
 
 
 def _turned(text: str) -> str | Name:
