@@ -39,7 +39,7 @@ def group(text: str) -> str:
 
 
 def medline_name(text: str) -> str:
-    """A name with its suffix after a comma, which in MEDLINE stands after the given names: "King, Martin Luther Jr"."""
+    """A name with its suffix after a comma, which MEDLINE and Web of Science have after the given names: "King, Martin Luther Jr"."""
     family, _, given = text.partition(", ")
     match = MEDLINE_SUFFIX.fullmatch(given)
     return f"{family}, {match[1]}, {LATIN_SUFFIXES.get(match[2].lower(), match[2])}" if match else text

@@ -10,7 +10,7 @@ from ..dates import publication
 from . import tagged
 from .raw import Rejected, Row
 from .tagged import Record, Syntax
-from .tagged_values import digest, group, keywords, pages, people, serials
+from .tagged_values import digest, group, keywords, medline_name, pages, people, serials
 
 SYNTAX = Syntax(
     "Web of Science's plain text",
@@ -79,4 +79,4 @@ def _row(record: Record) -> dict[str, object]:
 def _fuller(record: Record, full: str, short: str) -> list[str]:
     """Full names, where each of the short ones has one."""
     names, others = record.lines(full), record.lines(short)
-    return names if len(names) >= len(others) else others
+    return list(map(medline_name, names if len(names) >= len(others) else others))
