@@ -389,6 +389,8 @@ def _note(columns: Mapping[str, Any], pmid: str, pmcid: str, arxiv: str) -> tupl
 
 def _date(paper: Paper, columns: Mapping[str, Any]) -> tuple[int | None, int, int]:
     """The year, the month and the day, as far as they are known: of the most exact date of the paper's year."""
+    if paper.year is not None and paper.year < 0:
+        return paper.year, 0, 0
     year = str(paper.year or "")
     dates = [date for name in DATES if (date := _iso(columns.get(name), year)) and (not year or date.startswith(year))]
     month = first_text(columns, MONTHS)

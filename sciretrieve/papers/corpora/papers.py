@@ -32,7 +32,9 @@ EARLY_YEAR = re.compile(r"(?!-9{3,4}$)-0?[1-9]\d{2,3}|0[1-9]\d\d|1[0-3]\d\d")
 """A year that is no other number only where it is all that there is: of an old manuscript, or before Christ."""
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
-EDITORS = "editors"
+EDITORS, DATE = "editors", "date"
+EXACT_DATE = r"(?i)\d{4}\s*[-/]\s*\d|\d{4}[.]\s?\d{1,2}[.]|\d[-/.]\d{4}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+"""A date of more than a year."""
 LONGEST_NOTE = 10_000
 LEAST_SECONDS, MOST_SECONDS = 100_000_000, 100_000_000_000
 """Numbers above which a date is no year and no day such as 20190501, but seconds; and milliseconds."""
@@ -187,7 +189,12 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     source_columns = {
         columns[0]
         for field, columns in fields.items()
-        if columns[0] == INVERTED or not (_is_object(table, columns[0]) or _is_shortened(table, columns[0], out, field))
+        if columns[0] == INVERTED
+        or not (
+            _is_object(table, columns[0])
+            or _is_shortened(table, columns[0], out, field)
+            or (field == "year" and (columns[0] in names or _has_dates(table, columns[0])))
+        )
     }
     if EDITORS in table.column_names:
         out[EDITORS], parts = _people(table, (EDITORS,), EDITORS)
@@ -198,7 +205,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *people, EDITORS, *names.values()}, set(other_columns)
     for name in other_columns:
         if name not in names:
-            new_name = name
+            new_name = DATE if name == "year" else name  # a column of the year that has months, too
             while new_name in used_names or (new_name != name and new_name in others):
                 new_name += "_"
             names[name] = new_name
@@ -258,6 +265,16 @@ def _is_shortened(table: pa.Table, column: str, out: Mapping[str, Any], field: s
         return False
     texts = _optional(table[column])
     return field not in out or texts.to_pylist() != pc.if_else(pc.is_valid(texts), out[field], None).to_pylist()
+
+
+def _has_dates(table: pa.Table, column: str) -> bool:
+    """Whether a column of the year says more than years."""
+    if column not in table.column_names:
+        return False
+    values = table[column]
+    if pa.types.is_temporal(values.type):
+        return bool(values.null_count < len(values))
+    return is_text(values.type) and bool(pc.any(pc.match_substring_regex(values, EXACT_DATE)).as_py())
 
 
 def _with_made_ids(out: Mapping[str, Any]) -> pa.Array:

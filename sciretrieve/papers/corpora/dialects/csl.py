@@ -11,10 +11,9 @@ from ...bibliographies.keywords import listed
 from ..markup import plain_text
 from ..people import people_in
 from ..raw import Row
+from .csl_dates import dates_of
 
 VENUE = "container-title"
-DATES = ("issued", "published", "published-print", "published-online", "event-date", "original-date")
-"""Where a year may be, best first."""
 ARTICLES = {"article-journal", "paper-conference", "chapter"}
 """Kinds whose number is not an issue's but the article's own."""
 SIGNS = (VENUE, "issued", "author")
@@ -54,8 +53,9 @@ def paper(row: Row) -> Row:
         plain_row["titles"] = titles
     if not row.get("venue") and (venue := _first(row.get(VENUE)) or _first(row.get("event-title"))):
         plain_row["venue"] = str(venue)
-    if not row.get("year") and (year := next(filter(None, (_year(row.get(name)) for name in DATES)), None)):
-        plain_row["year"] = year
+    if not row.get("year"):
+        year, date = dates_of(row)
+        plain_row |= {name: text for name, text in (("year", year), ("date", date)) if text and not row.get(name)}
     if not row.get("keywords") and isinstance(text := row.get("keyword"), str):
         plain_row["keywords"] = listed(plain_text(plain_row.pop("keyword")))
     if str(row.get("type")) in ARTICLES and row.get("number"):
@@ -74,12 +74,3 @@ def _is_item(row: Row) -> bool:
 
 def _first(value: Any) -> Any:
     return next((item for item in value if item), None) if isinstance(value, list) else value
-
-
-def _year(date: Any) -> str | None:
-    """The year of a date: as parts, or as somebody has typed it."""
-    if not isinstance(date, Mapping):
-        return None if date is None else str(_first(date) or "")
-    parts = _first(date.get("date-parts"))
-    year = _first(parts) if isinstance(parts, list) else None
-    return str(year or date.get("raw") or date.get("literal") or "")
