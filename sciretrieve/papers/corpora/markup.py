@@ -39,6 +39,11 @@ _PLAIN, _LOW, _HIGH = (
 SUBSCRIPTS = dict(zip(_PLAIN, _LOW, strict=True))
 SUPERSCRIPTS = dict(zip(_HIGH, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_GLUED = re.compile(
+    rf"(?:(?<=\b(?:as|at|by|in|of|on|or|to))|(?<=\b(?:and|for|the)))(?=<{_NAME}(?:i|b|em|italic|bold)>)"
+    r"|(?<=</i>)(?=(?:and|at|by|for|in|of|on|or|to)\b)"
+)
+"""Where Crossref lost the blank between a small word and one in italics: `Solitons in<i>N</i>-Coupled`."""
 _LONE = re.compile(r"<([abiqsu])>", re.IGNORECASE)
 """What may as well be a letter in angle brackets, where nothing closes it."""
 MOST_ESCAPES = 4
@@ -70,6 +75,8 @@ def plain_text(text: str) -> str:
 
     >>> plain_text("<jats:title>Abstract</jats:title><jats:p>A &amp;lt; B, H<sub>2</sub>O</jats:p>")
     'A < B, H₂O'
+    >>> plain_text("Solitons in<i>N</i>-Coupled Equations")
+    'Solitons in N-Coupled Equations'
     """
     if "<" not in text and "&" not in text:
         return text
@@ -88,6 +95,7 @@ def plain_text(text: str) -> str:
 def _without_tags(text: str) -> str:
     text = _FORMULA.sub(lambda match: _INDEXED.sub(_indexed, re.sub(r"(?<=>)\s+|\s+(?=<)", "", _TEX.sub("", match[0]))), text)
     text = _BLOCK.sub(" ", _HEADING.sub("", _SCRIPTS.sub(_script, text)))
+    text = _GLUED.sub(" ", text)
     lone = {match[1].lower() for match in _LONE.finditer(text) if f"</{match[1]}" not in text}
     return TAG.sub(lambda match: match[0] if lone and match[0][1:-1].lower() in lone else "", text)
 
