@@ -52,7 +52,7 @@ OWNED = {
     "openpyxl": {"papers"},
     "py3langid": {"encoders"},
     "rapidfuzz": {"query"},
-    "rispy": {"papers"},
+    "rispy": set(),
     "pytrec_eval": {"metrics"},
     "sklearn": {"answers", "evaluation", "studies"},
     "rich": {"commands"},

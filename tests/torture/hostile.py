@@ -295,10 +295,11 @@ CORPUS_FILES: dict[str, tuple[st.SearchStrategy[bytes], list[str]]] = {
     "json_lines": (jsonl_files, ["x.jsonl"]),
     "delimited": (delimited_files, ["x.csv", "x.tsv"]),
     "bibtex": (bibtex_files, ["x.bib"]),
-    "ris": (ris_files, ["x.ris"]),
+    "ris": (ris_files, ["x.ris", "x.txt"]),
     "files_of_other_kinds": (
         spoilt(jsonl_files),
-        ["x.jsonl.gz", "x.csv.zst", "x.parquet", "corpus.jsonl", "x.bib.gz", "x.ris.zst", "x.json", "x.xz", "x.zip", "x.nbib", "x.xml"],
+        ["x.jsonl.gz", "x.csv.zst", "x.parquet", "corpus.jsonl", "x.bib.gz", "x.ris.zst", "x.json", "x.xz", "x.zip", "x.nbib", "x.xml"]
+        + ["x.enw", "x.ciw", "x.refworks", "x.txt"],
     ),
 }
 """Files of papers, and the names that each may have."""

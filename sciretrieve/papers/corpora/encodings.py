@@ -16,6 +16,8 @@ LOG = logging.getLogger(__name__)
 UNICODE = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 """Encodings that are known for certain, and how files in them may begin."""
 DEFAULT = "cp1252"
+OF_OLD_MACS = "mac_roman"
+"""The encoding of systems that ended lines with a carriage return alone."""
 LEGACY = [DEFAULT, "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "mac_roman"]
 LEGACY += ["shift_jis", "euc_jp", "gb18030", "big5", "cp949"]
 """The other encodings that programs write: of Windows and the Mac, of Russia, Japan, China and Korea."""
@@ -117,4 +119,5 @@ def _likeliest(head: bytes) -> str:
     best = matches.best()
     # where several make sense, the most common one
     good = [match.could_be_from_charset for match in matches if match.percent_chaos <= best.percent_chaos] if best else []
-    return best.encoding if best and DEFAULT not in itertools.chain(*good) else DEFAULT
+    common = OF_OLD_MACS if b"\r" in head and b"\n" not in head else DEFAULT
+    return best.encoding if best and common not in itertools.chain(*good) else common

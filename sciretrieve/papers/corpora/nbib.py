@@ -17,7 +17,7 @@ SYNTAX = Syntax(
     tag=re.compile(r"([A-Z]{2,4}) *- ?(.*)"),
     first=frozenset({"PMID"}),
     titles=frozenset({"TI", "BTI"}),
-    between=re.compile(r"\s*</?pre\b[^>]*>\s*$"),
+    between=re.compile(r"(?:</?pre\b[^>]*>|\d+[.:])\s*$"),
     is_parted=True,
     is_indented=True,
 )

@@ -35,12 +35,11 @@ DETAILS = {
     "original_publication": "(",
     "reprint_edition": ")",
     "reviewed_item": "*",
-    "author_address": "+",
     "research_notes": "<",
     "access_date": "[",
 }
 """Columns and their tags."""
-USED = frozenset((*DETAILS.values(), *"0TABDEFHIJKORSUXYZ?8@>"))
+USED = frozenset((*DETAILS.values(), *"0TABDEFHIJKORSUXYZ?8@>+"))
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
@@ -79,6 +78,7 @@ def _row(record: Record) -> dict[str, object]:
         "series": first("S", "B") if is_whole else first("S"),
         **serials(record.lines("@"), is_book=is_whole or kind == "Book Section"),
         "note": "; ".join(texts("Z")),
+        "author_address": "; ".join(texts("+")),
         "journal_abbreviation": first("O"),
         **{column: first(tag) for column, tag in DETAILS.items()},
         **record.others("enw", USED),

@@ -23,7 +23,7 @@ SYNTAX = Syntax(
     titles=frozenset({"T1"}),
     end=re.compile(r"ER\s*$()"),
 )
-LOOK = re.compile(rb"^RT [A-Z].*\n(?:[A-Z][A-Z0-9]{1,3} .*\n)*?(?:T1|A1|JF|YR|SR|ID) ", re.MULTILINE)
+LOOK = re.compile(rb"^RT [A-Z].*\n(?:[A-Z][A-Z0-9]{1,3} .*\n){0,40}?(?:T1|A1|JF|YR|SR|ID) ", re.MULTILINE)
 DETAILS = {
     "volume": "VO",
     "number": "IS",
