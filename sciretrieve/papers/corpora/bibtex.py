@@ -11,7 +11,7 @@ from typing import Any
 
 from ...base.wording import counted
 from .. import identifiers
-from ..bibliographies.author_names import MORE_AUTHORS, Name, parsed
+from ..bibliographies.author_names import MORE_AUTHORS, Name, is_group, is_suffix, parsed
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..bibliographies.keywords import listed
 from ..dates import MONTHS, date_in, edtf
@@ -41,8 +41,13 @@ LONGEST_NAME = 2_000
 """Characters of one name up to which its parts are looked for."""
 AND = re.compile(r"\s+and(?:\s+|$)", re.IGNORECASE)
 TRAILING = re.compile(r"\s+and\s*$", re.IGNORECASE)
-UNLIKE_BIBTEX = re.compile(r";|,\s*$|(?:,.*){3}")
-"""What a name in BibTeX has not: a semicolon, a comma at its end, three commas."""
+LEADING = re.compile(r"^(?:and\s+)+", re.IGNORECASE)
+FOOTNOTE = re.compile(r"\$\^\s*\{?[\d,*\s]*(?:\\(?:ast|dag|ddag|dagger|star))?\}?\$")
+UNLIKE_BIBTEX = re.compile(r";|,\s*$|(?:,.*){3}|,.*&.*,|\bet\.?\s*al\b|\((?:eds?\.?|editors?)\)$", re.IGNORECASE | re.DOTALL)
+"""What a name in BibTeX has not: a semicolon, a comma at its end, three commas, "&" between two names, "et al."."""
+INITIALS_FIRST = re.compile(r"\s*(?:[^\W\d_]\.[\s~-]*)+[^\W\d_]{2}")
+DEGREE = re.compile(r"(?:ph\.?\s?d|m\.?d|esq|s\.?j|o\.?p)\.?", re.IGNORECASE)
+GROUP = re.compile(r"\{[^{}]*\}")
 WHOLE = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 """A name that braces keep together, as that of an institution."""
 PHRASE = re.compile(r"\{[^{}\\]*\s")
@@ -201,19 +206,38 @@ def _people(names: str) -> People:
     any other source."""
     from pybtex.bibtex.utils import split_name_list
 
+    names = FOOTNOTE.sub("", names)
+    inner = names[1:-1]
+    if WHOLE.fullmatch(names) and "," in inner and all(part.count(",") == 1 for part in AND.split(inner)) and AND.search(inner):
+        names = inner  # braces around the whole list, not around a name
     is_plain = "{" not in names or len(names) > LONGEST_NAMES
     persons = AND.split(names) if is_plain else split_name_list(TRAILING.sub("", names))
     people = People()
-    for person in (bare for person in persons if (bare := person.strip())):
+    for person in (bare for person in persons if (bare := LEADING.sub("", person.strip()))):
         if OTHERS.fullmatch(person):
             people.has_more = True
-        elif (name := None if is_plain and UNLIKE_BIBTEX.search(person) and "=" not in person else _name(person)) is not None:
+        elif (name := None if _is_list(person) else _name(person)) is not None:
             people.names.append(name)
         else:
             others = people_in(plain_text(person))
             people.names += others.names
             people.has_more |= others.has_more
     return people
+
+
+def _is_list(person: str) -> bool:
+    """Whether a text is no name to BibTeX, but several, or one in another form: "Smith J, Doe J", "King, Martin, Jr.", "Acme, Inc."."""
+    bare = GROUP.sub("x", GROUP.sub("x", person)) if "{" in person and len(person) <= LONGEST_NAMES else person
+    if "=" in bare or ("," not in bare and not UNLIKE_BIBTEX.search(bare)):
+        return False
+    parts = [part.strip() for part in bare.split(",")]
+    return (
+        UNLIKE_BIBTEX.search(bare) is not None
+        or is_suffix(parts[-1])
+        or is_group(bare)
+        or (len(parts) == 3 and not is_suffix(parts[1]) and not DEGREE.fullmatch(parts[1]))
+        or all(map(INITIALS_FIRST.match, parts))
+    )
 
 
 def _name(person: str) -> Name | None:

@@ -187,6 +187,34 @@ def test_fields_mean_what_they_say(tmp_path: Path, fields: str, expected: dict[s
 
 
 @pytest.mark.parametrize(
+    ("authors", "names"),
+    [
+        ("Smith, J., Doe, J., and Roe, R.", ["J. Smith", "J. Doe", "R. Roe"]),
+        ("Smith J, Doe J, Roe RA", ["J Smith", "J Doe", "RA Roe"]),
+        ("J. Smith, J. Doe and R. Roe", ["J. Smith", "J. Doe", "R. Roe"]),
+        ("John Smith, Jane Doe, and Jim Beam", ["John Smith", "Jane Doe", "Jim Beam"]),
+        ("Smith, John; Doe, Jane", ["John Smith", "Jane Doe"]),
+        (r"Smith, John \& Doe, Jane", ["John Smith", "Jane Doe"]),
+        ("Smith, John and Doe, Jane et al.", ["John Smith", "Jane Doe"]),
+        ("Smith, John and and Doe, Jane and", ["John Smith", "Jane Doe"]),
+        ("{Smith, John and Doe, Jane}", ["John Smith", "Jane Doe"]),
+        ("Smith, John$^1$ and Doe, Jane$^{2,*}$", ["John Smith", "Jane Doe"]),
+        ("King, Martin Luther, Jr. and Martin Luther King, Jr.", ["Martin Luther King Jr."] * 2),
+        ("Smith, Ph.D., John and Smith, III, John", ["John Smith Ph.D.", "John Smith III"]),
+        ("Acme, Inc. and Google LLC", ["Acme, Inc.", "Google LLC"]),
+        (r"M{\"u}ller, J., H\'ajek, P.", ["J. Müller", "P. Hájek"]),
+        ("{Bill and Melinda Gates Foundation}", ["Bill and Melinda Gates Foundation"]),
+        ("{Department of Health, Education, and Welfare}", ["Department of Health, Education, and Welfare"]),
+        ("García Márquez, Gabriel José", ["Gabriel José García Márquez"]),
+    ],
+)
+def test_names_as_people_type_them(tmp_path: Path, authors: str, names: list[str]) -> None:
+    (tmp_path / "p.bib").write_text(f"@article{{a, title = {{T}}, author = {{{authors}}}}}\n", encoding="utf-8")
+    ((row,), _) = read(tmp_path / "p.bib")
+    assert row["authors"] == names
+
+
+@pytest.mark.parametrize(
     ("name", "count", "rejected"),
     [
         ("20-wos.bib", 2, 0),
