@@ -191,10 +191,8 @@ def _turned(text: str) -> str | Name:
     text = " ".join(text.split())
     if "," not in text:
         return text
-    if text.count(",") == 1 and text.endswith(",") and " " in text:  # EndNote's sign of an institution
+    if text.count(",") == 1 and text.endswith(","):  # EndNote's sign of an institution
         return Name(literal=text[:-1].strip())
-    if text.endswith(",") and "," not in text[:-1]:  # an institution, as EndNote has it
-        return Name(literal=text[:-1])
     name = parsed(text.rstrip(", "))
     return name.text if name.literal else name
 

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from .. import identifiers
+from ..bibliographies.author_names import INSTITUTIONS
+from .people import people_in
 
 SEVERAL = re.compile(r"\s*[;；]\s*")
 NOBODY = {"[anonymous]", "anonymous", "[no authors listed]"}
+SEVERAL_IN_ONE = re.compile(r",.*,| and | & ")
 LATIN_SUFFIXES = {"2nd": "II", "3rd": "III", "4th": "IV"}
 MEDLINE_SUFFIX = re.compile(r"(.*\S)\s+((?:Jr|Sr|II|III|IV|2nd|3rd|4th)\.?)", re.IGNORECASE)
 RECORD_NUMBER = re.compile(r"\d{1,6}")
@@ -28,9 +31,13 @@ def divided(text: str) -> list[str]:
 
 
 def people(texts: Iterable[str]) -> list[str]:
-    """Names, several in one text apart, which stand between semicolons."""
-    names = (name for text in texts for name in divided(text))
-    return list(dict.fromkeys(name for name in names if name.strip(", ") and name.lower() not in NOBODY))
+    """Names, several in one text apart: they stand between semicolons; and in a record's only text, between commas or "and", too."""
+    found = (name for text in texts for name in divided(text))
+    names = list(dict.fromkeys(name for name in found if name.strip(", ") and name.lower() not in NOBODY))
+    if len(names) != 1 or not SEVERAL_IN_ONE.search(names[0]) or INSTITUTIONS & {*names[0].lower().replace(",", "").split()}:
+        return names
+    listed = people_in(names[0])
+    return [name if isinstance(name, str) else name.inverted for name in listed.names] + ["et al."] * listed.has_more
 
 
 def group(text: str) -> str:

@@ -208,6 +208,15 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
         "TY  - EDBOOK\nAU  - Adams, A.\nAU  - Acme Widgets,\nTI  - All\nT2  - The series\nSN  - 978-3-16-148410-0\nER  - \n",
         [{"authors": [], "editors": ["A. Adams", "Acme Widgets"], "series": "The series", "venue": None}],
     ),
+    "all authors in one line": (
+        "TY  - JOUR\nTI  - A\nAU  - Adams, A., García Márquez, G., & Clark, C., et al.\nER  - \n"
+        "TY  - JOUR\nTI  - B\nAU  - Department of Health, Education, and Welfare\nER  - \nTY  - JOUR\nTI  - C\nAU  - Doe J, Roe R, Poe P\n",
+        [
+            {"authors": ["A. Adams", "G. García Márquez", "C. Clark"], "more_authors": True},
+            {"authors": ["Department of Health, Education, and Welfare"]},
+            {"authors": ["Doe J", "Roe R", "Poe P"]},
+        ],
+    ),
     "Embase's number of PubMed": (
         "TY  - JOUR\nT1  - A\nU2  - L620000\nC5  - 29000000\nDB  - Embase\nDB  - Medline\nL2  - http://dx.doi.org/10.1186/s1-1\nER  - \n",
         [{"pmid": "29000000", "doi": "10.1186/s1-1"}],
