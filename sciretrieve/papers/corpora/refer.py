@@ -78,7 +78,7 @@ def _row(record: Record) -> dict[str, object]:
         "series": first("S", "B") if is_whole else first("S"),
         **serials(record.lines("@"), is_book=is_whole or kind == "Book Section"),
         "note": "; ".join(texts("Z")),
-        "author_address": "; ".join(texts("+")),
+        "author_address": "; ".join(text.rstrip("; ") for text in texts("+")),
         "journal_abbreviation": first("O"),
         **{column: first(tag) for column, tag in DETAILS.items()},
         **record.others("enw", USED),

@@ -40,7 +40,11 @@ PARTS = {"CHAP", "ECHAP", "CONF", "CPAPER", "ENCYC", "DICT"}
 THESIS, REPORT, EDITED_BOOK = "THES", "RPRT", "EDBOOK"
 SOURCE = re.compile(r"\s*(?:[.,;]\s*(?:Vol(?:ume)?\.?\s*)?|\s)\(?\d.*")
 """What Ovid has behind a journal's name: its volume, pages and date."""
+NUMBER = re.compile(r"^\S*\d|^(?:suppl|spec|pt|part|no|iss)", re.IGNORECASE)
+"""How the number of an issue begins; other tags have the name of a conference where some have it."""
 PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.IGNORECASE)
+EMBASES = re.compile(r"L\d+")
+"""A number of Embase's."""
 EMBASE = re.compile(r"embase", re.IGNORECASE)
 OF_PUBMED = {"PM", "PMID", "AN", "ID", "UI", "C5", "U1", "N1", "C1"}
 """Tags that may have a PubMed id."""
@@ -65,7 +69,7 @@ def _row(record: Record) -> dict[str, object]:
     if kind == EDITED_BOOK and not editors:
         authors, editors = [], authors
     doi = first("DO", "DOI") or doi_in(texts("M3", "M1", "N1", "AN", "ID", "C3"), texts("UR", "US", "LK", "L2", "L3", "L1"))
-    start, accession, pmid = first("SP", "BP", "PG"), first("AN", "UT"), _pmid(record)
+    start, accession, pmid = first("SP", "BP", "PG"), first("AN", "UT") or next(filter(EMBASES.fullmatch, texts("U2")), ""), _pmid(record)
     abstracts = (record.paragraphs("AB"), record.paragraphs("N2"))
     links = addresses(record.lines("UR", "US", "URL") + record.lines("LK", "L2", "L1", "L3"))
     publisher = {THESIS: "school", REPORT: "institution"}.get(kind, "publisher")
@@ -91,14 +95,21 @@ def _row(record: Record) -> dict[str, object]:
         "type": kind,
         "publication_type": [text for text in texts("M3", "PT", "XT") if not identifiers.doi(text)],
         "volume": first("VL", "VO"),
-        "number": next((text for text in record.ranked("IS", "CP", "NO", "M1") if "10." not in text or not identifiers.doi(text)), ""),
+        "number": next(
+            (
+                text
+                for text in record.ranked("IS", "NO", "M1", *(() if kind in PARTS else ("CP",)))
+                if NUMBER.search(text) and not identifiers.doi(text)
+            ),
+            "",
+        ),
         "pages": pages(start, first("EP")) or article,
         "article_number": article,
         publisher: first("PB", "PU"),
-        "address": first("CY", "PP") if first("CY", "PP") != year else "",
+        "address": next((text for text in record.ranked("CY", "PP", "PI") if text != year), ""),
         "edition": first("ET"),
         "series": first("T3", "T2") if kind in BOOKS else first("T3"),
-        **serials(record.lines("SN", "ISSN", "ISBN"), is_book=kind in (BOOKS | PARTS) - {REPORT}),
+        **serials(record.lines("SN", "BN", "ISSN", "ISBN"), is_book=kind in (BOOKS | PARTS) - {REPORT}),
         "language": first("LA", "LG"),
         "note": "; ".join(texts("N1")),
         "database": first("DB"),

@@ -218,8 +218,9 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
         ],
     ),
     "Embase's number of PubMed": (
-        "TY  - JOUR\nT1  - A\nU2  - L620000\nC5  - 29000000\nDB  - Embase\nDB  - Medline\nL2  - http://dx.doi.org/10.1186/s1-1\nER  - \n",
-        [{"pmid": "29000000", "doi": "10.1186/s1-1"}],
+        "TY  - JOUR\nT1  - A\nA1  - O'Neil, Mary Ann, PhD\nCP  - Conference X\n"
+        "U2  - L620000\nC5  - 29000000\nDB  - Embase\nDB  - Medline\nL2  - http://dx.doi.org/10.1186/s1-1\nER  - \n",
+        [{"pmid": "29000000", "doi": "10.1186/s1-1", "accession_number": "L620000", "authors": ["Mary Ann O'Neil"]}],
     ),
     "Ovid's form for EndNote": (
         "<1. >\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 12345678\n"
