@@ -108,7 +108,7 @@ def _new_entry(paper: Paper, key: str) -> str:
         "day": str(work.day or ""),
         "pages": _latex(work.page_text("\0") or work.article).replace("\0", "--"),
         "eid": _latex(work.article),
-        "type": "" if work.kind in (MASTERS_THESIS, OTHER) or work.is_arxiv else work.kind.genre,
+        "type": "" if work.kind in (MASTERS_THESIS, OTHER) or (work.is_arxiv and work.venue == ARXIV) else work.kind.genre,
         "isbn": ", ".join(work.isbns),
         "issn": ", ".join(work.issns),
         "eprint": work.arxiv,

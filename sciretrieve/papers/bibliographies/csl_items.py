@@ -50,11 +50,11 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
     is_part = work.kind in (ARTICLE, PAPER)
     texts = {
         "title": work.title,
-        "container-title": work.venue,
+        "container-title": work.container,
         "container-title-short": work.abbreviation,
         "collection-title": work.series,
         "event-title": work.event,
-        "publisher": work.publisher,
+        "publisher": work.source,
         "publisher-place": work.place,
         "volume": work.volume,
         "issue" if is_part else "collection-number" if work.kind in (BOOK, CHAPTER) else "number": work.number,
@@ -74,12 +74,10 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
         "keyword": joined(work.keywords),
         "abstract": work.abstract,
     }
-    if work.kind.csl_venue == "publisher" and not work.publisher:
-        texts |= {"publisher": work.venue, "container-title": ""}
     if work.article and work.kind in SERIAL:
         texts["number"] = work.article
     if work.is_arxiv:
-        texts |= {"number": f"arXiv:{work.arxiv}", "archive": ARXIV}
+        texts |= {"number": f"arXiv:{work.arxiv}", "archive": work.archive or ARXIV}
     persons = {"author": [_name(name) for name in work.authors], "editor": [_name(name) for name in work.editors]}
     item: dict[str, Any] = {"id": key, "type": work.kind.csl}
     item |= {variable: names for variable, names in persons.items() if names}

@@ -34,15 +34,14 @@ def _record(paper: Paper, number: int) -> str:
 
 
 def _facts(paper: Paper, work: Publication) -> Iterator[str]:
-    is_book, is_from = work.kind == BOOK, work.kind.csl_venue == "publisher"
-    venue = "" if is_from and not work.publisher else work.venue
+    is_book = work.kind == BOOK
     titles = (
         ("title", work.title),
-        ("secondary-title", work.series if is_book else venue),
+        ("secondary-title", work.series if is_book else work.event or work.container),
         ("tertiary-title", "" if is_book else work.series),
     )
     yield _element("titles", "".join(_text(name, title) for name, title in titles))
-    full_name = venue if work.kind in (ARTICLE, BOOK) else ""
+    full_name = work.container if work.kind in (ARTICLE, BOOK) else ""
     yield _element("periodical", _text("full-title", full_name) + _text("abbr-1", work.abbreviation))
     yield _text("pages", work.page_text("-") or work.article)
     yield _text("volume", work.volume)
@@ -51,7 +50,7 @@ def _facts(paper: Paper, work: Publication) -> Iterator[str]:
     yield _element("keywords", "".join(_text("keyword", keyword) for keyword in work.keywords))
     yield _element("dates", _text("year", str(work.year or "")) + _element("pub-dates", _text("date", work.date if work.month else "")))
     yield _text("pub-location", work.place)
-    yield _text("publisher", work.publisher or (work.venue if is_from else ""))
+    yield _text("publisher", work.source)
     yield _text("isbn", ", ".join((*work.isbns, *work.issns)))
     yield _text("accession-num", work.archived)
     yield _text("electronic-resource-num", work.doi)
@@ -60,7 +59,7 @@ def _facts(paper: Paper, work: Publication) -> Iterator[str]:
     yield _text("work-type", work.kind.genre if work.kind == MASTERS_THESIS else "")
     yield _element("urls", _element("related-urls", _text("url", work.url)))
     yield _text("custom2", work.pmcid)
-    yield _text("custom3", work.event)
+    yield _text("custom3", work.venue if work.event else "")
     yield _text("custom7", work.article)
     yield _text("remote-database-name", work.archive)
     yield _text("language", work.language)

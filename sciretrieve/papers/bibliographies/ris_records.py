@@ -32,19 +32,19 @@ def _new_record(paper: Paper) -> Iterator[str]:
     """The lines of a record, without its end: a tag, two blanks, a hyphen, a blank and a text in one line."""
     work = publication_of(paper)
     first, last = _pages(work)
-    is_book, is_from = work.kind == BOOK, work.kind.csl_venue == "publisher"
+    is_book = work.kind == BOOK
     tags: list[tuple[str, str]] = [
         ("TY", work.kind.ris),
         ("ID", paper.id),
         *(("AU", _name(name)) for name in work.authors),
         *(("ED" if work.kind.ris == "THES" else "A2", _name(name)) for name in work.editors),
         ("TI", work.title),
-        ("T2", work.series if is_book else "" if is_from and not work.publisher else work.venue),
+        ("T2", work.series if is_book else work.event or work.container),
         ("JO", work.venue if work.kind == ARTICLE else ""),
-        ("JF", work.venue if is_book or (is_from and work.publisher) else ""),
+        ("JF", work.container if is_book or work.kind.csl_venue == "publisher" else ""),
         ("J2", work.abbreviation),
         ("T3", "" if is_book else work.series),
-        ("C3", work.event),
+        ("C3", work.venue if work.event else ""),
         ("PY", str(work.year or "")),
         ("DA", f"{work.date}-".replace("-", "/") + "/" * (not work.day) if work.month else ""),
         ("VL", work.volume),
@@ -53,7 +53,7 @@ def _new_record(paper: Paper) -> Iterator[str]:
         ("EP", last),
         ("C7", work.article),
         ("ET", work.edition),
-        ("PB", work.publisher or (work.venue if is_from else "")),
+        ("PB", work.source),
         ("CY", work.place),
         ("SN", ", ".join((*work.isbns, *work.issns))),
         ("LA", work.language),

@@ -101,7 +101,7 @@ DOI = re.compile(rf"{identifiers.REGISTRANT}/\S+")
 ARXIV_CLASS = re.compile(r"[a-z-]+(?:\.[A-Za-z-]{2,20})?")
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "booktitle": ("booktitle", "containertitle", "journaltitle", "publicationtitle", "secondarytitle"),
+    "booktitle": ("booktitle", "containertitle", "journaltitle", "publicationtitle", "secondarytitle", "howpublished"),
     "school": ("school", "university", "institution", "howpublished", "repository", "degreegrantor"),
     "publisher": ("publisher", "publishername", "institution", "school"),
     "place": ("address", "place", "placepublished", "publisherplace", "publishercity", "location", "publisheraddress", "publocation"),
@@ -214,6 +214,17 @@ class Publication:
         return self.kind == PREPRINT and bool(self.arxiv)
 
     @property
+    def container(self) -> str:
+        """What it is in: the venue, unless that is what it is from, and so stands in the publisher's place."""
+        is_from = self.kind.csl_venue == "publisher" and not self.publisher and (self.venue == ARXIV or not self.is_arxiv)
+        return "" if is_from else self.venue
+
+    @property
+    def source(self) -> str:
+        """What stands in the publisher's place: the publisher, or a school, an institution or an archive."""
+        return self.publisher or ("" if self.container else self.venue)
+
+    @property
     def date(self) -> str:
         """The date as an ISO text, as far as it is known."""
         return "-".join([f"{self.year:04}", *(f"{part:02}" for part in (self.month, self.day) if part)]) if self.year else ""
@@ -239,12 +250,13 @@ def publication_of(paper: Paper) -> Publication:
     note, noted_class = _note(columns, pmid, pmcid, bare_arxiv)
     arxiv_class = next(filter(ARXIV_CLASS.fullmatch, texts["class"].replace(",", " ").split()), noted_class)
     year, month, day = _date(paper, columns)
-    pages, article = _pages(columns, texts)
+    pages, article = _pages(kind, columns, texts)
     venue, series, publisher = _venues(paper, kind, texts, bare_arxiv)
-    number, article = _numbers(kind, texts, bare_arxiv, article)
+    number, article = ("", "") if kind == PREPRINT and arxiv else _numbers(kind, texts, bare_arxiv, article)
     event = texts["event"] if kind == PAPER else ""
-    if event and not venue:
-        venue, event = event, ""
+    abbreviation = texts["abbreviation"] if kind in SERIAL else ""
+    if kind in SERIAL:
+        venue = venue or series or event or abbreviation
     is_scopus = SCOPUS_ID.fullmatch(texts["article"])
     own = {paper.doi or "", doi_of(paper) or "", pmid, pmcid, bare_arxiv, arxiv} if texts["archived"] else set()
     archived = texts["archived"] or (texts["article"] if is_scopus else "")
@@ -259,7 +271,7 @@ def publication_of(paper: Paper) -> Publication:
         month=month,
         day=day,
         venue=venue,
-        abbreviation=texts["abbreviation"] if texts["abbreviation"] != venue else "",
+        abbreviation=abbreviation if abbreviation != venue else "",
         event=event if event != venue else "",
         series=series if series != venue else "",
         volume="" if bare_arxiv and bare_arxiv in texts["volume"] else texts["volume"],
@@ -288,17 +300,20 @@ def kind_of(paper: Paper) -> Kind:
     """The kind of a paper: from its corpus, else from its venue or its arXiv number."""
     names = list(_kind_names(paper))
     kinds = [KINDS[name] for name in names if name in KINDS]
-    kind, venue = next(iter(kinds), None), paper.venue or first_text(columns_of(paper), ("howpublished", "publisher"))
+    kind, venue = next(iter(kinds), None), paper.venue or ""
     if kind == PHD_THESIS and any("master" in name for name in names):
         return MASTERS_THESIS
-    if kind in (ARTICLE, OTHER, PAGE, None) and (not paper.venue or ARXIV_VENUE.match(paper.venue)) and arxiv_of(paper):
+    if kind == ARTICLE and PREPRINT in kinds:
         return PREPRINT
-    if kind in (OTHER, None) and (kind or paper.venue):
-        more = (other for other in kinds if other != OTHER)
-        by_venue = (other for other, pattern in VENUES if venue and (kind is None or other == PREPRINT) and pattern.search(venue))
-        return next(more, next(by_venue, kind or ARTICLE))
-    if kind == ARTICLE and not paper.venue and PREPRINT in kinds:
+    if kind == OTHER and (more := next((other for other in kinds if other != OTHER), None)):
+        return more
+    is_free = kind in (OTHER, PAGE) or (kind in (ARTICLE, None) and (not venue or ARXIV_VENUE.match(venue)))
+    if is_free and arxiv_of(paper):  # of BibTeX's types, @misc comes nearest
         return PREPRINT
+    if kind == OTHER and REPOSITORIES.search(venue or first_text(columns_of(paper), ("howpublished", "publisher"))):
+        return PREPRINT
+    if kind is None and venue:
+        return next((kind for kind, pattern in VENUES if pattern.search(venue)), ARTICLE)
     return kind or OTHER
 
 
@@ -334,9 +349,9 @@ def _venues(paper: Paper, kind: Kind, texts: Mapping[str, str], arxiv: str) -> t
     """What a paper is in or from, the series, and the publisher, where that is another."""
     venue, series, publisher = line(paper.venue or "") or texts["booktitle"], texts["series"], texts["publisher"]
     if kind.csl_venue == "publisher" or kind == PAGE:
-        venue = venue or texts["school"] or publisher
         if kind == PREPRINT and arxiv and (not venue or ARXIV_VENUE.match(venue)):
             venue, publisher = ARXIV, "" if ARXIV_VENUE.match(publisher) else publisher
+        venue = venue or texts["school"] or publisher
     elif kind == BOOK:
         venue, series = ("" if venue in (series, line(paper.title)) or not series else venue), series or venue
     return venue, series, publisher if publisher != venue else ""
@@ -354,14 +369,16 @@ def _numbers(kind: Kind, texts: Mapping[str, str], arxiv: str, article: str) -> 
     return (issue or number if kind in SERIAL else number or issue), article
 
 
-def _pages(columns: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[tuple[Pages, ...], str]:
+def _pages(kind: Kind, columns: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[tuple[Pages, ...], str]:
     """A paper's pages, and its number in a journal without pages."""
     article = "" if SCOPUS_ID.fullmatch(texts["article"]) else texts["article"]
-    if in_pages := article_number(texts["pages"]):
-        return (), article or in_pages
-    pages = pages_in(texts["pages"])
+    in_pages = article_number(texts["pages"])
+    article = article or in_pages
+    pages = () if in_pages else pages_in(texts["pages"])
     for first, last in () if pages else FIRST_AND_LAST:
         pages = pages or pages_between(first_text(columns, (first,)), first_text(columns, (last,)))
+    if kind not in SERIAL:
+        return pages or pages_in(article), ""
     return (() if article and [page.text("-") for page in pages] == [article] else pages), article
 
 

@@ -5,17 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
+from .. import identifiers
+from ..dates import publication
 from .raw import Row, filled
 from .xml import first_text, records, rest_of, text_of
 
 TAGS = frozenset({"record"})
 RECORDS = re.compile(rb"<xml>\s*<records\b")
+CONFERENCES = {"Conference Paper", "Conference Proceedings"}
+"""Kinds whose second title is the conference's name where the third custom field has the title of the proceedings."""
+BOOKS = {"Book", "Edited Book", "Electronic Book"}
+"""Kinds whose second title is that of a series."""
 TEXTS = {
     "abstract": ("abstract",),
     "year": ("dates/year", "dates/pub-dates/date"),
-    "venue": ("titles/secondary-title", "periodical/full-title", "titles/alt-title", "titles/tertiary-title"),
+    "series": ("titles/tertiary-title",),
+    "journal_abbreviation": ("periodical/abbr-1", "alt-periodical/abbr-1"),
+    "venue": ("titles/secondary-title", "periodical/full-title", "titles/alt-title"),
+    "database": ("remote-database-name",),
+    "article_number": ("custom7",),
+    "work_type": ("work-type",),
     "doi": ("electronic-resource-num",),
     "url": ("urls/related-urls/url", "urls/web-urls/url"),
     "pages": ("pages",),
@@ -40,7 +52,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _row(record: Element) -> Row:
     kind = record.find("ref-type")
-    row = {
+    row: dict[str, Any] = {
         "id": text_of(record.find("label")) or _number(record),
         "title": text_of(record.find("titles/title")),
         **{name: first_text(record, *paths) for name, paths in TEXTS.items()},
@@ -49,6 +61,13 @@ def _row(record: Element) -> Row:
         "keywords": [text for word in record.iterfind("keywords/keyword") if (text := text_of(word))],
         "type": kind.get("name", "") if kind is not None else "",
     }
+    row["date"] = publication([str(row["year"]), first_text(record, "dates/pub-dates/date")])[1]
+    if row["type"] in BOOKS:
+        row |= {"series": row["venue"] or row["series"], "venue": first_text(record, "periodical/full-title")}
+    proceedings = first_text(record, "custom3")
+    if proceedings and row["type"] in CONFERENCES:
+        row |= {"event": row["venue"], "venue": proceedings}
+    row["pmcid"] = identifiers.pmcid(first_text(record, "custom2")) or ""
     return {**filled(row), "endnote": rest_of(record, "abstract", "notes", "titles/title")}
 
 

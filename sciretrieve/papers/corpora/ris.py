@@ -37,6 +37,7 @@ BOOKS = {"BOOK", "EBOOK", "EDBOOK", "RPRT"}
 """The kinds whose second title is that of a series."""
 PARTS = {"CHAP", "ECHAP", "CONF", "CPAPER", "ENCYC", "DICT"}
 """The kinds whose second title is that of what they are in."""
+CONFERENCES = {"CONF", "CPAPER"}
 THESIS, REPORT, EDITED_BOOK = "THES", "RPRT", "EDBOOK"
 SOURCE = re.compile(r"\s*(?:[.,;]\s*(?:Vol(?:ume)?\.?\s*)?|\s)\(?\d.*")
 """What Ovid has behind a journal's name: its volume, pages and date."""
@@ -81,6 +82,7 @@ def _row(record: Record) -> dict[str, object]:
         "year": year,
         "date": date,
         "venue": venue,
+        "event": _event(record, kind),
         "authors": authors,
         "editors": editors,
         "series_editors": texts("A3") if kind != THESIS else [],
@@ -131,8 +133,16 @@ def _venue(record: Record, kind: str) -> str:
     """The full name of what a paper is in. Databases of journals have other things than the journal in T2."""
     if kind in BOOKS or kind == THESIS:
         return record.first("JF", "JO")
+    if _event(record, kind):
+        return record.first("C3")
     order = ("T2", "BT", "C3", "JF", "JO", "JA") if kind in PARTS else ("JF", "T2", "JO", "JT", "BT", "JA", "J2", "J1", "NJ", "JN")
     return record.first(*order) or SOURCE.sub("", record.first("SO")) or (record.first("T3") if kind in PARTS else "")
+
+
+def _event(record: Record, kind: str) -> str:
+    """The conference's name, which stands in T2 where C3 has the title of its proceedings."""
+    proceedings = record.first("C3")
+    return record.first("T2") if kind in CONFERENCES and proceedings and not identifiers.doi(proceedings) else ""
 
 
 def _pmid(record: Record) -> str:

@@ -64,9 +64,10 @@ def keywords(lines: Sequence[str]) -> list[str]:
 
 def pages(first: str, last: str) -> str:
     """The pages between two, of which the first may say both already."""
-    if not first or not last or first == last or re.search(r"[-–]", first):
+    is_hyphenated = re.search(r"[-–]", last)  # as both are then: 3-1 and 3-24
+    if not first or not last or first == last or (re.search(r"[-–]", first) and not is_hyphenated):
         return first or last
-    return f"{first}-{last}"
+    return f"{first}–{last}" if is_hyphenated else f"{first}-{last}"
 
 
 def serials(texts: Iterable[str], *, is_book: bool) -> dict[str, str]:

@@ -16,18 +16,20 @@ from .csl_dates import dates_of
 VENUE = "container-title"
 ARTICLES = {"article-journal", "paper-conference", "chapter"}
 """Kinds whose number is not an issue's but the article's own."""
-SIGNS = (VENUE, "issued", "author")
+SIGNS = (VENUE, "issued", "author", "editor")
 
 
 def fits(row: Row) -> bool:
     """Whether a record has a date in parts, names in parts, or the venue's name that no other format has."""
     if VENUE in row:
         return True
-    dates, authors = row.get("issued"), row.get("author")
+    dates, people = row.get("issued"), [*_list(row.get("author")), *_list(row.get("editor"))]
     is_date = isinstance(dates, Mapping) and not dates.keys().isdisjoint(("date-parts", "raw", "literal"))
-    return is_date or (
-        isinstance(authors, list) and any(isinstance(item, Mapping) and ("family" in item or "literal" in item) for item in authors)
-    )
+    return is_date or any(isinstance(item, Mapping) and ("family" in item or "literal" in item) for item in people)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def paper(row: Row) -> Row:
