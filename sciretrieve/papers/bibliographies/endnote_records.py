@@ -37,7 +37,7 @@ def _facts(paper: Paper, work: Publication) -> Iterator[str]:
     is_book = work.kind == BOOK
     titles = (
         ("title", work.title),
-        ("secondary-title", work.series if is_book else work.event or work.container),
+        ("secondary-title", work.series if is_book else work.container),
         ("tertiary-title", "" if is_book else work.series),
     )
     yield _element("titles", "".join(_text(name, title) for name, title in titles))
@@ -59,7 +59,7 @@ def _facts(paper: Paper, work: Publication) -> Iterator[str]:
     yield _text("work-type", work.kind.genre if work.kind == MASTERS_THESIS else "")
     yield _element("urls", _element("related-urls", _text("url", work.url)))
     yield _text("custom2", work.pmcid)
-    yield _text("custom3", work.venue if work.event else "")
+    yield _text("custom3", work.event)
     yield _text("custom7", work.article)
     yield _text("remote-database-name", work.archive)
     yield _text("language", work.language)

@@ -16,7 +16,7 @@ from .xml import first_text, records, rest_of, text_of
 TAGS = frozenset({"record"})
 RECORDS = re.compile(rb"<xml>\s*<records\b")
 CONFERENCES = {"Conference Paper", "Conference Proceedings"}
-"""Kinds whose second title is the conference's name where the third custom field has the title of the proceedings."""
+"""Kinds whose third custom field has the conference's name, or another title of its proceedings."""
 BOOKS = {"Book", "Edited Book", "Electronic Book"}
 """Kinds whose second title is that of a series."""
 TEXTS = {
@@ -64,9 +64,8 @@ def _row(record: Element) -> Row:
     row["date"] = publication([str(row["year"]), first_text(record, "dates/pub-dates/date")])[1]
     if row["type"] in BOOKS:
         row |= {"series": row["venue"] or row["series"], "venue": first_text(record, "periodical/full-title")}
-    proceedings = first_text(record, "custom3")
-    if proceedings and row["type"] in CONFERENCES:
-        row |= {"event": row["venue"], "venue": proceedings}
+    if row["type"] in CONFERENCES:
+        row["event"] = first_text(record, "custom3")
     row["pmcid"] = identifiers.pmcid(first_text(record, "custom2")) or ""
     return {**filled(row), "endnote": rest_of(record, "abstract", "notes", "titles/title")}
 

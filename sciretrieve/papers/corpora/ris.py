@@ -133,16 +133,14 @@ def _venue(record: Record, kind: str) -> str:
     """The full name of what a paper is in. Databases of journals have other things than the journal in T2."""
     if kind in BOOKS or kind == THESIS:
         return record.first("JF", "JO")
-    if _event(record, kind):
-        return record.first("C3")
     order = ("T2", "BT", "C3", "JF", "JO", "JA") if kind in PARTS else ("JF", "T2", "JO", "JT", "BT", "JA", "J2", "J1", "NJ", "JN")
     return record.first(*order) or SOURCE.sub("", record.first("SO")) or (record.first("T3") if kind in PARTS else "")
 
 
 def _event(record: Record, kind: str) -> str:
-    """The conference's name, which stands in T2 where C3 has the title of its proceedings."""
-    proceedings = record.first("C3")
-    return record.first("T2") if kind in CONFERENCES and proceedings and not identifiers.doi(proceedings) else ""
+    """The conference's name, which C3 has beside the title of its proceedings in T2."""
+    name = record.first("C3") if kind in CONFERENCES and record.first("T2") else ""
+    return name if not identifiers.doi(name) else ""
 
 
 def _pmid(record: Record) -> str:

@@ -65,6 +65,8 @@ def facts(paper: Paper) -> dict[str, Any]:
     def comparable(name: str, value: Any) -> Any:
         if name in ("authors", "editors"):
             return [(person.text, person.cited, person.suffix) for person in value]
+        if name == "year":  # only BibLaTeX and CSL have years before the first
+            return value if value and value > 0 else None
         text = plain_text(value) if isinstance(value, str) and "$" in value else value
         # of a table, no cell is a formula
         return unicodedata.normalize("NFKC", text).removeprefix("'") if isinstance(text, str) else text
