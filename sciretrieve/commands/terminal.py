@@ -62,7 +62,7 @@ def table(answer: Answer, words: QueryWords) -> Iterator[str]:
         if answer.explanations:
             lines = _whole(console, hit, words, room)
             for reason in reasons(hit, answer.explanations[position]):
-                lines += _below("↳ ", _wrapped(console, Text(printable(reason), ASIDE), room - 2))
+                lines += _below("↳ ", _wrapped(console, Text(_plain(reason), ASIDE), room - 2))
         else:
             lines = [_on_a_line(console, _title(hit.paper, words), room), *_details(console, hit, room)]
         yield from _rendered(console, _below(lead, lines))

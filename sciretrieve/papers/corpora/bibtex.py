@@ -33,6 +33,7 @@ ARCHIVE = ("eprinttype", "archiveprefix")
 IDENTIFIERS = {"pubmed": "pmid", "pmid": "pmid", "medline": "pmid", "pmc": "pmcid", "pmcid": "pmcid", "pubmedcentral": "pmcid"}
 """Archives whose numbers are identifiers with columns of their own."""
 MONTH = re.compile(r"0?(\d{1,2})(?:\s*[-–/].*)?")
+WEB_ADDRESS = re.compile(r"https?://\S+")
 URLS = re.compile(r"\s+(?=https?://)")
 LONGEST_NAMES = 100_000
 """Characters of names up to which braces keep names together: some 3,000 names. Looking for them takes time that grows with the
@@ -153,6 +154,8 @@ def _row(item: BibTeXEntry, values: Mapping[str, str]) -> Row:
     row: dict[str, Any] = {"id": item.key or None, "type": item.kind.lower()}
     row["venue"] = plain_text(journal(next((values[name] for name in VENUES if values.get(name)), "")))
     row |= _dates(values) | _identifiers(values)
+    if not values.get("url") and WEB_ADDRESS.fullmatch(address := plain_text(values.get("howpublished", "")).strip()):
+        row["url"] = address
     if "langid" in values and "language" not in values:
         row["language"] = plain_text(values["langid"])
     own = [name.lower() for name, _ in item.fields]

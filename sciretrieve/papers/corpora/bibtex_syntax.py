@@ -38,6 +38,9 @@ GAP = re.compile(r"[\s,]*(?:%[^\n]*[\s,]*)*")
 """What may stand between fields: commas, even two or none, and comments."""
 PART = re.compile(rf"\s*(?:%[^\n]*\n\s*)*(?:([{{\"])|({_WORD}))")
 WORD, WORDS = re.compile(_WORD), re.compile(r"[^,\n{}\"]*")
+QUOTED = re.compile(rf"\s*['‘“„]([^{{}}\n]*)['’”“](?=[ \t]*,?\s*(?:$|[}})]|{_NAME}\s*=))")
+NOTHING = re.compile(r"\s*(?=[,})])")
+"""A value between other quotation marks than BibTeX's, and none, as in `doi = ,`."""
 JOINT = re.compile(r"\s*#")
 BRACES, BRACES_OR_QUOTE = re.compile(r"[{}]"), re.compile(r"[{}\"]")
 BARE_BRACES, BARE_BRACES_OR_QUOTE = re.compile(r"(?<!\\)[{}]"), re.compile(r"(?<!\\)[{}\"]")
@@ -204,6 +207,10 @@ class _Reader:
         """The parts of a value that begins at `place`, and where it ends."""
         parts: list[str] = []
         while True:
+            if self._is_lenient and (other := QUOTED.match(self._text, place, self._end)):
+                return [*parts, other[1]], other.end()
+            if self._is_lenient and (nothing := NOTHING.match(self._text, place, self._end)):
+                return parts or [""], nothing.end()
             match = PART.match(self._text, place, self._end)
             if match is None:
                 raise _Fault("field value expected" if place < self._end else OPEN, place if place < self._end else None)

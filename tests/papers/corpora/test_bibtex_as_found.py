@@ -56,6 +56,9 @@ def has(row: dict[str, Any], expected: dict[str, Any]) -> bool:
         ("@article{f,\n  title = Deep learning for all,\n  year = 2000\n}\n", {"title": "Deep learning for all", "year": 2000}),
         ("@article{f, title = {x}, year = 2000, some words, note = {y}}\n", {"title": "x", "year": 2000, "note": "y"}),
         ("@article{f, title = {x}, Early Access Date = {MAY 2020}}\n", {"title": "x", "early access date": "MAY 2020"}),
+        ("@article{f, title = {x}, doi = , year = 2000, note =}\n", {"title": "x", "year": 2000, "doi": None}),
+        ("@article{f,\n title = 'One, two',\n year = '2000'\n}\n", {"title": "One, two", "year": 2000}),
+        ("@article{f,\n title = “One, two”,\n year = {2000}\n}\n", {"title": "One, two", "year": 2000}),
         ("@article(round, title = {x (y)}, year = 2000)\n", {"id": "round", "title": "x (y)", "year": 2000}),
     ],
 )
@@ -171,6 +174,7 @@ def test_dates_in_every_form(tmp_path: Path, fields: str, year: int | None, date
         ("journal = {\\aap}", {"venue": "Astronomy and Astrophysics"}),
         ("journal = {{\\apjl}}", {"venue": "The Astrophysical Journal Letters"}),
         ('journal = "{\\mnras}"', {"venue": "Monthly Notices of the Royal Astronomical Society"}),
+        ("howpublished = {\\url{https://a.org/x_y~z}}", {"url": "https://a.org/x_y~z"}),
         ("journal = JMLR", {"venue": "JMLR"}),
         ("keywords = {a, {Smart contracts}, b}", {"keywords": ["a", "Smart contracts", "b"]}),
         ("keywords = {{A; B; C}}", {"keywords": ["A", "B", "C"]}),
