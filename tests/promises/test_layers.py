@@ -88,7 +88,7 @@ LINES = {
     "matching": (5_330, "three ways to score: words and names, vectors with FAISS, tokens"),
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
-    "papers": (9_000, "a reader for each of some forty forms of export, names in parts, identifiers, and citations in five"),
+    "papers": (9_400, "a reader for each of some forty forms of export, names in parts, identifiers, and citations in five"),
     "query": (6_650, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (6_650, "Semantic Scholar's API, our own, a search page, tools for assistants"),
