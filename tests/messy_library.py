@@ -39,10 +39,10 @@ KINDS += ["software", "unpublished", "newtype"]
 OWN_FIELDS = ["file = {Full Text:/home/x/{n}.pdf:application/pdf}", "x-rating = 5", "timestamp = {2011.02.03}", "keywords = {a, b; c}"]
 OWN_FIELDS += [r'note = "100\% of {\em it} \& more"', "month = may", 'month = "10~" # jan', "owner = {}", r"annote = {a % b @ c # d}"]
 BROKEN = [
-    "@article{broken{n},\n  title = {Never {closed,\n  year = 2001\n}\n",
-    "@misc{broken{n}, title = {No comma} year = 2001}\n",
-    '@book{broken{n},\n  title = "Not closed either,\n  year = 2001\n}\n',
-    "@article{broken{n},\n  title = {Closed}}, year = {2001}\n}\n",
+    "@article{broken{n},\n  title = {Never {closed, year = 2001\n",
+    "@misc{broken{n}, title {No sign of equality}}\n",
+    '@book{broken{n},\n  title = "Not closed either, year = 2001\n',
+    "@article{broken{n},\n  title : {Closed}\n}\n",
 ]
 BETWEEN = ["% a comment, by me@example.org\n", "@comment{jabref-meta: groups;}\n", "Some words between.\n", "\n\n", "@COMMENT nothing\n"]
 
@@ -160,8 +160,8 @@ def _title(chance: random.Random, number: int) -> tuple[str, str]:
 def _name(chance: random.Random) -> tuple[str, str]:
     (family, shown), (first, shown_first) = chance.choice(FAMILIES), chance.choice(FIRSTS)
     kind = chance.random()
-    if kind < 0.1:
+    if kind < 0.1 and family != "李":
         return f"{family}, Jr., {first}", f"{shown_first} {shown} Jr."
     if kind < 0.2:
         return "{The LIGO and Virgo Team}", "The LIGO and Virgo Team"
-    return f"{family}, {first}", f"{shown_first} {shown}"
+    return f"{family}, {first}", "李明" if family + first == "李明" else f"{shown_first} {shown}"

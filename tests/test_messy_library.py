@@ -61,12 +61,12 @@ def sound(library: Library) -> str:
 
 
 def test_all_go_in_and_what_does_not_is_named(index: sr.Index) -> None:
-    assert len(index) == len(LIBRARY.entries) == 2000
+    assert len(LIBRARY.entries) == 2000
+    assert len(index) == 2000 + len(LIBRARY.repeated)  # those of another work have ids of their own
+    assert len(LIBRARY.repeated) > 5
     rejected = (index.path / "rejected.jsonl").read_text(encoding="utf-8")
-    assert rejected.count("\n") == len(LIBRARY.broken) + len(LIBRARY.repeated)
-    assert rejected.count("duplicate id") == len(LIBRARY.repeated) > 5
-    assert rejected.count("is broken") == len(LIBRARY.broken) > 20
-    assert all(f'"{key}"' in rejected for key in (*LIBRARY.broken, *LIBRARY.repeated))
+    assert rejected.count("\n") == rejected.count("is broken") == len(LIBRARY.broken) > 20
+    assert all(f'"{key}"' in rejected for key in LIBRARY.broken)
 
 
 def test_they_say_in_plain_text_what_they_say_in_latex(papers: dict[str, Paper]) -> None:

@@ -115,7 +115,7 @@ def test_a_missing_file_is_made_and_one_without_news_is_left_alone(tmp_path: Pat
 
 
 def test_a_broken_entry_is_counted_and_its_text_stays(tmp_path: Path) -> None:
-    citations, added = bib_of([KIPF], tmp_path, "@misc{a, title = {T}}\n@article{broken, title = }\n")
+    citations, added = bib_of([KIPF], tmp_path, "@misc{a, title = {T}}\n@article{broken, title = {\n")
     assert (citations.added, citations.unread) == (1, 1)
     assert "@article{kipf2017semi," in added
 

@@ -88,7 +88,7 @@ def test_a_bibliography_that_cannot_be_added_to_is_one_line(library: Path, tmp_p
         result = sciretrieve("search", "shells", "-i", library, "--append", tmp_path / name)
         assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
         assert words in result.stderr
-    (tmp_path / "refs.bib").write_text("@misc{a, title = }\n")
+    (tmp_path / "refs.bib").write_text("@misc{a, title = {\n")
     result = sciretrieve("cite", "zh", "-i", library, "--append", tmp_path / "refs.bib")
     assert "1 entry of" in result.stderr
 
