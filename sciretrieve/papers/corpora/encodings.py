@@ -46,7 +46,7 @@ def read_text(path: Path) -> str:
     data = read_bytes(path)
     if data.isascii() and not _unicode_of(data):
         return data.decode()
-    telling = data if _unicode_of(data) else b"\n".join(line for line in data.split(b"\n") if not line.isascii())
+    telling = data if _unicode_of(data) else b"\n".join([b"", *(line for line in data.split(b"\n") if not line.isascii())])
     return data.decode(encoding_of(path, telling[:SAMPLE]), errors=ESCAPED)
 
 
@@ -72,7 +72,7 @@ def text_lines(path: Path) -> Iterator[str]:
 
 def _telling(path: Path) -> bytes:
     """The bytes of a source that tell its encoding: its beginning if that has a mark, else some lines that are not ASCII."""
-    telling = b""
+    telling = b"\n"  # a mark within the source is none at its beginning
     for number, block in enumerate(blocks(path)):
         if number == 0 and _unicode_of(block):
             return block[:SAMPLE]

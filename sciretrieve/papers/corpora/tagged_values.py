@@ -20,6 +20,7 @@ MEDLINE_SUFFIX = re.compile(r"(.*\S)\s+((?:Jr|Sr|II|III|IV|2nd|3rd|4th)\.?)", re
 RECORD_NUMBER = re.compile(r"\d{1,6}")
 """Numbers that programs give the records of a file or of a library, and that say nothing elsewhere."""
 ISSN = re.compile(r"(?<![\dXx-])\d{4}[-‐‑–]?\d{3}[\dXx](?![\dXx-])")
+DASH = re.compile(r"\w\s*[-–]+\s*\w")
 SERIAL = re.compile(r"[\dXx][\dXx–‐‑-]*")
 ADDRESSES = re.compile(r"[\s;,]+(?=(?:https?|ftp)://)")
 WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -63,11 +64,11 @@ def keywords(lines: Sequence[str]) -> list[str]:
 
 
 def pages(first: str, last: str) -> str:
-    """The pages between two, of which the first may say both already."""
-    is_hyphenated = re.search(r"[-–]", last)  # as both are then: 3-1 and 3-24
-    if not first or not last or first == last or (re.search(r"[-–]", first) and not is_hyphenated):
-        return first or last
-    return f"{first}–{last}" if is_hyphenated else f"{first}-{last}"
+    """The pages between two, of which one may say both already: "1-20" and "20"; "3-1" and "3-9" are pages of a manual."""
+    are_ranges = [DASH.search(page) is not None for page in (first, last)]
+    if not first or not last or first == last or any(are_ranges):
+        return f"{first}–{last}" if all(are_ranges) and first != last else last if are_ranges[1] else first or last
+    return f"{first}-{last}"
 
 
 def serials(texts: Iterable[str], *, is_book: bool) -> dict[str, str]:
