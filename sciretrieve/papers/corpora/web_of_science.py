@@ -68,7 +68,7 @@ def _row(record: Record) -> dict[str, object]:
         "language": first("LA"),
         "journal_abbreviation": first("JI", "J9"),
         "original_title": first("FT"),
-        "conference": first("CT"),
+        "conference_name": first("CT"),
         "conference_place": first("CL"),
         "conference_date": first("CY"),
         "cited_references": record.lines("CR"),
