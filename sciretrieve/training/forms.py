@@ -49,7 +49,7 @@ class TrainingSet:
         triplets: ids of a query, a positive and a negative paper; the last is "" for a pair without one.
         queries: the texts of text queries, by id; ids are looked up here before `papers`.
         labels: the labels of each paper, one or more, by its id.
-        one_each: whether a paper has one label by the set's form; each further label of a paper is then an example of its own.
+        several: whether a paper may have several labels, by the set's form; if not, each further label of a paper is an example of its own.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
         read_as: the format of all texts, one of `FORMATS`, if it differs from the form's.
@@ -63,7 +63,7 @@ class TrainingSet:
     targets: Mapping[str, float] = field(default_factory=dict)
     rankings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     read_as: str = ""
-    one_each: bool = field(default=False, compare=False)
+    several: bool = field(default=False, compare=False)
 
     @property
     def asked(self) -> str:

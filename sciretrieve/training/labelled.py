@@ -40,7 +40,8 @@ def drawn_labels(attribute: Attribute, request: SetRequest, most: int | None = N
     papers = request.some([row for row, names in labels.items() if names])
     request.progress.note(f"{len(papers):,} papers with {len(kept):,} of {len(counts):,} labels, read from {library.column!r}")
     rows = [(library.ids[row], label) for row in papers for label in labels[row]]
-    return _drawn(library, rows, {"labels": len({name for _, name in rows})})
+    several = attribute is not VENUE or any(len(labels[row]) > 1 for row in papers)
+    return _drawn(library, rows, {"labels": len({name for _, name in rows}), "several": several})
 
 
 def drawn_targets(attribute: Attribute, request: SetRequest) -> DrawnSet:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from ..base.errors import InvalidRequest, NotFound
 from ..base.types import Paper
 from ..evaluation.readers.benchmark_files import found, paper_of, rows, text_of
 from ..files.streams import bare_name, read_text
-from .forms import CORPUS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
+from .forms import CORPUS, FACTS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
 
 ROLES = ("query", "pos", "neg")
 IDS = ("corpus_id", "doc_id", "sha", "paper_id")
@@ -76,7 +76,17 @@ def _of_folder(folder: Path) -> TrainingSet:
                 raise InvalidRequest(f"{table}, line {number}, names the paper {id!r}, which is not in {CORPUS}")
     if not (triplets or labels or targets or rankings):
         raise InvalidRequest(f"{table} holds nothing but its header; {MAKE}")
-    return TrainingSet(task, papers, triplets, queries, {id: tuple(names) for id, names in labels.items()}, targets, rankings)
+    named = {id: tuple(names) for id, names in labels.items()}
+    return TrainingSet(task, papers, triplets, queries, named, targets, rankings, several=_may_have_several(folder, named))
+
+
+def _may_have_several(folder: Path, labels: Mapping[str, Sequence[str]]) -> bool:
+    """Whether papers may have several labels: as training.json says; without a word there, whether one has."""
+    try:
+        facts = json.loads(read_text(folder / FACTS)) if (folder / FACTS).is_file() else {}
+    except ValueError as error:
+        raise InvalidRequest(f"{folder / FACTS} is not JSON: {error}; {MAKE}") from error
+    return bool(facts.get("several", any(len(names) > 1 for names in labels.values())))
 
 
 def _paper(row: Mapping[str, Any], id: str) -> Paper:
@@ -178,7 +188,7 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
     papers: dict[str, Paper] = {}
     labels: dict[str, tuple[str, ...]] = {}
     targets: dict[str, float] = {}
-    name, one_each = "", True
+    name, several = "", False
     for number, row in numbered:
         if not name:
             name = next((name for name in (*LABELS, *TARGETS) if row.get(name) is not None), "")
@@ -189,10 +199,10 @@ def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Tr
         if name in TARGETS:
             targets[id] = number_of(row[name], where)
         else:
-            one_each = one_each and not isinstance(row[name], list)
+            several = several or isinstance(row[name], list)
             names = row[name] if isinstance(row[name], list) else [row[name]]
             labels[id] = tuple(dict.fromkeys((*labels.get(id, ()), *map(str, names))))
-    return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets, one_each=one_each)
+    return TrainingSet("targets" if targets else "labels", papers, [], {}, labels, targets, several=several)
 
 
 def _add_paper(papers: dict[str, Paper], path: Path, where: str, role: str, value: Any) -> str:

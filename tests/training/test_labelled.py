@@ -31,6 +31,8 @@ def test_all_fields_are_labels(tmp_path: Path) -> None:
         ("labels", "fields", "fieldsOfStudy", len(papers), 4)
     )
     read = read_training_set(tmp_path / "set")
+    assert said["several"]
+    assert read.several
     assert read.labels == {id: tuple(row["fieldsOfStudy"]) for id, row in usable(library()).items() if row["fieldsOfStudy"]}
 
 
@@ -47,6 +49,7 @@ def test_a_venue_is_a_label_and_so_is_any_column(tmp_path: Path) -> None:
     made("labels", "venue", tmp_path / "venue")
     rows = usable(library())
     assert table(tmp_path / "venue", "labels.tsv") == [[id, row["venue"]] for id, row in rows.items() if row["venue"]]
+    assert not read_training_set(tmp_path / "venue").several
     made("labels", "venue", tmp_path / "year", column="year")
     assert {label for _, label in table(tmp_path / "year", "labels.tsv")} <= set(map(str, range(1990, 2021)))
 

@@ -160,7 +160,7 @@ def test_a_paper_that_is_listed_twice_makes_no_set_one_of_several_labels(tmp_pat
     for row in rows:
         row["label"] = [row["label"]] if as_lists else row["label"]
     training_set = read_training_set(write_jsonl(tmp_path / "papers.jsonl", rows))
-    assert training_set.one_each is not as_lists
+    assert training_set.several is as_lists
     demand = Labelled("papers", training_set, 3)
     demand.head = torch.nn.Identity()
     classes = torch.randn(len(demand), 2, generator=torch.Generator().manual_seed(1))
@@ -175,3 +175,15 @@ def test_a_paper_that_is_listed_twice_makes_no_set_one_of_several_labels(tmp_pat
         right = torch.tensor([1, 0, *(int(id[1:]) % 2 for id in ids[1:])])
         assert float(loss) == pytest.approx(float(torch.nn.functional.cross_entropy(classes, right)))
     assert len(of_those_apart(demand)) == 2
+
+
+@pytest.mark.parametrize(("facts", "several"), [(None, True), ({}, True), ({"several": False}, False), ({"several": True}, True)])
+def test_a_folder_says_whether_papers_may_have_several_labels(tmp_path: Path, facts: dict[str, Any] | None, several: bool) -> None:
+    """A repeated line alone decides only where nothing is said."""
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps({"_id": id, "title": id, "text": id}) + "\n" for id in ("a", "b", "c")))
+    (tmp_path / "labels.tsv").write_text("paper-id\tlabel\na\tx\nb\ty\nc\tx\nc\ty\n")
+    if facts is not None:
+        (tmp_path / "training.json").write_text(json.dumps(facts))
+    training_set = read_training_set(tmp_path)
+    assert training_set.several is several
+    assert len(Labelled("labels", training_set, 3)) == (2 if several else 3)  # the first paper is set apart

@@ -174,8 +174,7 @@ class Labelled(OfTexts):
         super().__init__(name, training_set, training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
-        self._several = not training_set.one_each and any(len(labels) != 1 for labels in training_set.labels.values())
-        if training_set.one_each:
+        if not training_set.several:
             self._ids, self._apart = ([id for id in ids for _ in training_set.labels[id]] for ids in (self._ids, self._apart))
         if len(self._classes) < 2:
             raise InvalidRequest(f"{name} has {len(self._classes)} label; a classifier needs two or more")
@@ -184,7 +183,7 @@ class Labelled(OfTexts):
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """Cross entropy; binary if a paper may have several labels."""
         rows = [[self._number[label] for label in self._labels(place)] for place in examples]
-        if self._several:
+        if self._set.several:
             labels = torch.zeros(len(rows), len(self._classes))
             for row, numbers in enumerate(rows):
                 labels[row, numbers] = 1.0
@@ -196,7 +195,7 @@ class Labelled(OfTexts):
         """The labels of an example; one, if the paper is several examples."""
         id = self._ids[place]
         labels = self._set.labels[id]
-        return (labels[place - bisect_left(self._ids, id)],) if self._set.one_each else labels
+        return labels if self._set.several else (labels[place - bisect_left(self._ids, id)],)
 
 
 class Measured(OfTexts):
