@@ -23,9 +23,7 @@ SYNTAX = Syntax(
 LOOK = re.compile(rb"\A\s*(?:FN .*\n\s*VR |PT [A-Z]\s*\n[A-Z][A-Z0-9] )")
 KINDS = {"J": ["Article"], "B": ["Book"], "P": ["Patent"]}
 """What a record is whose document type is missing."""
-_USED = (
-    "FN VR PT AU AF BA BF CA GP BE ED TI FT SO SE AB DE ID VL IS BP EP AR DI D2 PM PY PD EA EY UT SN EI BN PU PI LA DT CR JI J9 CT CL CY"
-)
+_USED = "FN VR PT AU AF BA BF CA BE ED TI FT SO SE AB DE ID VL IS BP EP AR DI D2 PM PY PD EA EY UT SN EI BN PU PI LA DT CR JI J9 CT CL CY"
 USED = frozenset(re.findall(r"\w+", _USED))
 """All other tags are columns by their own names, `wos_c1` and so on."""
 
@@ -39,7 +37,7 @@ def _row(record: Record) -> dict[str, object]:
     first = record.first
     year, date = publication([first("PY"), first("PD"), *(() if first("PY") else (first("EA"), first("EY")))])
     authors = people(_fuller(record, "AF", "AU")) or people(_fuller(record, "BF", "BA"))
-    groups = [group(name) for name in people(record.lines("CA", "GP"))]
+    groups = [group(name) for name in people(record.lines("CA") or ([] if authors else record.lines("GP")))]
     title, venue = first("TI"), first("SO")
     article = first("AR")
     return {
