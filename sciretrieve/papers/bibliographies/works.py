@@ -53,21 +53,16 @@ SERIAL = (ARTICLE, PAPER, CHAPTER)
 KINDS: Mapping[str, Kind] = {
     name: kind
     for kind, names in (
-        (
-            ARTICLE,
-            "article journalarticle articlejournal jour ejour mgzn news magazinearticle articlemagazine newspaperarticle journalelectronic",
-        ),
+        (ARTICLE, "article journalarticle articlejournal jour ejour mgzn news magazinearticle articlemagazine newspaperarticle"),
         (
             ARTICLE,
             "articlenewspaper electronicarticle review reviewarticle letter editorial erratum note shortsurvey datapaper ieeejournals",
         ),
-        (ARTICLE, "ieeeearlyaccessarticles ieeemagazines suppperiodical j"),
+        (ARTICLE, "ieeeearlyaccessarticles ieeemagazines suppperiodical journalelectronic j"),
+        (BOOK, "bookwhole bookedited bookset"),
         (PAPER, "inproceedings conference conferencepaper paperconference proceedingsarticle proceedingspaper conf cpaper proceeding c"),
         (PAPER, "conferenceproceedings conferenceproceedingsarticle ieeeconferences chapterconferencepaper conferenceabstract"),
-        (
-            BOOK,
-            "book ebook monograph collection proceedings editedbook edbook electronicbook wholebook booksediteds mvbook mvcollection b bookwhole bookedited bookset",
-        ),
+        (BOOK, "book ebook monograph collection proceedings editedbook edbook electronicbook wholebook booksediteds mvbook mvcollection b"),
         (CHAPTER, "incollection inbook booksection bookchapter chapter chap echap bookitem encyclopediaarticle dictionaryentry encyc dict"),
         (CHAPTER, "entryencyclopedia entrydictionary entry referenceentry suppbook suppcollection bookinbook inreference bookpart"),
         (PHD_THESIS, "phdthesis thesis dissertation thes dissertationthesis"),
