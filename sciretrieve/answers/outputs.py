@@ -14,7 +14,7 @@ from ..base.wording import as_json, cell, columns, counted, wrapped
 from ..files import csv_files
 from ..metrics.trec import encoded
 from ..papers import identifiers
-from ..papers.bibliographies import csl_items
+from ..papers.bibliographies import csl_items, endnote_records
 from ..papers.bibliographies.addresses import addresses_of
 from ..papers.bibliographies.author_names import byline
 from ..papers.bibliographies.bibtex_entries import entries
@@ -332,6 +332,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
     "bibtex": lambda hits: (f"{entry}\n" for entry in entries(_papers(hits))),
     "ris": lambda hits: records(_papers(hits)),
     "csl-json": lambda hits: iter([csl_items.text(_papers(hits)).rstrip()]),
+    "endnote": lambda hits: iter([endnote_records.text(_papers(hits)).rstrip()]),
     "markdown": lambda hits: markdown(_papers(hits)),
 }
 """Formats of references, which contain nothing about the search; `page` does."""

@@ -24,7 +24,7 @@ DEFAULT_ENCODER = "granite"
 FusionMethod: TypeAlias = Literal["convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
-Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"]
+Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "endnote", "markdown", "html", "trec"]
 """Output formats of hits."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 PoolingName: TypeAlias = Literal["mean", "cls"]

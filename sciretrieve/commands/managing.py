@@ -226,7 +226,7 @@ def export(
     output: Annotated[
         Path,
         Help(
-            ".parquet (papers and vectors); .csv, .bib, .ris or CSL .json (papers); .npy or .faiss (vectors).",
+            ".parquet (papers and vectors); .csv, .bib, .ris, CSL .json or EndNote .xml (papers); .npy or .faiss (vectors).",
             "FILE",
             short="-o",
         ),

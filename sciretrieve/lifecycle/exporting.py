@@ -20,7 +20,7 @@ from ..matching.dense.ann import check_factory
 from ..matching.dense.vectors import Gathered, vectors_at
 from ..matching.scope import Scope
 from ..matching.sharding import by_shard
-from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
+from ..papers.bibliographies import bibtex_entries, csl_items, endnote_records, ris_records
 from ..query.index import Index
 
 BLOCK = 65_536
@@ -31,6 +31,7 @@ BIBLIOGRAPHIES: Mapping[str, Callable[[Sequence[Paper]], str]] = {
     ".bib": bibtex_entries.text,
     ".ris": ris_records.text,
     ".json": csl_items.text,
+    ".xml": endnote_records.text,
 }
 """Writers of bibliographies, by suffix."""
 ORIGINALS = {bibtex_entries.ENTRY, bibtex_entries.PARENTS, ris_records.RECORD, csl_items.ITEM}
@@ -44,9 +45,9 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     indexes, tables have the column `index`, and lists of ids contain INDEX:ID.
 
     `.parquet`: all columns of the papers, and their vectors, if any, as `vector` (a fixed-size list of float32). `.csv`: all columns except
-    original records, in UTF-8, with lists joined by semicolons; spreadsheets read no cell as a formula. `.bib`, `.ris` and `.json`
-    (CSL-JSON): a bibliography; records read from a file of that format are unchanged. `.npy`: the vectors, shape (papers, dim) float32, and
-    beside them a `.ids.txt` with the ids in the same order. `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw",
+    original records, in UTF-8, with lists joined by semicolons; spreadsheets read no cell as a formula. `.bib`, `.ris`, `.json` (CSL-JSON)
+    and `.xml` (EndNote): a bibliography; records read from a file of the first three are unchanged. `.npy`: the vectors, shape
+    (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order. `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw",
     "ivf", "rabitq" or a factory string), with a `.ids.txt`, in which FAISS's number n is line n + 1. For the metric `cosine` its vectors
     have length 1, as queries must. It is built in memory.
 
@@ -57,8 +58,8 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     check_parent(target)
     if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
         raise InvalidRequest(
-            f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .csv file (papers), a .bib, .ris or .json file "
-            "(a bibliography), or a .npy or .faiss file (vectors)"
+            f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .csv file (papers), a .bib, .ris, .json or .xml "
+            "file (a bibliography), or a .npy or .faiss file (vectors)"
         )
     if dense != "flat" and target.suffix != ".faiss":
         raise InvalidRequest(f"`dense={dense!r}` is for FAISS; name a .faiss file instead of {target.name}")
