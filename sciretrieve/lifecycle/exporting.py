@@ -47,9 +47,9 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     `.parquet`: all columns of the papers, and their vectors, if any, as `vector` (a fixed-size list of float32). `.csv`: all columns except
     original records, in UTF-8, with lists joined by semicolons; spreadsheets read no cell as a formula. `.bib`, `.ris`, `.json` (CSL-JSON)
     and `.xml` (EndNote): a bibliography; records read from a file of the first three are unchanged. `.npy`: the vectors, shape
-    (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order. `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw",
-    "ivf", "rabitq" or a factory string), with a `.ids.txt`, in which FAISS's number n is line n + 1. For the metric `cosine` its vectors
-    have length 1, as queries must. It is built in memory.
+    (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order. `.faiss`: one FAISS index of all vectors, of the
+    type `dense` ("flat", "hnsw", "ivf", "rabitq" or a factory string), with a `.ids.txt`, in which FAISS's number n is line n + 1. For the
+    metric `cosine` its vectors have length 1, as queries must. It is built in memory.
 
     Raises:
         InvalidRequest: the suffix is unknown, the directory does not exist, the index lacks vectors or has vectors by several encoders,
