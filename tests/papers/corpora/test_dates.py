@@ -41,6 +41,7 @@ INPUTS = Path(__file__).parents[1] / "inputs"
         ({"issued": {"date-parts": [[None]]}, "published-print": {"date-parts": [[2015, 6]]}}, 2015, "2015-06"),
         ({"issued": {"date-parts": [[2015]]}, "published-online": {"date-parts": [[2014, 12, 1]]}}, 2015, None),
         ({"issued": {"date-parts": [[2015]]}, "published-print": {"date-parts": [[2015, 3, 1]]}}, 2015, "2015-03-01"),
+        ({"issued": {"date-parts": [[2015, 5]]}, "published-online": {"date-parts": [[2015, 4, 30]]}}, 2015, "2015-05"),
         ({"issued": {"date-parts": []}, "created": {"date-parts": [[2013, 1, 1]]}}, 2013, "2013-01-01"),
         ({"created": {"date-parts": [[2013, 1, 1]]}, "issued": {"date-parts": [[2012]]}}, 2012, None),
         ({"issued": None}, None, None),

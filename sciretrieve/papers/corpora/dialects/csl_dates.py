@@ -20,14 +20,15 @@ SEASONS = {"spring": 21, "summer": 22, "autumn": 23, "fall": 23, "winter": 24} |
 
 def dates_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """The year of publication, and the most exact date in that year; "" if the record says none, or no more than the year."""
-    found = [pair for name in PUBLISHED if row.get(name) and (pair := _read(row[name]))[0]]
-    found = found or [pair for name in OTHERS if row.get(name) and (pair := _read(row[name]))[0]][:1]
-    if not found:
-        return "", ""
-    year = found[0][0]
-    exact = (
-        found[0][1] if found[0][1].count("-") > 1 or "/" in found[0][1] else max((date for other, date in found if other == year), key=len)
-    )
+    year = exact = ""
+    for name in (*PUBLISHED, *OTHERS):
+        if not row.get(name) or (year and name in OTHERS):
+            continue
+        said, date = _read(row[name])
+        if not year or (len(date) > len(exact) and date.startswith(exact or year)):
+            year, exact = said, date
+        if len(exact) > len("2019-05"):
+            break
     return year, exact
 
 
@@ -36,6 +37,8 @@ def _read(value: Any) -> tuple[str, str]:
     if isinstance(value, Mapping):
         points = value.get("date-parts")
         points = points if isinstance(points, Sequence) and not isinstance(points, str) else []
+        if len(points) == 1 and len(value) == 1 and (plain := _plain(points[0]))[0]:
+            return plain
         dates = [date for point in points[:2] if (date := _of_parts(point))]
         season = SEASONS.get(str(value.get("season") or "").strip().lower())
         if len(dates) == 1 and season and "-" not in dates[0][1:]:
@@ -46,6 +49,18 @@ def _read(value: Any) -> tuple[str, str]:
     if isinstance(value, list):
         return edtf(_of_parts(value[0] if value and isinstance(value[0], list) else value))
     return _typed(str(value))
+
+
+def _plain(parts: Any) -> tuple[str, str]:
+    """What a date of whole numbers on the calendar says, as nearly all do, or nothing."""
+    match parts:
+        case [int(year)] if 1000 <= year <= 9999:
+            return str(year), ""
+        case [int(year), int(month)] if 1000 <= year <= 9999 and 1 <= month <= 12:
+            return str(year), f"{year}-{month:02}"
+        case [int(year), int(month), int(day)] if 1000 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= 31:
+            return str(year), f"{year}-{month:02}-{day:02}"
+    return "", ""
 
 
 def _of_parts(parts: Any) -> str:
