@@ -258,9 +258,9 @@ def publication_of(paper: Paper) -> Publication:
     abbreviation = texts["abbreviation"] if kind in SERIAL else ""
     if kind in SERIAL:
         venue = venue or series or event or abbreviation
-    is_scopus = SCOPUS_ID.fullmatch(texts["article"])
     own = {paper.doi or "", doi_of(paper) or "", pmid, pmcid, bare_arxiv, arxiv} if texts["archived"] else set()
-    archived = texts["archived"] or (texts["article"] if is_scopus else "")
+    scopus_id = SCOPUS_ID.fullmatch(first_text(columns, ("eid",)))
+    archived = texts["archived"] or (scopus_id[0] if scopus_id else "")
     return Publication(
         kind=kind,
         title=line(paper.title),
@@ -293,7 +293,7 @@ def publication_of(paper: Paper) -> Publication:
         pmid=pmid,
         pmcid=pmcid,
         archive=texts["archive"] if not ARXIV_VENUE.fullmatch(texts["archive"]) else "",
-        archived=archived if identifiers.arxiv(archived) != (bare_arxiv or None) and archived not in own else "",
+        archived=archived if archived not in own and (not bare_arxiv or identifiers.arxiv(archived) != bare_arxiv) else "",
     )
 
 
