@@ -12,6 +12,8 @@ from ...files.streams import LONGEST_LINE
 from .encodings import text_lines
 from .raw import Rejected, Row, filled
 
+MOST_LINES = 1_000_000
+"""Lines that a record may have: a compressed file may expand to billions."""
 EMPTY_LINE = re.compile(r"\n\s*\n")
 
 
@@ -144,6 +146,8 @@ def records(path: Path, syntax: Syntax) -> Iterator[Record]:
                 yield record
         elif (record := lines.gone_on(line.rstrip(), number)) is not None:
             yield record
+        elif number - lines.line > MOST_LINES:
+            raise InvalidRequest(f"{path} cannot be read as {syntax.name}: the record of line {lines.line:,} has over {MOST_LINES:,} lines")
     if (record := lines.closed(is_last=True)) is not None:
         yield record
 
@@ -155,16 +159,17 @@ class _Lines:
         parts: each tag and its text so far.
         more: the further lines of the last text.
         is_after_gap: whether the line before was empty.
+        line: the number of the first line.
     """
 
-    __slots__ = ("_fault", "_gap", "_gap_line", "_has_gaps", "_line", "_size", "_syntax", "_tags", "is_after_gap", "more", "parts")
+    __slots__ = ("_fault", "_gap", "_gap_line", "_has_gaps", "_size", "_syntax", "_tags", "is_after_gap", "line", "more", "parts")
 
     def __init__(self, syntax: Syntax) -> None:
         self._syntax = syntax
         self._begin([], 0)
 
     def _begin(self, parts: list[tuple[str, str]], line: int) -> None:
-        self.parts, self._line = parts, line
+        self.parts, self.line = parts, line
         self.more: list[str] = []
         self._tags = {tag for tag, _ in parts}
         self._gap, self._gap_line = 0, 0  # how many parts are before the last empty line, and the line that follows it
@@ -190,7 +195,7 @@ class _Lines:
             del self.parts[self._gap :]
             record = self.closed()
             self._begin(parts, line)
-        self._line = self._line or number
+        self.line = self.line or number
         return record
 
     def add(self, tag: str, text: str | None) -> None:
@@ -217,7 +222,7 @@ class _Lines:
         if self._syntax.is_indented and not line[0].isspace():
             if self.is_after_gap:
                 record = self.closed()
-                self._line = number
+                self.line = number
                 self.add("", "")
             self._fault = self._fault or f"not a line of {self._syntax.name}: {line[:60]!r}"
         if self.is_after_gap:
@@ -241,6 +246,6 @@ class _Lines:
             self.join()
         is_paper = not is_last or not self._tags.isdisjoint(self._syntax.first | self._syntax.titles)
         if self.parts and (is_paper or self._fault):
-            record = Record(self._line, self.parts, self._fault)
+            record = Record(self.line, self.parts, self._fault)
         self._begin([], 0)
         return record
