@@ -422,6 +422,8 @@ class TrainingOptions:
         float | None,
         Help("Weight of the most similar facets beside the sums, lambda in Multi2SPE.", least=0, most=1, setting=True),
     ] = None
+    facet_layers: Annotated[bool | None, Help("Linear layers of facets also within the BERT, in Multi2SPE.", setting=True)] = None
+    facet_means: Annotated[bool | None, Help("A facet's weights are less their mean over facets, in Multi2SPE.", setting=True)] = None
     keep: Annotated[
         float | None, Help("How strongly vectors stay near those of the encoder as it was; 0: not at all.", least=0, setting=True)
     ] = None

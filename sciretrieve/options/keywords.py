@@ -121,6 +121,8 @@ class TrainingKeywords(TypedDict, total=False):
     temperature: float | None
     facets: int | None
     facet_share: float | None
+    facet_layers: bool | None
+    facet_means: bool | None
     keep: float | None
     rate: float | None
     schedule: Schedule | None

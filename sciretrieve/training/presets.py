@@ -20,6 +20,7 @@ class Plan:
         both: whether the contrastive loss also ranks the batch's queries for a paper.
         ranks_labels: whether labels are candidates, read by their names, instead of classes.
         nonlinear: whether facets are tanh of the last layer's output.
+        pooler: whether the last linear layers begin as the BERT's pooler.
     """
 
     base: str
@@ -34,10 +35,13 @@ class Plan:
     keep: float = 0.0
     facets: int = 3
     facet_share: float = 0.1
+    facet_layers: bool = True
+    facet_means: bool = True
     unit: bool | None = None
     both: bool = False
     ranks_labels: bool = False
     nonlinear: bool = False
+    pooler: bool = False
     rate: float
     schedule: Schedule
     warmup: float
@@ -142,6 +146,16 @@ PRESETS: Mapping[str, Plan] = {
     "multi2spe-code": replace(
         MULTI2SPE, loss="facets-apart", nonlinear=True, source="the command in the README of the code of Seoh et al. 2023, Multi2SPE"
     ),
+    "specter": replace(
+        MULTI2SPE,
+        loss="triplet",
+        source="Seoh et al. 2023, Multi2SPE, appendix D, and `specter` in their code: Cohan et al. 2020 trained anew, with BERT's pooler",
+        facets=1,
+        facet_layers=False,
+        unit=None,
+        nonlinear=True,
+        pooler=True,
+    ),
 }
 
 
@@ -156,6 +170,7 @@ def plan_of(options: TrainingOptions) -> Plan:
             f"`loss={plan.loss!r}` learns from {'an encoder: name it with `teacher`' if plan.teacher is None else 'no `teacher`'}; "
             "a teacher goes with `loss='distil'`, its vectors, or `loss='rank'`, its rankings"
         )
-    if (plan.method == "facets") != (plan.loss in FACET_LOSSES):
+    losses: tuple[Loss, ...] = (*FACET_LOSSES, "triplet") if plan.facets == 1 else FACET_LOSSES
+    if (plan.method == "facets" and plan.loss not in losses) or (plan.method != "facets" and plan.loss in FACET_LOSSES):
         raise InvalidRequest("facets have losses of their own: train with `like='multi2spe'`, or give neither the method nor the loss")
     return plan

@@ -54,13 +54,14 @@ def differing(plans: list[Any]) -> set[str]:
 def test_every_study_is_expected_here() -> None:
     counts = {path.stem: len(read_configs(path)) for path in STUDIES.iterdir()}
     assert counts == {
-        "facets": 24,
+        "facets": 32,
         "format-pairs": 11,
         "no-citations": 2,
         "no-hard-negatives": 2,
         "no-warm-up": 3,
         "random-partitions": 5,
         "scirepeval-bases": 6,
+        "single-cls": 8,
     }
 
 
@@ -100,14 +101,28 @@ def test_without_citations_only_spectors_triplets_are_gone() -> None:
     assert {(plan.base, plan.method) for plan, _, _ in trainings.values()} == {("scibert", "codes")}
 
 
-def test_facets_are_six_rows_with_four_seeds() -> None:
+def test_facets_are_eight_rows_with_four_seeds() -> None:
     trainings = study("facets")
-    rows = [(3, 0.1), (3, 0.0), (3, 0.5), (3, 1.0), (1, 0.1), (5, 0.1)]
+    rows = [*((*row, True, True) for row in ((3, 0.1), (3, 0.0), (3, 0.5), (3, 1.0), (1, 0.1), (5, 0.1)))]
+    rows += [(3, 0.1, False, True), (3, 0.1, True, False)]
     plans = [plan for plan, _, _ in trainings.values()]
-    assert [(plan.facets, plan.facet_share, plan.seed) for plan in plans] == [(*row, seed) for row in rows for seed in SEEDS]
-    assert differing(plans) == {"facets", "facet_share", "seed"}
+    found = [(plan.facets, plan.facet_share, plan.facet_layers, plan.facet_means, plan.seed) for plan in plans]
+    assert found == [(*row, seed) for row in rows for seed in SEEDS]
+    assert differing(plans) == {"facets", "facet_share", "facet_layers", "facet_means", "seed"}
     assert {(plan.base, plan.method, plan.batch, plan.epochs) for plan in plans} == {("scibert", "facets", 32, 2)}
     assert [Path(name).name for name in trainings] == [str(seed) for _ in rows for seed in SEEDS]
+
+
+def test_baselines_of_multi2spe_differ_in_their_triplets_alone() -> None:
+    trainings = study("single-cls")
+    assert [(name, sets) for name, (_, sets, _) in trainings.items()] == [
+        (f"{name}/{seed}", [set]) for name, set in (("specter", "s2orc"), ("scincl", "scincl")) for seed in SEEDS
+    ]
+    plans = [plan for plan, _, _ in trainings.values()]
+    assert differing(plans) == {"seed"}
+    assert {(plan.base, plan.loss, plan.facets, plan.batch, plan.epochs, plan.rate) for plan in plans} == {
+        ("scibert", "triplet", 1, 32, 2, 2e-5)
+    }
 
 
 def test_bases_are_table_8s() -> None:

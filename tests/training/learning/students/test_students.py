@@ -23,7 +23,7 @@ from sciretrieve.training import read_training_set, train
 from sciretrieve.training.forms import ranking_labels
 from sciretrieve.training.learning.measuring import benchmark
 from tests.made_up import write_jsonl
-from tests.toy_weights import DIM, LAYERS, VOCABULARY, bert_config, ids_of, write_scimult, write_tokenizer
+from tests.toy_weights import DIM, LAYERS, VOCABULARY, bert_config, ids_of, write_bert, write_scimult, write_tokenizer
 from tests.training.learning.students.toy_training import (
     QUICK,
     Learned,
@@ -60,6 +60,7 @@ WAYS = {
     "scirepeval-fusion": Way(["adhoc_query"], {name: name for name in FORMATS[:2]}, FORMATS[:2]),
     **dict.fromkeys(("scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction"), OF_SCIMULT),
     **dict.fromkeys(("multi2spe", "multi2spe-code"), Way(["proximity", "adhoc_query"], {"proximity": ""}, ("", ""), metric="ip")),
+    "specter": Way(["proximity"], {"proximity": ""}, ("", ""), metric="l2"),
 }
 
 
@@ -126,6 +127,9 @@ def test_each_task_changes_its_own_and_the_rest_stays(trained: tuple[str, Learne
         assert {name.partition(".")[0] for name in learnt} == {"bert"}
         one, other = (module.embeddings.word_embeddings.weight.detach() for module in (student.states.bert, student.states.instructor))
         np.testing.assert_array_equal(one, other)
+    elif like == "specter":
+        assert parts(changed, r"^linears\.(\w+)") == {"last"}
+        assert changed <= learnt
     else:
         assert parts(changed, r"^linears\.(\w+)") == {"layer0", "layer1", "last"}
         state = student.model.state_dict()
@@ -211,6 +215,31 @@ def test_facets_begin_as_the_paper_says(base: Path) -> None:
     # one facet loses no mean: less it, its weight would be zero
     weights, _ = opened("multi2spe", base, ["proximity"], facets=1).model.pair("layer0")
     np.testing.assert_array_equal(weights.detach().numpy()[0], np.eye(DIM, dtype=np.float32))
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("changes", [{"facet_layers": False}, {"facet_means": False}])
+def test_facets_without_inner_layers_or_means_read_as_they_were_trained(
+    changes: dict[str, bool], base: Path, sets: dict[str, Path], tmp_path: Path
+) -> None:
+    made = learned("multi2spe", base, [sets["proximity"]], tmp_path / "trained", **changes)
+    assert parts(set(made.student.trained), r"^linears\.(\w+)") == ({"layer0", "layer1", "last"} if "facet_means" in changes else {"last"})
+    expected = vectors_of_student(made.student, "proximity", TEXTS)
+    np.testing.assert_allclose(vectors_of_task(written(made.folder), "", TEXTS), expected, atol=1e-4)
+
+
+def test_specter_begins_with_the_berts_pooler_or_not_at_all(base: Path, tmp_path: Path) -> None:
+    from transformers import BertModel
+
+    own, state = BertModel.from_pretrained(base), opened("specter", base, ["proximity"]).model.state_dict()
+    for part in ("weight", "bias"):
+        np.testing.assert_array_equal(state[f"linears.last.0.{part}"], getattr(own.pooler.dense, part).detach())
+    folder = tmp_path / "headless"
+    write_bert(folder, 3)
+    BertModel.from_pretrained(folder, add_pooling_layer=False).save_pretrained(folder)
+    (folder / "pytorch_model.bin").unlink()
+    with pytest.raises(InvalidRequest, match="have no pooler"):
+        opened("specter", folder, ["proximity"])
 
 
 def test_a_text_is_learned_from_by_its_facets_and_searched_by_their_sum(base: Path) -> None:
