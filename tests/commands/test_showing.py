@@ -19,7 +19,7 @@ PAPERS: list[dict[str, Any]] = [
         "id": "gat",
         "title": "Graph\x1b[2J attention",
         "abstract": "Nodes weigh\x07 their neighbours. " * 4,
-        "authors": ["Veličković, Petar", "Bengio, Yoshua"],
+        "authors": ["Petar Veličković", "Yoshua Bengio"],
         "year": 2018,
         "venue": "Proceedings of the Sixth International Conference on Learning Representations",
         "doi": "10.1000/GAT",

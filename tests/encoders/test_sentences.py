@@ -101,7 +101,9 @@ def test_a_hub_id_is_the_row_and_no_row_is_an_encoder(folder: Path) -> None:
         assert by_name.spec == by_id.spec
         assert by_name.spec.pairing == ("closest" if "-ts-" in name else "transport")
         for asked in (name, source, f"mean:minilm+{name}"):
-            with pytest.raises(InvalidRequest, match="has no single vector of one, so it only reranks: `search --rerank"):
+            with pytest.raises(
+                InvalidRequest, match="has a vector for each sentence and none for a paper, so it only reranks: `search --rerank"
+            ):
                 load_encoder(asked)
     assert open_sentence_encoder("minilm") is None
     assert open_sentence_encoder("allenai/specter") is None

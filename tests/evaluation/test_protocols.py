@@ -809,8 +809,8 @@ def test_maple_looks_for_names_where_no_matches_are_at_hand(tmp_path: Path, name
     for material in materials:
         assert material.tasks[0].first == {id: named for id, (_, _, named) in papers.items()}
         assert material.notes == [
-            f"{material.tasks[0].name}: there is no {material.tasks[0].name}_matched.json, so labels' names were looked for in the papers "
-            "anew; figures may differ"
+            f"{material.tasks[0].name}: there is no {material.tasks[0].name}_matched.json, so labels' names were searched in the papers; "
+            "figures may differ"
         ]
         assert {paper.abstract for paper in material.pool()} == ({"words"} if name == "maple" else {""})
     report = evaluate(name, tmp_path, mode="bm25", cache=tmp_path / "cache")
@@ -866,7 +866,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         with pytest.raises(InvalidRequest, match=words):
             evaluate("mdcr", tmp_path)
     write_text(tmp_path / "mdcr_test.json", '{"Art": {"q1": {"bm25": ["a"')
-    with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is no whole JSON"):
+    with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is not valid JSON"):
         evaluate("mdcr", tmp_path)
 
 

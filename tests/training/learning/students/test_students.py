@@ -334,7 +334,7 @@ def write_roberta(folder: Path) -> Path:
         ("scirepeval-fusion", "adapters", FORMATS[:2] + FORMATS[3:], "has no adapter for regression; it has proximity, adhoc_query"),
         ("scirepeval-fusion", "adapters", FORMATS[:1], "there is only one adapter to join"),
         ("scimult-prefix", "base", ["regression"], "SciMult has no task of regression"),
-        ("scimult-mhaexpert", "roberta", ["proximity"], "is no BERT but a roberta"),
+        ("scimult-mhaexpert", "roberta", ["proximity"], "is a roberta, not a BERT"),
         ("scimult-ffnexpert", "scimult-mhaexpert", ["proximity"], "scimult-mhaexpert cannot be trained so"),
         ("multi2spe", "base", ["classification"], "not from sets for classification"),
     ],
