@@ -30,10 +30,11 @@ USED = frozenset(re.findall(r"\w+", _USED))
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     """Yield the records. Raises as `tagged.rows`."""
-    return tagged.rows(path, SYNTAX, _row)
+    return tagged.rows(path, SYNTAX, plain_row)
 
 
-def _row(record: Record) -> dict[str, object]:
+def plain_row(record: Record) -> dict[str, object]:
+    """A record as a row, in plain columns."""
     first = record.first
     year, date = publication([first("PY"), first("PD"), *(() if first("PY") else (first("EA"), first("EY")))])
     authors = people(_fuller(record, "AF", "AU")) or people(_fuller(record, "BF", "BA"))

@@ -5,39 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from ..raw import Row
+from ..raw import Row, filled
+from ..tagged import Record
+from ..web_of_science import plain_row
 
-WEB_OF_SCIENCE = {
-    "AB": "abstract",
-    "AR": "article_number",
-    "BN": "isbn",
-    "CA": "group_authors",
-    "CR": "cited_references",
-    "CT": "event",
-    "DI": "doi",
-    "DT": "document_type",
-    "EI": "eissn",
-    "ID": "keywords_plus",
-    "IS": "number",
-    "LA": "language",
-    "PD": "month",
-    "PI": "address",
-    "PM": "pmid",
-    "PU": "publisher",
-    "PY": "year",
-    "SE": "series",
-    "SN": "issn",
-    "SO": "venue",
-    "TC": "times_cited",
-    "TI": "title",
-    "UT": "id",
-    "VL": "volume",
-}
-"""Tags of Web of Science's field-tagged and tabulated exports, and their columns; others keep their tags.
-
-Source: Clarivate, Web of Science Core Collection Field Tags.
-"""
-KINDS_OF_WOS = {"J": "article", "B": "book", "S": "book", "C": "inproceedings", "P": "patent"}
+PEOPLE = {"AU", "AF", "BA", "BF", "BE", "CA", "ED", "GP", "CR"}
+"""Tags of Web of Science with several names between semicolons, which its plain text has in lines."""
 CITATION = re.compile(
     r".+?\. (?P<date>\d{4}(?: \w{3}(?:-\w{3})?)?(?: \d{1,2})?);"
     r"(?P<volume>[^(:;]*)(?:\((?P<number>[^)]*)\))?(?::(?P<pages>[\w-]+))?"
@@ -65,14 +38,9 @@ def reader(header: Sequence[str]) -> Callable[[Row], Row] | None:
 
 
 def web_of_science(row: Row) -> Row:
-    """A record by its tags: full names before short ones, pages from their first and last."""
-    plain = {WEB_OF_SCIENCE.get(tag, tag.lower()): value for tag, value in row.items() if value and tag}
-    plain["authors"] = _several(row.get("AF") or row.get("AU") or row.get("BF") or row.get("BA")) + _several(row.get("CA"))
-    plain["editors"] = _several(row.get("BE"))
-    plain["keywords"] = _several(row.get("DE"))
-    plain["pages"] = "-".join(page for page in (row.get("BP"), row.get("EP")) if page)
-    plain["type"] = KINDS_OF_WOS.get(str(row.get("PT")), "article")
-    return {name: value for name, value in plain.items() if value and name not in {"au", "af", "be", "ba", "bf", "de", "bp", "ep", "pt"}}
+    """A row of Web of Science's tabulated export as its plain text has it: a tag's names in lines."""
+    parts = [(tag, str(text).replace("; ", "\n") if tag in PEOPLE else str(text)) for tag, text in row.items() if tag and text]
+    return filled(plain_row(Record(0, parts)))
 
 
 def pubmed(row: Row) -> Row:
@@ -97,7 +65,3 @@ def springer(row: Row) -> Row:
 def publish_or_perish(row: Row) -> Row:
     """A row of Publish or Perish, whose source is the journal."""
     return {**row, "venue": row.get("Source"), "authors": row.get("Authors")}
-
-
-def _several(text: object) -> list[str]:
-    return [part.strip() for part in str(text or "").split(";") if part.strip()]
