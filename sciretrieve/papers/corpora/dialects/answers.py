@@ -7,32 +7,11 @@ from typing import Any
 
 from ..people import people_in
 from ..raw import Row, filled, free_name
+from ..zotero_library import FIELDS, PARTS
 
 EUROPE_PMC = ("abstractText", "authorString", "journalInfo")
 ADS = ("bibcode",)
 SCOPUS = ("dc:title",)
-ZOTERO_VENUES = (
-    "publicationTitle",
-    "proceedingsTitle",
-    "bookTitle",
-    "conferenceName",
-    "repository",
-    "university",
-    "institution",
-    "publisher",
-)
-ZOTERO_PARTS = ("attachment", "note", "annotation")
-ZOTERO = {
-    "abstract": ("abstractNote",),
-    "title": ("title", "caseName", "nameOfAct", "subject"),
-    "year": ("date", "dateDecided", "dateEnacted", "issueDate"),
-    "venue": ZOTERO_VENUES,
-    "doi": ("DOI",),
-    "number": ("issue", "number", "reportNumber"),
-    "address": ("place",),
-    "archive": ("archive",),
-}
-"""Columns, and Zotero's fields that they come from, best first; every other field is a column by its own name."""
 
 
 def is_zotero(row: Row) -> bool:
@@ -46,19 +25,18 @@ def zotero(row: Row) -> Row:
     data = row.get("data")
     item: Mapping[str, Any] = data if isinstance(data, Mapping) else row
     key = item.get("key") or item.get("itemKey") or row.get("key")
-    if item.get("itemType") in ZOTERO_PARTS:
+    if item.get("itemType") in PARTS:
         return {"id": key}
     plain: dict[str, Any] = {"id": key, "type": item["itemType"]}
-    for column, names in ZOTERO.items():
+    for column, names in FIELDS.items():
         plain[column] = next((item[name] for name in names if item.get(name)), None)
-    plain["date"] = plain["year"]
     creators = item.get("creators")
     for creator in creators if isinstance(creators, list) else ():
         if isinstance(creator, Mapping):
             plain.setdefault(f"{creator.get('creatorType') or 'author'}s", []).append(creator)
     tags = item.get("tags")
-    plain["tags"] = [tag["tag"] if isinstance(tag, Mapping) else tag for tag in tags if tag] if isinstance(tags, list) else None
-    used_names = {"key", "itemKey", "itemType", "creators", "tags", "version", *(name for names in ZOTERO.values() for name in names[:1])}
+    plain["tags"] = [tag.get("tag") if isinstance(tag, Mapping) else tag for tag in tags if tag] if isinstance(tags, list) else None
+    used_names = {"key", "itemKey", "itemType", "creators", "tags", "version", *(names[0] for names in FIELDS.values())}
     for name, value in item.items():
         if name not in used_names:
             plain[free_name(name, plain)] = value
