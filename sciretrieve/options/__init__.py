@@ -427,6 +427,9 @@ class TrainingOptions:
     keep: Annotated[
         float | None, Help("How strongly vectors stay near those of the encoder as it was; 0: not at all.", least=0, setting=True)
     ] = None
+    standardise: Annotated[
+        bool | None, Help("Whether numbers to predict are standardised; default: not in the papers' presets.", setting=True)
+    ] = None
     rate: Annotated[float | None, Help("The learning rate at its peak.")] = None
     schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.", setting=True)] = None
     warmup: Annotated[float | None, Help("Steps of warm-up; below 1 a share of all steps.", least=0, setting=True)] = None

@@ -124,6 +124,7 @@ class TrainingKeywords(TypedDict, total=False):
     facet_layers: bool | None
     facet_means: bool | None
     keep: float | None
+    standardise: bool | None
     rate: float | None
     schedule: Schedule | None
     warmup: float | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 from ..base.choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
 from ..base.errors import InvalidRequest
@@ -21,6 +22,16 @@ class Plan:
         ranks_labels: whether labels are candidates, read by their names, instead of classes.
         nonlinear: whether facets are tanh of the last layer's output.
         pooler: whether the last linear layers begin as the BERT's pooler.
+        bars: whether other right papers of a query, and the query itself, are no wrong papers for it.
+        one_task: whether a step has examples of one task, by turns at random, and not of all.
+        bare: whether a paper with a title alone is read without the separator in training.
+        standardise: whether numbers to predict are standardised.
+        start: the rate at which the warm-up starts, as a share of the peak.
+        counts_from: the number of the first step in the warm-up; with 0, as transformers counts, the first step has the rate `start`.
+        horizon: the step at which a linear schedule is at zero; None: the last one.
+        layer_decay: the rate of a layer as a share of the rate of the layer above it.
+        clip: the greatest norm of a step's gradient; None: any.
+        early_epsilon: whether epsilon is added before the bias correction, as in transformers' AdamW until 2022.
     """
 
     base: str
@@ -42,9 +53,19 @@ class Plan:
     ranks_labels: bool = False
     nonlinear: bool = False
     pooler: bool = False
+    bars: bool = True
+    one_task: bool = False
+    bare: bool = False
+    standardise: bool = True
     rate: float
     schedule: Schedule
     warmup: float
+    start: float = 0.0
+    counts_from: int = 1
+    horizon: int | None = None
+    layer_decay: float = 1.0
+    clip: float | None = None
+    early_epsilon: bool = False
     decay: float = 0.0
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
@@ -63,34 +84,54 @@ TAUGHT: tuple[Loss, ...] = ("distil", "rank")
 FACET_LOSSES: tuple[Loss, ...] = ("facets", "facets-apart")
 DROPOUT = 0.2
 """The dropout before a head for classes or a number (the authors' code of SciRepEval)."""
+HEAD_DEVIATION = 0.02
+"""The standard deviation of such a head's weights at first (the same)."""
 PAL_WIDTH = 204
 """The width of projected attention layers (`hidden_size_aug` in SciRepEval's configuration, pals.config.json)."""
-SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
+SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B"
+PFEIFFER = f"{SINGH}; rates of Pfeiffer et al. 2021, AdapterFusion, as appendix B says"
+SINGHS_CODE = "the authors' code of Singh et al. 2023, SciRepEval, training/pl_training.py"
 SCIREPEVAL = Plan(
     base="scincl",
-    method="adapter",
+    method="codes",
     loss="triplet",
     source=SINGH,
+    bare=True,
+    standardise=False,
     rate=5e-5,
     schedule="inverse-root",
     warmup=700,
     batch=256,
-    epochs=6,
+    epochs=2,
 )
+OF_PARTS = replace(SCIREPEVAL, source=PFEIFFER, rate=1e-4, schedule="linear", warmup=0.0)
+"""For adapters, fusion and PALs, of which the paper says no warm-up."""
+OF_PARTS_IN_CODE = replace(OF_PARTS, source=SINGHS_CODE, warmup=700, counts_from=0, horizon=77_500, early_epsilon=True)
+"""The code's schedule ends where six epochs of the authors' data do, whatever the epochs."""
 SCIMULT = Plan(
     base="pubmedbert",
     method="whole",
     loss="contrastive",
-    source="Zhang et al. 2023, SciMult, appendix C: 32 examples on each of 48 GPUs",
+    source="Zhang et al. 2023, SciMult, appendix C: 32 examples on each of 48 GPUs; clipping by their code's biencoder_default.yaml",
     unit=False,
     ranks_labels=True,
+    bars=False,
+    one_task=True,
     rate=3e-4,
     schedule="linear",
     warmup=0.05,
+    counts_from=0,
+    clip=1.0,
     decay=0.01,
     batch=1536,
     epochs=20,
 )
+IN_ZHANGS_CODE: Mapping[str, Any] = {
+    "source": "the same, with clipping and rates by layer of the authors' code, biencoder_taser.yaml",
+    "layer_decay": 0.8,
+    "clip": 2.0,
+    "early_epsilon": True,
+}
 MULTI2SPE = Plan(
     base="scibert",
     method="facets",
@@ -100,6 +141,7 @@ MULTI2SPE = Plan(
     rate=2e-5,
     schedule="linear",
     warmup=0.1,
+    counts_from=0,
     batch=32,
     epochs=2,
 )
@@ -128,23 +170,35 @@ PRESETS: Mapping[str, Plan] = {
         epochs=2,
     ),
     "specter2-adapters": replace(
-        SCIREPEVAL,
+        OF_PARTS_IN_CODE,
         base="specter2-base",
-        source="SPECTER2's README: batch 256, rate 1e-4, 6 epochs; the rest as SciRepEval's",
-        rate=1e-4,
+        source="SPECTER2's README: batch 256, rate 1e-4, 6 epochs; the rest as in the code of SciRepEval",
+        method="adapter",
+        epochs=6,
     ),
-    "scirepeval-codes": replace(SCIREPEVAL, method="codes", epochs=2),
-    "scirepeval-adapters": SCIREPEVAL,
-    "scirepeval-fusion": replace(SCIREPEVAL, base="scirepeval-adapters", method="fusion", epochs=4),
-    "scirepeval-pals": replace(SCIREPEVAL, method="pals", epochs=2),
+    "scirepeval-codes": SCIREPEVAL,
+    "scirepeval-codes-code": replace(SCIREPEVAL, source=SINGHS_CODE, start=2.0, early_epsilon=True),
+    "scirepeval-adapters": replace(OF_PARTS, method="adapter", epochs=6),
+    "scirepeval-adapters-code": replace(OF_PARTS_IN_CODE, method="adapter", epochs=6),
+    "scirepeval-fusion": replace(OF_PARTS, base="scirepeval-adapters", method="fusion", rate=5e-5, epochs=4),
+    "scirepeval-fusion-code": replace(OF_PARTS_IN_CODE, base="scirepeval-adapters", method="fusion", epochs=4),
+    "scirepeval-pals": replace(OF_PARTS, method="pals"),
+    "scirepeval-pals-code": replace(OF_PARTS_IN_CODE, method="pals"),
     "scimult": SCIMULT,
+    "scimult-code": replace(SCIMULT, **IN_ZHANGS_CODE),
     "scimult-mhaexpert": replace(SCIMULT, base="scimult", method="mha-experts"),
+    "scimult-mhaexpert-code": replace(SCIMULT, base="scimult", method="mha-experts", **IN_ZHANGS_CODE),
     "scimult-ffnexpert": replace(SCIMULT, base="scimult", method="ffn-experts"),
+    "scimult-ffnexpert-code": replace(SCIMULT, base="scimult", method="ffn-experts", **IN_ZHANGS_CODE),
     "scimult-prefix": replace(SCIMULT, base="scimult", method="prefix"),
     "scimult-instruction": replace(SCIMULT, base="scimult", method="instruction"),
     "multi2spe": MULTI2SPE,
     "multi2spe-code": replace(
-        MULTI2SPE, loss="facets-apart", nonlinear=True, source="the command in the README of the code of Seoh et al. 2023, Multi2SPE"
+        MULTI2SPE,
+        loss="facets-apart",
+        nonlinear=True,
+        early_epsilon=True,
+        source="the command in the README of the code of Seoh et al. 2023, Multi2SPE",
     ),
     "specter": replace(
         MULTI2SPE,

@@ -159,6 +159,22 @@ def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, learn: Le
 
 
 @pytest.mark.usefixtures("all_is_kept")
+def test_an_interrupted_training_with_one_task_a_step_ends_with_the_same_weights(learn: Learn, triplets: Path, tmp_path: Path) -> None:
+    """Also those of experts whose task is in no step for a while: their momentum goes on."""
+    sets = [triplets, write_pairs(tmp_path / "pairs")]
+    options: dict[str, Any] = {"like": "scimult-mhaexpert", "steps": 6, "every": 3, "rate": 1e-3}
+    learn(tmp_path / "unbroken", *sets, **options)
+    with checkpoint_at_every_step():
+        for steps in (1, 3):
+            with pytest.raises(KeyboardInterrupt):
+                learn(tmp_path / "broken", *sets, progress=Stopper(steps), **options)
+        learn(tmp_path / "broken", *sets, **options)
+    assert (tmp_path / "broken" / "log.jsonl").read_bytes() == (tmp_path / "unbroken" / "log.jsonl").read_bytes()
+    broken, unbroken = (torch.load(tmp_path / name / "weights.ckpt")["model_dict"] for name in ("broken", "unbroken"))
+    assert all(torch.equal(value, broken[name]) for name, value in unbroken.items())
+
+
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_checkpoint_of_another_training_is_refused_and_kept(learn: Learn, tmp_path: Path) -> None:
     options: dict[str, Any] = {"steps": 6, "rate": 2e-2}
     with checkpoint_at_every_step(), pytest.raises(KeyboardInterrupt):
@@ -179,8 +195,8 @@ def test_all_tasks_have_an_equal_share_of_a_batch_and_all_formats_learn(learn: L
         shares: dict[str, set[int]] = {}
         examples = Training._examples
 
-        def counted(self: Training, number: int, step: int) -> list[int]:
-            chosen = examples(self, number, step)
+        def counted(self: Training, number: int, turn: int) -> list[int]:
+            chosen = examples(self, number, turn)
             shares.setdefault(self.demands[number].name, set()).add(len(chosen))
             return chosen
 
@@ -296,7 +312,7 @@ def test_frozen_weights_stay_bit_for_bit_and_two_steps_are_adamws(base: Path, tr
     for name, value in start.items():
         mean = square = torch.zeros_like(value)
         for number, step in enumerate(gradients_of, 1):
-            value = value * (1 - plan.rate * 0.1)
+            value = value * (1 - plan.rate * 0.1) if value.dim() > 1 else value  # biases do not decay
             mean, square = 0.9 * mean + 0.1 * step[name], 0.999 * square + 0.001 * step[name] ** 2
             value = value - plan.rate * (mean / (1 - 0.9**number)) / ((square / (1 - 0.999**number)).sqrt() + 1e-8)
         np.testing.assert_allclose(student.trained[name].detach(), value, atol=1e-6, err_msg=name)

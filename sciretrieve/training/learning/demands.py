@@ -17,7 +17,7 @@ import torch
 from ...base.errors import InvalidRequest
 from ...base.types import Paper
 from ..forms import TrainingSet
-from ..presets import DROPOUT, FACET_LOSSES, Plan
+from ..presets import DROPOUT, FACET_LOSSES, HEAD_DEVIATION, Plan
 from . import losses
 from .students import Student
 
@@ -99,6 +99,14 @@ def reading(training_set: TrainingSet, student: Student, id: str, alter: Alter =
     return format, student.of_paper(format, alter(training_set.papers[id]))
 
 
+def head(dim: int, outputs: int) -> Any:
+    """A linear layer behind a dropout, as it begins in SciRepEval's authors' code."""
+    linear = torch.nn.Linear(dim, outputs)
+    torch.nn.init.normal_(linear.weight, std=HEAD_DEVIATION)
+    torch.nn.init.zeros_(linear.bias)
+    return torch.nn.Sequential(torch.nn.Dropout(DROPOUT), linear)
+
+
 def of_those_apart(demand: OfTexts) -> OfTexts:
     """The same task, with the same head, for the held-out texts."""
     other = copy(demand)
@@ -144,7 +152,7 @@ class Ranked(TrainingDemand):
         papers = torch.cat([positives, negatives])
         is_barred = np.zeros((count, len(ids)), bool)
         for row, (query, positive, _) in enumerate(chosen):
-            others = (self._right[query] | {query, positive}) & set(ids)
+            others = (self._right[query] | {query, positive}) & set(ids) if self._plan.bars else set()
             is_barred[row] = [id in others for id in ids] if others else False
             is_barred[row, row] = False
         barred = torch.from_numpy(is_barred).to(vectors.device)
@@ -178,7 +186,7 @@ class Labelled(OfTexts):
             self._ids, self._apart = ([id for id in ids for _ in training_set.labels[id]] for ids in (self._ids, self._apart))
         if len(self._classes) < 2:
             raise InvalidRequest(f"{name} has {len(self._classes)} label; a classifier needs two or more")
-        self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
+        self.head = head(dim, len(self._classes))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """Cross entropy; binary if a paper may have several labels."""
@@ -201,15 +209,15 @@ class Labelled(OfTexts):
 class Measured(OfTexts):
     """Papers with a number, which a linear head predicts from their vectors (SciRepEval, §4.1)."""
 
-    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+    def __init__(self, name: str, training_set: TrainingSet, dim: int, *, standardise: bool) -> None:
         super().__init__(name, training_set, training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, so there is nothing to learn")
-        self._mean, self._deviation = float(values.mean()), float(values.std())
-        self.head = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
+        self._mean, self._deviation = (float(values.mean()), float(values.std())) if standardise else (0.0, 1.0)
+        self.head = head(dim, 1)
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """The squared error of standardised numbers, so that years weigh no more than counts."""
+        """The squared error of the numbers, or of standardised ones, so that years weigh no more than counts."""
         values = [(self._set.targets[self._ids[place]] - self._mean) / self._deviation for place in examples]
         return losses.numbers(self.head(vectors).squeeze(1), torch.tensor(values, dtype=torch.float32, device=vectors.device))

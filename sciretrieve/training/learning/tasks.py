@@ -74,8 +74,9 @@ def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Studen
         return ScoredLists(name, training_set, training_set.rankings, plan)
     if teacher is not None and plan.loss == "distil":
         return Distilled(name, training_set, {**training_set.papers, **training_set.queries}, student.dim, teacher, plan.seed)
-    kind = Labelled if training_set.task == "labels" else Measured
-    return kind(name, training_set, student.dim)
+    if training_set.task == "labels":
+        return Labelled(name, training_set, student.dim)
+    return Measured(name, training_set, student.dim, standardise=plan.standardise)
 
 
 def _of_pairs(

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...base.choices import Schedule
 from ...base.errors import CorruptData, InvalidRequest
 from ...base.wording import duration_text
 from ...files.writing import write_whole
@@ -25,6 +24,7 @@ from .demands import Reading, TrainingDemand, altering, unaltered
 from .devices import Arithmetic, Processes
 from .gradients import backward, chunks_of, draw, encoded
 from .measuring import Measuring, evaluating, mean_of
+from .optimising import optimiser_of, take_step
 from .students import Student
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
@@ -89,13 +89,14 @@ class Training:
 
     @property
     def share(self) -> int:
-        """Examples of each task in a step."""
-        return max(self.plan.batch // len(self.demands), 1)
+        """Examples of a task in a step."""
+        return self.plan.batch if self.plan.one_task else max(self.plan.batch // len(self.demands), 1)
 
     @property
     def steps(self) -> int:
         """The number of steps."""
-        steps = self.plan.epochs * max(max(map(len, self.demands)) // self.share, 1)
+        turns = [max(len(demand) // self.share, 1) for demand in self.demands]
+        steps = self.plan.epochs * (sum(turns) if self.plan.one_task else max(turns))
         return min(steps, self.plan.steps or steps)
 
     def run(self, progress: Progress) -> Course:
@@ -109,14 +110,7 @@ class Training:
         for number, demand in enumerate(self.demands):
             if demand.head is not None:
                 parameters |= {f"head {number} {name}": value for name, value in demand.head.named_parameters()}
-        optimiser = torch.optim.AdamW(
-            parameters.values(),
-            lr=self.plan.rate,
-            betas=self.plan.betas,
-            eps=self.plan.epsilon,
-            weight_decay=self.plan.decay,
-            foreach=False,
-        )
+        optimiser = optimiser_of(parameters, self.plan)
         course, sums = self._restored(parameters, optimiser)
         self.student.module.train()
         every = self.plan.every or max(self.steps // MEASUREMENTS, 1)
@@ -129,10 +123,7 @@ class Training:
         saved_at, started = time.monotonic(), time.monotonic() - course.seconds
         since = course.rows[-1]["step"] if course.rows else 0
         while course.step < self.steps and not course.stopped:
-            rate = self.plan.rate * factor(self.plan.schedule, course.step, self.plan.warmup, self.steps)
-            for group in optimiser.param_groups:
-                group["lr"] = rate
-            optimiser.zero_grad()
+            optimiser.zero_grad(set_to_none=False)  # weights of a task that is not in a step go on by their momentum, as in SciMult's code
             parts = self._gradient(course.step)
             if not all(map(math.isfinite, parts.values())):
                 if self.held_out is None or course.best_step == 0:
@@ -141,14 +132,15 @@ class Training:
                     )
                 course.stopped = f"the loss was not a number at step {course.step + 1}"
                 break
-            optimiser.step()
+            rate = take_step(optimiser, self.plan, course.step, self.steps)
             course.step += 1
             course.seconds = time.monotonic() - started
             for name, value in parts.items():
-                sums[name] = sums.get(name, 0.0) + value
+                total, count = sums.get(name, (0.0, 0))
+                sums[name] = total + value, count + 1
             progress.advance(1)
             if course.step % every == 0 or course.step == self.steps:
-                self._measure(course, {name: value / (course.step - since) for name, value in sums.items()}, rate, progress)
+                self._measure(course, {name: total / count for name, (total, count) in sums.items()}, rate, progress)
                 sums, since = {}, course.step
             if (course.step - since == 0 or time.monotonic() - saved_at > EVERY_SECONDS) and self.processes.is_first:
                 self._checkpoint(parameters, optimiser, course, sums)
@@ -163,11 +155,13 @@ class Training:
         return course
 
     def _gradient(self, step: int) -> Mapping[str, float]:
-        """Add the gradient of a step's loss, the sum over the tasks (Singh et al. 2023, appendix B). Returns the losses, by task."""
-        chosen, augment = [self._examples(number, step) for number in range(len(self.demands))], self.plan.augment
+        """Add the gradient of a step's loss, the sum over its tasks (Singh et al. 2023, appendix B). Returns the losses, by task."""
+        turns, augment = self._turns(step), self.plan.augment
+        demands = [self.demands[number] for number in turns]
+        chosen = [self._examples(number, turn) for number, turn in turns.items()]
         task_readings = [
             demand.readings(self.student, examples, altering(augment, self.plan.seed, number, step) if augment else unaltered)
-            for number, (demand, examples) in enumerate(zip(self.demands, chosen, strict=True))
+            for number, demand, examples in zip(turns, demands, chosen, strict=True)
         ]
         place_of: dict[Reading, int] = {}
         for reading in (reading for readings in task_readings for reading in readings):
@@ -177,7 +171,7 @@ class Training:
 
         def loss(vectors: Any) -> tuple[Any, dict[str, float]]:
             total, parts = torch.zeros((), device=vectors.device), {}
-            for demand, examples, readings in zip(self.demands, chosen, task_readings, strict=True):
+            for demand, examples, readings in zip(demands, chosen, task_readings, strict=True):
                 value = demand.loss(vectors[[place_of[reading] for reading in readings]], examples)
                 total, parts[demand.name] = total + value, float(value.detach())
             if former is not None:
@@ -197,12 +191,24 @@ class Training:
             vectors[places] = part
         return vectors
 
-    def _examples(self, number: int, step: int) -> list[int]:
-        """A task's examples of a step: all of them in random order before any comes again."""
+    def _turns(self, step: int) -> dict[int, int]:
+        """The tasks of a step, by number, and how many steps each had before. One task a step: each has as many in an epoch as its examples
+        fill, in random order.
+        """
+        if not self.plan.one_task:
+            return dict.fromkeys(range(len(self.demands)), step)
+        counts = [max(len(demand) // self.share, 1) for demand in self.demands]
+        epoch, place = divmod(step, sum(counts))
+        order = np.random.default_rng([self.plan.seed, epoch]).permutation(np.repeat(np.arange(len(counts)), counts))
+        number = int(order[place])
+        return {number: epoch * counts[number] + int((order[:place] == number).sum())}
+
+    def _examples(self, number: int, turn: int) -> list[int]:
+        """A task's examples of one of its steps: all of them in random order before any comes again."""
         count = len(self.demands[number])
-        places = range(step * self.share, (step + 1) * self.share)
+        places = range(turn * self.share, (turn + 1) * self.share)
         rounds = {place // count for place in places}
-        orders = {turn: np.random.default_rng([self.plan.seed, number, turn]).permutation(count) for turn in rounds}
+        orders = {round: np.random.default_rng([self.plan.seed, number, round]).permutation(count) for round in rounds}
         return [int(orders[place // count][place % count]) for place in places]
 
     def _measure(self, course: Course, parts: Mapping[str, float], rate: float, progress: Progress) -> None:
@@ -233,15 +239,14 @@ class Training:
         if self.processes.is_first:
             save_checkpoint(self.folder / name, tensors, {"identity": self.identity, **facts})
 
-    def _checkpoint(self, parameters: Mapping[str, Any], optimiser: Any, course: Course, sums: Mapping[str, float]) -> None:
+    def _checkpoint(self, parameters: Mapping[str, Any], optimiser: Any, course: Course, sums: Mapping[str, Sequence[float]]) -> None:
         tensors = dict(parameters)
         for name, parameter in parameters.items():
-            for moment in ("exp_avg", "exp_avg_sq"):
-                if moment in optimiser.state[parameter]:
-                    tensors[f"{moment} {name}"] = optimiser.state[parameter][moment]
+            for moment, value in optimiser.state[parameter].items():
+                tensors[f"{moment} {name}"] = value
         self._save(CHECKPOINT, tensors, {"course": vars(course), "sums": dict(sums)})
 
-    def _restored(self, parameters: Mapping[str, Any], optimiser: Any) -> tuple[Course, dict[str, float]]:
+    def _restored(self, parameters: Mapping[str, Any], optimiser: Any) -> tuple[Course, dict[str, Sequence[float]]]:
         """The course of the checkpoint, whose weights are loaded, and the losses since its last measurement; a new course without a
         checkpoint.
         """
@@ -260,36 +265,17 @@ class Training:
                 parameter.copy_(tensors[name])
                 if f"exp_avg {name}" in tensors:
                     optimiser.state[parameter] = {
-                        "step": torch.tensor(float(course.step)),
+                        "step": tensors[f"step {name}"],
                         "exp_avg": tensors[f"exp_avg {name}"].to(parameter.device),
                         "exp_avg_sq": tensors[f"exp_avg_sq {name}"].to(parameter.device),
                     }
+                    parameter.grad = torch.zeros_like(parameter)
         return course, facts["sums"]
 
 
 def _printed(value: float, measure: str) -> str:
     """A measure for printing: in per cent, unless it is a loss."""
     return f"{value:.4f}" if "loss" in measure else f"{100 * value:.1f}"
-
-
-def factor(schedule: Schedule, step: int, warmup: float, steps: int) -> float:
-    """The learning rate of a step, as a share of the peak.
-
-    Args:
-        schedule: "linear" falls to zero at the end; "inverse-root" falls with the root of the step (Vaswani et al. 2017, section 5.3);
-            "constant" stays.
-        step: from 0.
-        warmup: steps of warm-up; below 1 a share of all steps.
-        steps: all steps.
-    """
-    up = warmup if warmup >= 1 else warmup * steps
-    if step < up:
-        return (step + 1) / up if up >= 1 else 1.0
-    if schedule == "linear":
-        return max(0.0, (steps - step) / max(steps - up, 1.0))
-    if schedule == "inverse-root":
-        return float((max(up, 1.0) / (step + 1)) ** 0.5)
-    return 1.0
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 import torch
 
 from sciretrieve.training.learning import losses
-from sciretrieve.training.learning.trainer import factor
+from sciretrieve.training.learning.optimising import factor
 from sciretrieve.training.presets import PRESETS
 
 CHANCE = np.random.default_rng(7)
@@ -111,14 +113,17 @@ def test_the_losses_of_a_teacher_are_what_their_sources_say() -> None:
 
 
 def test_rates_are_those_of_the_formulas() -> None:
-    linear = [factor("linear", step, 0.1, 100) for step in range(100)]
+    def rates(steps: Iterable[int], count: int, **changes: Any) -> list[float]:
+        return [factor(replace(PRESETS["own"], **changes), step, count) for step in steps]
+
+    linear = rates(range(100), 100, schedule="linear", warmup=0.1)
     assert linear[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
     assert linear[10:] == pytest.approx([(100 - step) / 90 for step in range(10, 100)])
-    root = [factor("inverse-root", step, 700, 5000) for step in (0, 349, 699, 700, 2799)]
+    root = rates((0, 349, 699, 700, 2799), 5000, schedule="inverse-root", warmup=700)
     assert root == pytest.approx([1 / 700, 0.5, 1.0, (700 / 701) ** 0.5, 0.5])
-    assert [factor("constant", step, 4, 10) for step in (0, 3, 4, 9)] == pytest.approx([0.25, 1, 1, 1])
+    assert rates((0, 3, 4, 9), 10, schedule="constant", warmup=4) == pytest.approx([0.25, 1, 1, 1])
     # so short a training that its warm-up has no step begins at the peak
-    assert factor("linear", 0, 0.05, 10) == 1.0
+    assert rates([0], 10, schedule="linear", warmup=0.05) == [1.0]
 
 
 def test_presets_have_the_papers_figures() -> None:

@@ -11,6 +11,7 @@ import torch
 
 from ....base.choices import Metric
 from ....base.errors import InvalidRequest
+from ....base.types import Paper
 from ....encoders.catalogue import CATALOGUE
 from ....encoders.layouts.loading import read_checkpoint, weights_file
 from ....encoders.layouts.multi2spe import add_facet_tokens, facet_states
@@ -58,6 +59,11 @@ class Faceted(OfBert):
         """See `Student`: texts are read as Multi2SPE reads them."""
         sides = CATALOGUE["multi2spe"].sides
         return replace(super().as_trained(), layout="multi2spe", sides=sides, pooling="cls", normalise=False, metric=self.metric)
+
+    def of_paper(self, format: str, paper: Paper) -> str:
+        """See `Student`: by SPECTER's reader with a separator after the title, though the authors encode papers without one."""
+        title = f"{paper.title} {self.separator} " if paper.title else ""
+        return f"{title}{paper.abstract}".strip()
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         """The facets' vectors, (texts, facets * dim)."""

@@ -74,6 +74,7 @@ class Student(ABC):
         with silence():
             self.prepare(plan)
         self.spec = self.as_trained()
+        self._is_bare = plan.bare
         if plan.unit is False:
             self.spec = replace(self.spec, normalise=False, metric="ip")
         self.module = pooled(self.states, self.spec.pooling, self.spec.normalise)
@@ -163,8 +164,9 @@ class Student(ABC):
         }
 
     def of_paper(self, format: str, paper: Paper) -> str:
-        """A paper's text in a format."""
-        return self.side(format, self.spec.sides.paper).filled(paper.title, paper.abstract, self.separator)
+        """A paper's text in a format, in training."""
+        side = self.side(format, self.spec.sides.paper)
+        return (side.bare() if self._is_bare else side).filled(paper.title, paper.abstract, self.separator)
 
     def of_query(self, format: str, text: str) -> str:
         """A query's text in a format."""
