@@ -21,7 +21,7 @@ from ..base.errors import InvalidRequest, NotFound
 from ..base.types import Paper, Query, Rows
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.negatives import shuffled
-from ..evaluation.readers import beir
+from ..evaluation.readers import beir, pmc_patients
 from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
 from ..papers.corpora import Attribute, Corpus
@@ -172,6 +172,22 @@ def _judgement_pairs(request: SetRequest) -> DrawnPairs:
     return DrawnPairs(
         pairs, queries, lambda: _texts_in(papers.values()), list(papers.values()), left_out, papers.keys() - tested, relevant=relevant
     )
+
+
+def _patient_pairs(request: SetRequest, *, task: str) -> DrawnPairs:
+    """One pair for each article or patient that is relevant to a patient of PMC-Patients' train split; other pairs give the negatives."""
+    material = pmc_patients.load(request.path("folder of PMC-Patients"), TRAIN, f"pmc-patients-{task.lower()}", task=task)
+    (found,) = material.tasks
+    patients = {id: Paper(id, "", query.text if query.paper is None else query.paper.abstract) for id, query in found.queries.items()}
+    chosen = request.some([id for id in patients if id in found.qrels])
+    relevant = {id: [other for other, grade in found.qrels[id].items() if grade > 0 and other != id] for id in chosen}
+    named = {*relevant, *(id for ids in relevant.values() for id in ids)}
+    papers = patients | {paper.id: paper for paper in material.pool() if paper.id in named and (paper.title or paper.abstract)}
+    tested = {id for id in named & papers.keys() if request.held_out.has_paper(id, papers[id].title)}
+    tested |= {id for id in relevant if request.held_out.has_text(papers[id].abstract)}
+    kept = papers.keys() - tested
+    pairs = [Pair(id, Doc(other)) for id, others in relevant.items() if id in kept for other in others if other in kept]
+    return DrawnPairs(pairs, {}, lambda: _texts_in(papers.values()), list(papers.values()), len(tested), kept, relevant)
 
 
 def _click_pairs(request: SetRequest) -> DrawnPairs:
@@ -380,6 +396,7 @@ def _mined(drawn: DrawnPairs, mining: Mining, request: SetRequest) -> list[Pair]
 
 OWN = "self-supervision on papers alone"
 SCIMULT = "Zhang et al. 2023, section 3.4 and appendix A.1"
+PATIENTS = "Zhao et al. 2023 (PMC-Patients), the pairs of their dense retrievers; Zhang et al. 2023, section 4.5"
 
 
 def _recipe(about: str, source: str, draw: Callable[[SetRequest], DrawnPairs]) -> Recipe:
@@ -391,6 +408,8 @@ RECIPES: Mapping[str, Recipe] = {
     "sentences": _recipe("a sentence of an abstract, and the paper without it", OWN, partial(_own_text_pairs, _sentence)),
     "keywords": _recipe("a paper's keywords, and the paper", OWN, partial(_own_text_pairs, _keywords, attribute=KEYWORDS)),
     "queries": _recipe("a query, and a paper that is judged relevant", "judgements of a BEIR folder's train split", _judgement_pairs),
+    "pmc-patients-par": _recipe("a patient, and an article that is relevant", PATIENTS, partial(_patient_pairs, task="PAR")),
+    "pmc-patients-ppr": _recipe("a patient, and a similar one", PATIENTS, partial(_patient_pairs, task="PPR")),
     "scimult-search": _recipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _click_pairs),
     "scimult-labels": _recipe("a paper, and a label of it", SCIMULT, partial(_labels, to_labels=True)),
     "label-papers": _recipe("a label, and a paper of it", SCIMULT, partial(_labels, to_labels=False)),

@@ -192,6 +192,16 @@ PRESETS: Mapping[str, Plan] = {
     "scimult-ffnexpert-code": replace(SCIMULT, base="scimult", method="ffn-experts", **IN_ZHANGS_CODE),
     "scimult-prefix": replace(SCIMULT, base="scimult", method="prefix"),
     "scimult-instruction": replace(SCIMULT, base="scimult", method="instruction"),
+    "dpr": replace(
+        SCIMULT,
+        base="scimult-mhaexpert",
+        source="Zhang et al. 2023, SciMult, section 4.5; the figures are DPR's (Karpukhin et al. 2020, section 5), theirs unpublished",
+        rate=1e-5,
+        warmup=100,
+        decay=0.0,
+        batch=128,
+        epochs=40,
+    ),
     "multi2spe": MULTI2SPE,
     "multi2spe-code": replace(
         MULTI2SPE,

@@ -13,7 +13,7 @@ from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.training import RECIPES, leakage
 from tests.command_line import sciretrieve
 from tests.made_up import write_jsonl
-from tests.training.thousand import beir_folder, by_id, contents, facts, library, made, search_file, table, usable
+from tests.training.thousand import beir_folder, by_id, contents, facts, library, made, patients_folder, search_file, table, usable
 
 ALL = [(form, recipe) for form, recipes in RECIPES.items() for recipe in recipes]
 
@@ -25,7 +25,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     (folder / "beir").mkdir()
     beir_folder(folder / "beir", papers_too=True)
     search_file(folder / "search.jsonl")
-    return {"queries": {"source": folder / "beir"}, "scimult-search": {"source": folder / "search.jsonl"}, "number": {"column": "year"}}
+    patients = {"source": patients_folder(folder / "patients")}
+    return {
+        "queries": {"source": folder / "beir"},
+        "scimult-search": {"source": folder / "search.jsonl"},
+        "pmc-patients-par": patients,
+        "pmc-patients-ppr": patients,
+        "number": {"column": "year"},
+    }
 
 
 @pytest.mark.parametrize(("form", "recipe"), ALL)

@@ -59,6 +59,7 @@ def test_every_study_is_expected_here() -> None:
         "no-citations": 2,
         "no-hard-negatives": 2,
         "no-warm-up": 3,
+        "pmc-patients": 8,
         "random-partitions": 5,
         "scirepeval-bases": 6,
         "single-cls": 8,
@@ -123,6 +124,15 @@ def test_baselines_of_multi2spe_differ_in_their_triplets_alone() -> None:
     assert {(plan.base, plan.loss, plan.facets, plan.batch, plan.epochs, plan.rate) for plan in plans} == {
         ("scibert", "triplet", 1, 32, 2, 2e-5)
     }
+
+
+def test_dpr_is_trained_on_articles_and_patients_from_the_bases_of_table_6() -> None:
+    trainings = study("pmc-patients")
+    bases = {"scimult": "scimult-mhaexpert", "pubmedbert": "pubmedbert", "specter": "specter", "biolinkbert": "biolinkbert"}
+    assert {name: (plan.base, sets) for name, (plan, sets, _) in trainings.items()} == {
+        f"{name}-{task}": (base, [task]) for name, base in bases.items() for task in ("par", "ppr")
+    }
+    assert differing([plan for plan, _, _ in trainings.values()]) == {"base"}
 
 
 def test_bases_are_table_8s() -> None:

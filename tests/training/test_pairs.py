@@ -234,3 +234,26 @@ def test_real_searches_are_read(tmp_path: Path) -> None:
     folder = made("pairs", "scimult-search", tmp_path / "set", path)
     searches = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(table(folder, "pairs.tsv")) == sum(bool(one["score"]) for search in searches for one in search["candidates"])
+
+
+@pytest.mark.parametrize("task", ["PAR", "PPR"])
+def test_patients_are_papers_without_a_title_and_all_that_is_relevant_is_a_pair(tmp_path: Path, task: str) -> None:
+    """The layout of the data's authors; a patient is never its own answer, and what nobody names is left out."""
+    source, ids = tmp_path / "data", ["p1", "p2", "p3", "p4"]
+    (source / "queries").mkdir(parents=True)
+    (source / task).mkdir()
+    write_jsonl(source / "queries" / "train_queries.jsonl", [{"_id": id, "text": f"a patient {id}"} for id in ids[:3]])
+    corpus = [{"_id": f"a{at}", "title": f"an article {at}", "text": f"of {at}"} for at in range(9)] if task == "PAR" else []
+    corpus += [{"_id": id, "title": "", "text": f"a patient {id}"} for id in ids] if task == "PPR" else []
+    write_jsonl(source / task / f"{task}_corpus.jsonl", corpus)
+    rows = [("p1", "a3"), ("p1", "a5"), ("p3", "a3")] if task == "PAR" else [("p1", "p4"), ("p2", "p2"), ("p3", "p1")]
+    lines = "".join(f"{query}\t{other}\t2\n" for query, other in rows)
+    (source / task / f"{task}_train_qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{lines}")
+    folder = made("pairs", f"pmc-patients-{task.lower()}", tmp_path / "set", source)
+    expected = [(query, other) for query, other in rows if query != other]
+    assert [tuple(row) for row in table(folder, "pairs.tsv")] == [(*pair, "", "") for pair in expected]
+    found = {id: (row["title"], row["text"]) for id, row in by_id(folder / "corpus.jsonl").items()}
+    texts = {row["_id"]: (row["title"], row["text"]) for row in corpus} | {id: ("", f"a patient {id}") for id in ids}
+    assert found == {id: texts[id] for pair in expected for id in pair}
+    read = read_training_set(folder)
+    assert (read.queries, read.asked) == ({}, "proximity")

@@ -124,3 +124,18 @@ def made(
     settings = CiteSettings(cited=cited, queries=queries, seed=seed)
     build_set(form, library() if source is None else source, to, recipe, settings, progress=False, **how)
     return to
+
+
+def patients_folder(folder: Path) -> Path:
+    """PMC-Patients' folder for both tasks: the first papers are the train split's patients, and what they cite is relevant."""
+    rows = list(usable(library()).values())
+    ids = {row["id"] for row in rows}
+    for task in ("PAR", "PPR"):
+        (folder / task).mkdir(parents=True)
+        write_jsonl(folder / task / "corpus.jsonl", [{"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in rows])
+        pairs = [(row["id"], other) for row in rows[:400] for other in row["references"] if other in ids and other != row["id"]]
+        lines = "".join(f"{query}\t{other}\t1\n" for query, other in pairs)
+        (folder / task / "qrels_train.tsv").write_text(f"query-id\tcorpus-id\tscore\n{lines}")
+    (folder / "queries").mkdir()
+    write_jsonl(folder / "queries" / "train_queries.jsonl", [{"_id": row["id"], "text": row["abstract"]} for row in rows[:400]])
+    return folder

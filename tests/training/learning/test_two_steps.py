@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from sciretrieve.encoders.catalogue import SCIMULT_TASKS
 from sciretrieve.options import TrainingOptions
 from sciretrieve.progress import Silent
 from sciretrieve.training import read_training_set
@@ -20,7 +23,16 @@ from sciretrieve.training.learning.trainer import Training
 from sciretrieve.training.presets import Plan, plan_of
 from tests.made_up import write_jsonl
 from tests.toy_weights import write_bert
-from tests.training.learning.students.toy_training import ARITHMETIC, PAIRED, PAPERS
+from tests.training.learning.students.toy_training import (
+    ARITHMETIC,
+    PAIRED,
+    PAPERS,
+    learned,
+    vectors_of_student,
+    vectors_of_task,
+    write_sets,
+    written,
+)
 
 ROWS = ("abc", "bde", "cfa", "dae")
 RATE = 1e-3
@@ -37,9 +49,9 @@ def papers(tmp_path: Path) -> Path:
 
 
 def exact(student: Any, chunk: Any, _arithmetic: Any, *, former: bool = False) -> Any:
-    """`gradients.encoded` in float64."""
+    """`gradients.encoded` in float64: facets, or the state of [CLS], which the student's own module casts."""
     ids, mask = torch.from_numpy(chunk.batch.ids), torch.from_numpy(chunk.batch.mask)
-    return student.encode(chunk.format, ids, mask, former=former)
+    return student.encode(chunk.format, ids, mask, former=former) if hasattr(student, "facets") else student.states(ids, mask)[:, 0]
 
 
 def trained(plan: Plan, data: Path, folder: Path) -> tuple[Any, Training, dict[str, Any]]:
@@ -165,3 +177,56 @@ def test_two_steps_are_those_of_a_plain_loop(like: str, changes: dict[str, Any],
     assert max(float((own[name] - before[name]).abs().max()) for name in own) > RATE / 2
     for name, value in expected.items():
         assert float((own[name] - value.detach()).abs().max()) < 1e-6, name
+
+
+def test_two_steps_of_dpr_are_those_of_a_plain_loop_over_the_expert_of_links(tmp_path: Path) -> None:
+    """It begins as one expert of three; negatives are the other pairs' papers, by inner product of [CLS]."""
+    from transformers import BertModel
+
+    base, experts = tmp_path / "bert", tmp_path / "experts"
+    write_bert(base, 3)
+    sets = {name: folder for name, folder in write_sets(tmp_path).items() if name in ("proximity", "adhoc_query")}
+    learned("scimult-mhaexpert", base, list(sets.values()), experts)
+    pairs = tmp_path / "pairs"
+    pairs.mkdir()
+    (pairs / "corpus.jsonl").write_bytes((sets["proximity"] / "corpus.jsonl").read_bytes())
+    (pairs / "pairs.tsv").write_text(PAIRED + "".join(f"{query}\t{paper}\t\t\n" for query, paper in ("ab", "cd", "ef", "da")))
+    plan = plan_of(TrainingOptions(like="dpr", base=str(experts), batch=2, epochs=1, rate=RATE, schedule="constant", warmup=0.0))
+    student, training, _ = trained(plan, pairs, tmp_path / "run")
+    state = torch.load(experts / "weights.ckpt", weights_only=True)["model_dict"]
+    bert = (
+        BertModel.from_pretrained(base, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, add_pooling_layer=False).double().train()
+    )
+    of_links = str(SCIMULT_TASKS.index("link_prediction"))
+    weights = {}
+    for name, value in state.items():
+        place = name.removeprefix("ctx_model.encoder.")
+        expert = re.search(r"\.moe_(query|key|value|dense)\.(\d)\.", place)
+        if place != name and (expert is None or expert[2] == of_links):
+            weights[place.replace(expert[0], f".{expert[1]}.") if expert else place] = value
+    bert.load_state_dict(weights)
+    optimiser = torch.optim.AdamW(bert.parameters(), lr=RATE, weight_decay=0.0)
+    texts = read_training_set(pairs)
+
+    def vector(id: str) -> Any:
+        encoding = student.tokenizer.encode(student.of_paper("proximity", texts.papers[id]))
+        return bert(torch.tensor([encoding.ids])).last_hidden_state[0, 0]
+
+    before = {name: value.detach().clone() for name, value in bert.named_parameters()}
+    for step in range(2):
+        optimiser.zero_grad()
+        (first, right, _), (second, other, _) = (texts.triplets[place] for place in training._examples(0, step))
+        loss = 0.0
+        for query, paper, wrong in ((first, right, other), (second, other, right)):
+            near, far = (vector(query) @ vector(id) for id in (paper, wrong))
+            loss = loss - torch.log(torch.exp(near) / (torch.exp(near) + torch.exp(far))) / 2
+        torch.as_tensor(loss).backward()
+        optimiser.step()
+    assert student.trained.keys() == before.keys()
+    assert max(float((value.detach() - before[name]).abs().max()) for name, value in bert.named_parameters()) > RATE / 2
+    for name, value in bert.named_parameters():
+        assert float((student.trained[name].detach() - value.detach()).abs().max()) < 1e-6, name
+    student.module.float()
+    expected = vectors_of_student(student, "proximity", ["graph", "citation networks"])
+    student.write(tmp_path / "run")
+    np.testing.assert_allclose(vectors_of_task(written(tmp_path / "run"), "", ["graph", "citation networks"]), expected, atol=1e-4)

@@ -20,13 +20,8 @@ from ....encoders.catalogue import SCIMULT_KINDS, SCIMULT_TASKS
 from ....encoders.layouts.instructed import contexts_of, instruction_ids, states_in_context
 from ....encoders.specs import EncoderSpec, Layout
 from ...presets import Plan
-from .student import read_by
+from .student import TASKS, read_by
 from .whole import OfBert
-
-TASKS: Mapping[str, str] = {"adhoc_query": "search", "proximity": "link_prediction", "classification": "classification"}
-"""SciMult's tasks by format: pairs with text queries train search, other pairs and triplets link prediction, papers with labels
-classification.
-"""
 
 
 class SciMult(OfBert):

@@ -25,6 +25,10 @@ from ...presets import Plan
 
 FORMATS: Mapping[str, str] = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}
 """The formats of tasks by the names of SPECTER2's adapters, with SciRepEval's control code of each (Singh et al. 2023, §4)."""
+TASKS: Mapping[str, str] = {"adhoc_query": "search", "proximity": "link_prediction", "classification": "classification"}
+"""SciMult's tasks by format: pairs with text queries train search, other pairs and triplets link prediction, papers with labels
+classification.
+"""
 PREDICTED: tuple[Kind, ...] = ("classification", "regression")
 """Benchmarks of these kinds read papers in the format of the same name, if it is trained."""
 TRAINABLE = ("transformers", "adapters", "packed", "scimult")
@@ -44,6 +48,8 @@ class Student(ABC):
         trained: the weights that change, by name.
     """
 
+    takes_expert = False
+    """Whether it may begin as one of SciMult's experts, that of its task."""
     kept = (34, 5)
     """The most that a backward pass keeps per token and layer: states, and numbers per head and token of the text."""
 
@@ -59,7 +65,10 @@ class Student(ABC):
         name = str(Path(plan.base).expanduser().resolve()) if is_path(plan.base) else plan.base
         self.base = EncoderRequest(name)
         self.base_spec = resolve(self.base)
-        is_routed = self.base_spec.layout == "scimult" and self.base_spec.tasks
+        self.expert = ""
+        if self.base_spec.layout == "scimult" and self.base_spec.tasks and self.takes_expert:
+            self.expert = TASKS.get(chosen_formats(tuple(formats))[0], "")
+        is_routed = self.base_spec.layout == "scimult" and self.base_spec.tasks and not self.expert
         if self.base_spec.layout not in TRAINABLE or is_routed or self.base_spec.members or self.base_spec.codes:
             raise InvalidRequest(
                 f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite"
@@ -87,7 +96,7 @@ class Student(ABC):
     def _load(self) -> LoadedModel:
         layout = "transformers" if self.base_spec.layout == "adapters" else self.base_spec.layout
         with silence():
-            return LOADERS[layout](self.folders, replace(self.base_spec, layout=layout), "")
+            return LOADERS[layout](self.folders, replace(self.base_spec, layout=layout), self.expert)
 
     @abstractmethod
     def prepare(self, plan: Plan) -> None:
