@@ -436,6 +436,21 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
             np.testing.assert_allclose(weights[key], value, atol=2e-5, err_msg=key)
 
 
+def test_what_no_process_has_a_gradient_of_stays_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or AdamW would let experts of another task decay, as it does not in one process."""
+    parameters = [torch.nn.Parameter(torch.ones(2)) for _ in range(3)]
+    parameters[0].grad = torch.ones(2)
+
+    def reduced(value: Any) -> None:
+        """The other process has a gradient of the first two."""
+        value += torch.tensor([1.0, 1.0, 0.0]) if len(value) == 3 else 2.0
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", reduced)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    Processes(2, 0).add(parameters)
+    assert [None if one.grad is None else one.grad.tolist() for one in parameters] == [[3.0, 3.0], [2.0, 2.0], None]
+
+
 @pytest.mark.torture
 @pytest.mark.usefixtures("all_is_kept")
 def test_two_processes_that_begin_anew_both_leave_the_old_checkpoint(learn: Learn, base: Path, triplets: Path, tmp_path: Path) -> None:

@@ -67,9 +67,12 @@ class Processes:
             sign.item()  # waits for a GPU's queue
 
     def add(self, parameters: Iterable[Any]) -> None:
-        """Sum each parameter's gradient over all processes, in place."""
+        """Sum each parameter's gradient over all processes, in place. A parameter that no process has a gradient of stays without one."""
         if self.count > 1:
-            for parameter in parameters:
+            parameters = list(parameters)
+            reached = torch.tensor([float(parameter.grad is not None) for parameter in parameters], device=self.device or "cpu")
+            torch.distributed.all_reduce(reached)
+            for parameter in (parameter for parameter, count in zip(parameters, reached.tolist(), strict=True) if count):
                 if parameter.grad is None:  # this process encoded nothing for the parameter
                     parameter.grad = torch.zeros_like(parameter)
                 torch.distributed.all_reduce(parameter.grad)
