@@ -2,7 +2,7 @@
 
 `specter` follows Singh et al. 2023, appendix A.2, as SPECTER's authors sample; `specter2` section 5 there, as in the authors' script;
 `scimult` Zhang et al. 2023, section 3.4; `s2orc` Seoh et al. 2023, appendix C.1. A hard negative is a paper that the query's citations cite
-and the query does not.
+and the query does not. `scincl` takes neighbours in an embedding of the citations, see `neighbourhoods`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 from random import Random
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ..query.citations.citation_graph import Graph
 from .field_shares import drawn_by_shares, parsed_shares
 from .forms import Doc
 from .mining import MINED, Mining, mine
+from .neighbourhoods import embedded, sampled
 from .training_papers import DrawnSet, Recipe, SetRequest, texts_in
 
 HARD, EASY = "hard", "easy"
@@ -173,8 +174,29 @@ def _scimult(citations: CitationNetwork, query: int, chance: Random) -> list[Tri
     return triplets
 
 
+Sampler = Callable[[CitationNetwork, Sequence[int], SetRequest, Callable[[int], Random]], Iterable[list[Triplet]]]
+"""Returns the triplets of each query, all different, or none if the recipe gives none; the last argument gives a query's random numbers."""
+
+
+def _each(sample: Callable[[CitationNetwork, int, Random], list[Triplet]]) -> Sampler:
+    """A sampler that looks at a query alone."""
+
+    def sampler(citations: CitationNetwork, queries: Sequence[int], _: SetRequest, chance_of: Callable[[int], Random]) -> Any:
+        return (sample(citations, query, chance_of(query)) for query in queries)
+
+    return sampler
+
+
+def _scincl(citations: CitationNetwork, queries: Sequence[int], request: SetRequest, chance_of: Callable[[int], Random]) -> Any:
+    """Five: three easy ones and two hard ones."""
+    vectors = embedded(citations.graph, request.settings.seed, request.progress)
+    request.progress.start(len(queries), unit="queries")
+    for query, found in zip(queries, sampled(citations.graph, citations.is_usable, queries, chance_of, vectors), strict=True):
+        yield [Triplet(query, positive, negative, HARD if is_hard else EASY) for positive, negative, is_hard in found]
+
+
 def drawn_triplets(
-    sample: Callable[[CitationNetwork, int, Random], list[Triplet]],
+    sample: Sampler,
     request: SetRequest,
     *,
     title_only: float = 0.0,
@@ -183,7 +205,7 @@ def drawn_triplets(
     """The triplets of a corpus with citations.
 
     Args:
-        sample: returns the triplets of a query, all different, or none if the recipe gives none.
+        sample: the recipe.
         request: the settings.
         title_only: the share of papers whose abstract is left out.
         needs_field: whether queries need a known field.
@@ -199,8 +221,8 @@ def drawn_triplets(
     queries = _queries(citations, collection, request, needs_field=needs_field)
     progress.start(len(queries), unit="queries")
     triplets: list[Triplet] = []
-    for row in queries:
-        triplets += sample(citations, row, Random(f"{seed} {request.recipe} {ids[row]}"))
+    for of_query in sample(citations, queries, request, lambda row: Random(f"{seed} {request.recipe} {ids[row]}")):
+        triplets += of_query
         progress.advance(1)
     if not triplets:
         raise InvalidRequest(
@@ -286,8 +308,9 @@ def _mined(
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "specter": Recipe("Cohan et al. 2020; Singh et al. 2023, appendix A.2", partial(drawn_triplets, _specter)),
-    "specter2": Recipe("Singh et al. 2023, section 5", partial(drawn_triplets, _specter2, title_only=0.05)),
-    "scimult": Recipe("Zhang et al. 2023, section 3.4", partial(drawn_triplets, _scimult)),
-    "s2orc": Recipe("Seoh et al. 2023, appendix C.1", partial(drawn_triplets, _specter, needs_field=True)),
+    "specter": Recipe("Cohan et al. 2020; Singh et al. 2023, appendix A.2", partial(drawn_triplets, _each(_specter))),
+    "specter2": Recipe("Singh et al. 2023, section 5", partial(drawn_triplets, _each(_specter2), title_only=0.05)),
+    "scimult": Recipe("Zhang et al. 2023, section 3.4", partial(drawn_triplets, _each(_scimult))),
+    "scincl": Recipe("Ostendorff et al. 2022, SciNCL, and the command in the README of their code", partial(drawn_triplets, _scincl)),
+    "s2orc": Recipe("Seoh et al. 2023, appendix C.1", partial(drawn_triplets, _each(_specter), needs_field=True)),
 }

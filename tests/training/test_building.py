@@ -119,7 +119,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("triplets", "name how triplets are drawn with --recipe: specter, specter2, scimult, s2orc"),
+        ("triplets", "name how triplets are drawn with --recipe: specter, specter2, scimult, scincl, s2orc"),
         ("pairs", "name how pairs are drawn with --recipe: titles, sentences, keywords, queries, scimult-search"),
         ("labels", "name how labels are drawn with --recipe: fields, keywords, venue"),
         ("targets", "name how targets are drawn with --recipe: citations, year, number"),

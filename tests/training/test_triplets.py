@@ -52,7 +52,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {recipe: made("triplets", recipe, folder / recipe, papers()) for recipe in RECIPES}
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+OF_CITATIONS = tuple(recipe for recipe in RECIPES if recipe != "scincl")
+"""Recipes whose positives are cited."""
+
+
+@pytest.mark.parametrize("recipe", OF_CITATIONS)
 def test_what_all_recipes_promise(folders: dict[str, Path], recipe: str) -> None:
     rows = papers()
     full = {row["id"] for row in rows if row["abstract"]}
