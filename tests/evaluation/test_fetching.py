@@ -8,6 +8,7 @@ import http.server
 import io
 import json
 import os
+import re
 import shutil
 import threading
 import zipfile
@@ -24,6 +25,7 @@ from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE
 from sciretrieve.evaluation.benchmark_specs import Download, HubFiles
 from sciretrieve.evaluation.fetching import fetch
 from sciretrieve.progress import Silent
+from tests.command_line import sciretrieve
 
 DATA = bytes(range(256)) * 5000
 
@@ -213,3 +215,16 @@ def test_half_of_a_download_by_other_means_is_completed(server: tuple[str, list[
     (tmp_path / "x.bin").write_bytes(DATA[:1000])
     (path,) = get(tmp_path, Download(f"{server[0]}/x", "x.bin", bytes=len(DATA)))
     assert (path.read_bytes(), server[1]) == (DATA, ["bytes=1000-"])
+
+
+@pytest.mark.parametrize("name", [name for name, row in CATALOGUE.items() if row.manual])
+def test_what_is_to_be_had_by_hand_is_said_with_the_users_folder(name: str, tmp_path: Path) -> None:
+    steps = fetching.by_hand(CATALOGUE[name], tmp_path / "a folder")
+    assert steps
+    assert not re.search(r"\bDIR\b", steps)
+
+
+def test_a_set_that_is_to_be_had_by_hand_is_not_fetched(tmp_path: Path) -> None:
+    done = sciretrieve("benchmarks", "fetch", "scidocs-rerank", "--to", tmp_path / "to")
+    assert done.returncode == 1
+    assert str(tmp_path / "to") in done.stdout
