@@ -25,7 +25,7 @@ def train(
     output: Annotated[Path | None, Help("A new folder for the encoder; a .toml file may name it.", "DIR", short="-o")] = None,
     from_index: Annotated[
         Path | None,
-        Help("Fit an index's own encoder to its papers, without training sets.", "NAME", completes="indexes"),
+        Help("Fit an index's own encoder to its papers, without training sets (experimental).", "NAME", completes="indexes"),
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, Help("Begin anew, and replace the folder if it exists.")] = False,
