@@ -120,7 +120,7 @@ def test_the_command_mines(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ("triplets", "name how triplets are drawn with --recipe: specter, specter2, scimult, scincl, s2orc"),
-        ("pairs", "name how pairs are drawn with --recipe: titles, sentences, keywords, queries, scimult-search"),
+        ("pairs", "name how pairs are drawn with --recipe: titles, sentences, keywords, queries, pmc-patients-par"),
         ("labels", "name how labels are drawn with --recipe: fields, keywords, venue"),
         ("targets", "name how targets are drawn with --recipe: citations, year, number"),
         ("triplets --recipe spectre", "unknown recipe 'spectre'; did you mean"),
