@@ -35,8 +35,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
         with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED, newline="") as text:
             lines = _Lines(text, path)
             delimiter, above = _layout(path, lines)
-            for _ in range(above):
-                next(lines)
+            deque(islice(lines.single(), above), maxlen=0)
             if embase.fits(lines.following):
                 yield from embase.rows(path, _records(lines, delimiter))
                 return
@@ -46,7 +45,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
                 raise InvalidRequest(f"{path} cannot be read: {names}, and it is that of the columns' names")
             header = header_of(names)
             if is_web_of_science(header):  # its quotation marks are text
-                records = (line.rstrip("\r\n").split("\t") for line in lines)
+                records = (line.rstrip("\r\n").split("\t") for line in lines.single())
             for number, row in papers_of_rows(str(path), header, records, "fields"):
                 yield number, row
     except OSError as error:
@@ -56,7 +55,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
 def _layout(path: Path, lines: _Lines) -> tuple[str, int]:
     """The delimiter of a table, and how many lines are above its header, which is the first line with the names of a table of papers, else
     the first that is not blank."""
-    head = list(islice(lines, MOST_ABOVE))
+    head = list(islice(lines.single(), MOST_ABOVE))
     lines.put_back(head)
     match = SEPARATOR.match(head[0]) if head else None
     delimiters, places = match[1] if match else DELIMITERS, [place for place, line in enumerate(head) if line.strip()][bool(match) :]
@@ -122,6 +121,13 @@ class _Lines:
         self.is_at_end = False
         self._size = 0
         return self._number + 1
+
+    def single(self) -> Iterator[str]:
+        """The lines, each a row of its own."""
+        self.begin_row()
+        for line in self:
+            yield line
+            self.begin_row()
 
     @property
     def following(self) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from .raw import Rejected, Row
@@ -43,7 +43,7 @@ def fits(lines: Iterable[str]) -> bool:
 def rows(path: Path, records: Iterable[Sequence[str] | str]) -> Iterator[tuple[int, Row | Rejected]]:
     """Yield the records of a table's rows, each a field with its values."""
     number, fields = 0, dict[str, list[str]]()
-    for cells in (*records, []):
+    for cells in chain(records, ([],)):
         if isinstance(cells, str):
             number += 1
             yield number, Rejected(str(path), number, cells)

@@ -112,8 +112,10 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         ids = table["id"].to_pylist()
         blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
         blank_flags = [blank or not id for id, blank in zip(ids, blank_flags, strict=True)]  # without a text, no id was made
-        new_flags = iter(_with_own_ids(seen_ids, table, ids, blank_flags, batch.has_weak_ids and columns.id is None, renamed))
-        if table["id"].to_pylist() != ids:
+        has_weak_ids = batch.has_weak_ids and columns.id is None
+        count = len(renamed)
+        new_flags = iter(_with_own_ids(seen_ids, table, ids, blank_flags, has_weak_ids, renamed))
+        if len(renamed) > count:
             table = table.set_column(0, "id", pa.array(ids, pa.string()))
         rejected = _without_other_ids(batch.rejected, columns)
         for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
@@ -128,7 +130,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
                     rejected.append(Rejected(batch.source, batch.rows[place], f"a date or time in {name!r} is out of range", ids[place]))
                     rejected_rows.add(batch.rows[place])
         mask = pa.array([number not in rejected_rows for number in batch.rows])
-        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row), batch.has_weak_ids)
+        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row), has_weak_ids)
     warn_of_own_ids(batch.source if renamed else "", renamed)
 
 

@@ -66,3 +66,15 @@ def test_what_stands_for_no_id_is_none(tmp_path: Path, id: str) -> None:
     papers, rejected = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
     assert rejected == []
     assert all(made.startswith("made-") for made in papers["id"].to_pylist())
+
+
+def test_ids_of_a_named_column_are_strong_although_a_format_s_own_are_weak(tmp_path: Path) -> None:
+    columns = sr.ColumnMap(id="eprint")
+
+    def write(title: str) -> Path:
+        (tmp_path / "p.bib").write_text(f"@article{{smith2020, title={{{title}}}, eprint={{2001.00001}}}}\n")
+        return tmp_path / "p.bib"
+
+    sr.build(write("On whales"), tmp_path / "index", encoder=None, columns=columns, progress=False).close()
+    update = sr.add(write("On sparrows"), tmp_path / "index", columns=columns, progress=False)
+    assert (update.papers, update.added, update.replaced) == (1, 0, 1)

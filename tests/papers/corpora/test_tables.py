@@ -98,3 +98,11 @@ def test_a_long_table_loses_no_row_to_the_search_for_its_header(tmp_path: Path) 
         (tmp_path / "p.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
         columns = {} if "title" in header else {"title": "name of it"}
         assert read_corpus(tmp_path / "p.csv", **columns)[0]["id"].to_pylist() == [str(number) for number in range(50)]
+
+
+def test_a_table_whose_quotation_marks_are_text_may_be_longer_than_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.papers.corpora.delimited.LONGEST_LINE", 1000)
+    lines = ["PT\tAU\tTI\tSO\tUT", *(f'J\tDoe, J\t"Title {number}\tThe journal\tWOS:{number}' for number in range(100))]
+    (tmp_path / "p.txt").write_text("\n".join(lines), encoding="utf-8")
+    papers, rejected = read_corpus(tmp_path / "p.txt")
+    assert (papers["title"].to_pylist(), rejected) == ([f'"Title {number}' for number in range(100)], [])
