@@ -43,7 +43,7 @@ except SystemExit as end:
 def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
     index.search("warm the encoder's cache", 1)
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))
-    assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich"}
+    assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich", "http"}
     assert ("openvino" in loaded) == (mode != "bm25")
 
 

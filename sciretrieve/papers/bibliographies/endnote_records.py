@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape  # as xml.sax.saxutils would import urllib.request into every search
 
 from ...base.types import Paper
 from ...base.wording import without_controls
@@ -26,7 +26,7 @@ def _record(paper: Paper, number: int) -> str:
     kind = work.kind.endnote
     parts = [
         _text("rec-number", str(number)),
-        f"<ref-type name={quoteattr(kind)}>{NUMBERS[kind]}</ref-type>",
+        f'<ref-type name="{escape(kind)}">{NUMBERS[kind]}</ref-type>',
         _element("contributors", _people("authors", work.authors) + _people("secondary-authors", work.editors)),
         *_facts(paper, work),
     ]
@@ -73,7 +73,7 @@ def _people(name: str, names: Sequence[Name]) -> str:
 
 
 def _text(name: str, text: str) -> str:
-    return _element(name, escape(without_controls(" ".join(text.split()))))
+    return _element(name, escape(without_controls(" ".join(text.split())), quote=False))
 
 
 def _element(name: str, content: str) -> str:
