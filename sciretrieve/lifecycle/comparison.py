@@ -15,7 +15,7 @@ from ..base.types import Mask, Rows
 from ..files.schema import booleans, integers, texts
 from ..matching.sharding import by_shard
 from ..papers.corpora import Batch, CutOff, Rejected, Withdrawn
-from ..papers.corpora.ids import are_others, own_id, warn_of_own_ids, works_of
+from ..papers.corpora.ids import OWN_ID, SeenIds, are_others, own_id, warn_of_own_ids, warn_of_repeats, works_of
 from ..query.snapshot import Snapshot
 from ..storage.shards.cutting import contents
 
@@ -98,22 +98,16 @@ class CorpusComparison:
         self._is_rejected: Mask = np.zeros(snapshot.scope.rows, bool)
         self._replaced_rows: list[Rows] = []
         self._added_ids: list[str] = []
+        self._seen_own_ids = SeenIds()
         self.added = self.unchanged = self.lost = 0
 
     def chosen(self, batch: Batch) -> pa.Table:
         """Papers of a batch that the index lacks or has with other contents."""
         self._note(batch.rejected)
-        papers, ids = batch.papers, batch.papers["id"].to_pylist()
-        rows = self._table.rows(ids)
+        papers, rows = batch.papers, self._table.rows(batch.papers["id"].to_pylist())
         is_taken = self._differ(papers, rows)
-        changed_positions = np.flatnonzero(is_taken & (rows >= 0))
-        if self._keeps_others and (own_ids := self._own_ids(batch, changed_positions, rows[changed_positions])):
-            warn_of_own_ids(batch.source, [(ids[position], id) for position, id in own_ids.items()], " of the index")
-            ids = [own_ids.get(position, id) for position, id in enumerate(ids)]
-            papers = papers.set_column(0, "id", pa.array(ids, pa.string()))
-            positions = np.array(list(own_ids), np.int64)
-            rows[positions] = self._table.rows(list(own_ids.values()))
-            is_taken[positions] = self._differ(papers.take(integers(positions)), rows[positions])
+        if self._keeps_others:
+            papers, rows, is_taken = self._kept_apart(batch, rows, is_taken)
         known_positions = np.flatnonzero(rows >= 0)
         known_rows, is_replaced = rows[known_positions], is_taken[known_positions]
         self._is_seen[known_rows] = True
@@ -121,8 +115,31 @@ class CorpusComparison:
         self.unchanged += int(np.count_nonzero(~is_replaced))
         new_positions = np.flatnonzero(rows < 0)
         self.added += len(new_positions)
-        self._added_ids += [ids[position] for position in new_positions[: SHOWN - len(self._added_ids)].tolist()]
+        self._added_ids += papers["id"].take(integers(new_positions[: SHOWN - len(self._added_ids)])).to_pylist()
         return papers.filter(booleans(is_taken))
+
+    def _kept_apart(self, batch: Batch, rows: Rows, is_taken: Mask) -> tuple[pa.Table, Rows, Mask]:
+        """A batch's papers, their rows and whether they are taken, with new ids for works whose ids other works of the index have.
+
+        If the corpus has a paper with such a new id as well, it is the same work, and the later of the two is left out as unchanged.
+        """
+        papers, ids = batch.papers, batch.papers["id"].to_pylist()
+        changed_positions = np.flatnonzero(is_taken & (rows >= 0))
+        if own_ids := self._own_ids(batch, changed_positions, rows[changed_positions]):
+            warn_of_own_ids(batch.source, [(ids[position], id) for position, id in own_ids.items()], " of the index")
+            ids = [own_ids.get(position, id) for position, id in enumerate(ids)]
+            papers = papers.set_column(0, "id", pa.array(ids, pa.string()))
+            positions = np.array(list(own_ids), np.int64)
+            rows[positions] = self._table.rows(list(own_ids.values()))
+            is_taken[positions] = self._differ(papers.take(integers(positions)), rows[positions])
+        own_positions = np.flatnonzero(pc.match_substring_regex(papers["id"], OWN_ID).to_numpy())
+        is_first = np.ones(len(rows), bool)
+        is_first[own_positions], _ = self._seen_own_ids.add([ids[position] for position in own_positions.tolist()])
+        if is_first.all():
+            return papers, rows, is_taken
+        warn_of_repeats(batch.source, papers["id"].filter(booleans(~is_first)).to_pylist())
+        self.unchanged += int(np.count_nonzero(~is_first))
+        return papers.filter(booleans(is_first)), rows[is_first], is_taken[is_first]
 
     def _differ(self, papers: pa.Table, rows: Rows) -> Mask:
         """Whether each paper's contents differ from those of the index's paper at the given row, (n,). True for papers without a row."""
@@ -136,14 +153,12 @@ class CorpusComparison:
 
     def _own_ids(self, batch: Batch, positions: Rows, rows: Rows) -> dict[int, str]:
         """New ids for papers, by position, that are other works than the papers with their ids in the index, at the given rows."""
+        if not len(positions):
+            return {}
         papers = batch.papers.select(["id", "title", "authors"]).take(integers(positions))
         holders = self._snapshot.papers_at(rows, ["id", "title", "authors"])
         held = pa.table({"title": [paper.title for paper in holders], "authors": pa.array([paper.authors for paper in holders], NAMES)})
-        if (
-            not len(positions)
-            or not (is_other := are_others(works_of(papers), works_of(held), papers["title"].to_pylist(), batch.has_weak_ids)).any()
-        ):
-            return {}
+        is_other = are_others(works_of(papers), works_of(held), papers["title"].to_pylist(), batch.has_weak_ids)
         others = papers.filter(booleans(is_other)).to_pylist()
         own_ids = (own_id(paper["id"], paper["title"], paper["authors"] or []) for paper in others)
         return dict(zip(positions[is_other].tolist(), own_ids, strict=True))

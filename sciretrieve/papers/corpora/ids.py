@@ -17,6 +17,8 @@ from .. import duplicates
 
 LOG = logging.getLogger(__name__)
 NAMED = 3
+OWN_ID = r"-[0-9a-f]{6}$"
+"""The end of all ids that `own_id` makes."""
 Works: TypeAlias = npt.NDArray[np.int64]
 """Of each paper, hashes of its title and of its first author, 0 for none, (n, 2)."""
 
@@ -85,3 +87,8 @@ def warn_of_own_ids(source: str, renamed: Sequence[tuple[str, str]], where: str 
     if renamed:
         examples = shortlist([f"{new} for {id}" for id, new in renamed[:NAMED]], len(renamed))
         LOG.warning("%s: %s had the id of another paper%s, and got a new id: %s", source, counted(len(renamed), "paper"), where, examples)
+
+
+def warn_of_repeats(source: str, ids: Sequence[str]) -> None:
+    """Warn, through `logging`, of papers that are left out, since an earlier paper got the same new id."""
+    LOG.warning("%s: %s repeated an earlier one: %s", source, counted(len(ids), "paper"), shortlist(ids[:NAMED], len(ids)))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.papers.corpora.ids import own_id
 from tests.made_up import read_corpus, write_jsonl
 
 ADAMS, BROWN = {"authors": ["Ann Adams"]}, {"authors": ["Bob Brown"]}
@@ -58,6 +59,21 @@ def test_adding_keeps_both_and_adding_again_changes_nothing(tmp_path: Path, capl
     for count in (2, 2):  # the same files together are what is there
         update = sr.sync([tmp_path / "a.bib", tmp_path / "b.bib"], tmp_path / "index", progress=False)
         assert (update.papers, update.added, update.replaced, update.deleted) == (count, 0, 0, 0)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_an_id_that_is_given_to_a_paper_and_that_another_row_has_is_of_one_paper(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, order: tuple[int, int]
+) -> None:
+    whales, sparrows = {"id": "1", "title": "On whales", **ADAMS}, {"id": "1", "title": "On sparrows", **BROWN}
+    rows = [sparrows, {**sparrows, "id": own_id("1", "On sparrows", ["Bob Brown"])}]
+    sr.build([whales], tmp_path / "index", encoder=None, progress=False).close()
+    for abstract, added in (("", 1), ("An abstract", 0), ("An abstract", 0)):
+        update = sr.add([{**rows[place], "abstract": abstract} for place in order], tmp_path / "index", progress=False)
+        assert (update.papers, update.added, update.added + update.replaced + update.unchanged) == (2, added, 2)
+        assert "papers: 1 paper repeated an earlier one: 1-" in caplog.text
+        assert sr.verify(tmp_path / "index", progress=False).faults == ()
+        caplog.clear()
 
 
 @pytest.mark.parametrize("id", ["N/A", "-", "nan", "None", "NULL", "#N/A", "#REF!", "1E+15", "3,1E+12"])
