@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,19 +13,32 @@ import pyarrow as pa
 from ...files.schema import letters
 from ..bibliographies.author_names import Name, is_group, is_suffix, is_told_by_text, parsed
 from ..printed import printed
+from . import latex
 from .markup import is_placeholder, plain_text
 
 OTHERS = re.compile(r"(?:and\s+)?others\.?|et\.?\s*al\.?|…|\.\.\.", re.IGNORECASE)
 """What stands for omitted names: BibTeX's word for it, and people's."""
 _TAIL = re.compile(r"[,\s]+(?:et\.?\s*al\.?|and others)\s*$", re.IGNORECASE)
-_NOTE = re.compile(r"\s*\((?:\d{5,}|eds?\.?|editors?|hrsg\.?)\)$", re.IGNORECASE)
-"""What databases put behind a name: a number of the author, or that it is an editor's."""
+_OMITTED = re.compile(r"[,\s]*(?<=[,\s])(?:…|\.\s?\.\s?\.)[,\s]*(?:&\s|and\s)?")
+"""APA's sign between the first names of a long list and its last."""
+NOBODY = {"[anonymous]", "anonymous", "[no authors listed]"}
+_NOTE = re.compile(
+    r"(?:\s*\((?:\d{4,}|(?i:eds?\.?|editors?|hrsg\.?))\)|\s*\[[\d,\s]*\]|\s*[*†‡§¶]|\s+(?:\d{4}-){3}\d{3}[\dX]|,\s+\d{4}\s*[-–](?:\s*\d{4})?"
+    r"|(?<=[a-zß-ÿ.])\d{1,2}(?:,\d{1,2})*)+(?=\s*(?:[,;&|\n]|and\b|$))"
+)
+"""What databases put behind a name: a number of the author, an ORCID, marks of footnotes, years of life, or that it is an editor's."""
+_DOCTOR = re.compile(r",\s*(?:Ph\.?\s?D|D\.?\s?Phil|Ed\.?D|Psy\.?D)\b\.?")
+_DEGREE = re.compile(r"([^,]+,[^,]+?)(?:,\s*(?:M\.?D|M\.?P\.?H|M\.?Sc|R\.?N)\.?)+$")
+"""Degrees behind a name. Where no given names are before it, MD may stand for them."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.\s?-?\s?){1,4}|(?:[A-Z](?:[ -][A-Z])*|[A-Z]{2,3})")
 _SHORT = re.compile(rf"[^\W\d_].*\s(?:{_INITIALS.pattern})|(?:[^\W\d_]\.\s?-?)+\s?[^\W\d_].*")
 """A name with its initials behind or before the family name, so that no comma is part of it: "Turing AM", "A. M. Turing"."""
-_SEPARATORS = re.compile(r"\s*[;|；、\n]\s*")
+_SEPARATORS = re.compile(r"\s*[;|；、\n]\s*|\s+/\s+|(?<=\.)/")
 _AND = re.compile(r",?\s+(?:and|&|und|et|y)\s+|\s*,\s*&\s*")
-NO_PLAIN_NAME = r"(?i)[,;|&<{\[(]|[；、\n]|\b(?:others|et\.? ?al|nan|none|null|n/a)\b"
+_AND_FIRST = re.compile(r"^\s*(?:and|&)\s+", re.IGNORECASE)
+_LATEX = re.compile(r"[\\{}~]")
+_MARKED = re.compile(r"[^\w\s.,;'-]|\d|\b(?:Ph\.?\s?D|D\.?\s?Phil|Ed\.?D|Psy\.?D)\b")
+NO_PLAIN_NAME = r"(?i)[,;|&<{\[(\\~*†‡§¶…/\d；、\n\t]|\s\s|^\s|\s$|\.\s?\.|\b(?:and|und|et|y|others|nan|none|null|anonymous)\b|n/a"
 """What makes a text more than a name in its natural order."""
 FIELDS = Name.__dataclass_fields__.keys()
 NAMES = pa.list_(pa.struct([(name, pa.string()) for name in Name.__dataclass_fields__]))
@@ -97,41 +110,70 @@ def _read(value: Any, people: People) -> None:
                 names, has_more = _of_item(item)
                 people.names += names
                 people.has_more |= has_more
+            elif isinstance(item, list | tuple) and _is_parsed(item):
+                _add(_of_parts(item[0], item[1], "", item[2], ""), people)
             else:
                 _read(item, people)
     elif isinstance(value, str):
-        value = plain_text(value)
-        items = printed(value.strip())
+        items = printed(plain_text(value).strip())
         if items is not None:
             _read(items, people)
         else:
-            for name in _of_text(value.strip(), people):
+            for name in _of_text(_bare(value), people):
                 _add(name, people)
     else:
         _add(str(value), people)
 
 
+def _is_parsed(parts: Sequence[Any]) -> bool:
+    """Whether a list is a name in arXiv's parts: family name, first names, suffix."""
+    return len(parts) > 2 and all(isinstance(part, str) for part in parts) and (not parts[2] or is_suffix(parts[2]))
+
+
+def _bare(text: str) -> str:
+    """A text of names without markup, degrees, and what databases put behind names."""
+    text = _plain(text)
+    return (_NOTE.sub("", _DOCTOR.sub("", text)) if _MARKED.search(text) else text).strip()
+
+
+def _plain(text: str) -> str:
+    """A text without markup of HTML or LaTeX."""
+    text = plain_text(text)
+    return latex.plain_text(text) if _LATEX.search(text) else text
+
+
 @lru_cache(1 << 15)
 def _of_item(item: str) -> tuple[list[str | Name], bool]:
-    """The names of one text of a list, which may be those of two people, and whether it says that there are more."""
+    """The names of one text of a list, which may be those of several people, and whether it says that there are more."""
     people = People()
-    is_one = " and " not in item or is_group(item)
-    for part in [item] if is_one else _AND.split(item):
+    for part in _SEPARATORS.split(_bare(item)):
+        for name in _of_part(part, people):
+            _add(name, people)
+    return people.names, people.has_more
+
+
+def _of_part(text: str, people: People) -> list[str | Name]:
+    """The names of a text that is one name, unless it has "and", or every part between its commas is a short name."""
+    text = _AND_FIRST.sub("", text)
+    parts = _AND.split(text) if " and " in text else [text]
+    if is_group(text) and any(part.count(",") != 1 for part in parts):
+        parts = [text]
+    names: list[str | Name] = []
+    for part in parts:
         tokens = [token.strip() for token in part.split(",")]
         are_several = len(tokens) > 1 and all(map(_SHORT.fullmatch, tokens))
-        for name in tokens if are_several else [part]:
-            _add(_one(name, people), people)
-    return people.names, people.has_more
+        names += [_one(name, people) for name in (tokens if are_several else [part])]
+    return names
 
 
 @lru_cache(1 << 15)
 def _of_parts(*parts: str | None) -> Name:
-    return Name(*(plain_text(part or "") for part in parts))
+    return Name(*(_plain(part or "") for part in parts))
 
 
 def _add(name: str | Name, people: People) -> None:
     text = name if isinstance(name, str) else name.text
-    if is_placeholder(text):
+    if is_placeholder(text) or text.lower() in NOBODY:
         return
     if OTHERS.fullmatch(text):
         people.has_more = True
@@ -169,7 +211,7 @@ def _letters_of(keys: tuple[str, ...]) -> tuple[str, ...]:
 def _first(person: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         if key in person and (value := person[key]) and not isinstance(value, dict | list):
-            return " ".join(plain_text(str(value)).split())
+            return " ".join(_plain(str(value)).split())
     return ""
 
 
@@ -182,8 +224,8 @@ def _one(text: str, people: People) -> str | Name:
 
 @lru_cache(1 << 15)
 def _one_name(text: str) -> tuple[str | Name, bool]:
-    text, count = _TAIL.subn("", _NOTE.sub("", plain_text(text).strip()))
-    return _turned(text), bool(count)
+    text, count = _TAIL.subn("", text)
+    return _turned(_DEGREE.sub(r"\1", text)), bool(count)
 
 
 def _turned(text: str) -> str | Name:
@@ -200,10 +242,11 @@ def _turned(text: str) -> str | Name:
 def _of_text(text: str, people: People) -> list[str | Name]:
     """The names of a text."""
     text, count = _TAIL.subn("", text)
-    people.has_more |= bool(count)
-    parts = [part for part in _SEPARATORS.split(text) if part]
+    text, omitted_count = _OMITTED.subn(", ", text)
+    people.has_more |= bool(count + omitted_count)
+    parts = [part for part in _SEPARATORS.split(text) if part.strip(" ,")]
     if len(parts) > 1 or (parts and _SEPARATORS.search(text)):
-        return [_one(part, people) for part in parts]
+        return [name for part in parts for name in _of_part(part, people)]
     if is_group(text) and text.count(",") < 2:
         return [Name(literal=text)] if "," in text or " and " in text or "&" in text else [text]
     return [name for part in _AND.split(text) if part.strip(" ,") for name in _by_commas(part, people)]
@@ -212,7 +255,7 @@ def _of_text(text: str, people: People) -> list[str | Name]:
 def _by_commas(text: str, people: People) -> list[str | Name]:
     """The names of a text without semicolons and "and", whose commas are between names or within them."""
     parts = [bare for part in text.split(",") if (bare := " ".join(part.split()))]
-    if len(parts) == 3 and (is_suffix(parts[1]) or is_suffix(parts[2])):
+    if len(parts) == 3 and (is_suffix(parts[2]) or (is_suffix(parts[1]) and not _SHORT.fullmatch(parts[0]))):
         return [_one(text, people)]
     tokens: list[str] = []
     for part in parts:
@@ -223,7 +266,7 @@ def _by_commas(text: str, people: People) -> list[str | Name]:
     count = len(tokens)
     if count < 2:
         return [_one(token, people) for token in tokens]
-    if all(_SHORT.fullmatch(token) for token in tokens):
+    if all(_SHORT.fullmatch(token.partition(",")[0]) for token in tokens):
         return [_one(token, people) for token in tokens]
     families, rests = tokens[::2], tokens[1::2]
     if count == 2:

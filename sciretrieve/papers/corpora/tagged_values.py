@@ -11,9 +11,6 @@ from ..bibliographies.author_names import INSTITUTIONS
 from .people import people_in
 
 SEVERAL = re.compile(r"\s*[;；]\s*")
-NOBODY = {"[anonymous]", "anonymous", "[no authors listed]"}
-DEGREE = re.compile(r"^([^,]+,[^,]+),\s*(?:Ph\.?\s?D|D\.?\s?Phil|Ed\.?D|Psy\.?D|M\.?D|M\.?P\.?H|M\.?Sc|R\.?N)\b.*$")
-"""A name and the degree that ProQuest puts behind it."""
 SEVERAL_IN_ONE = re.compile(r",.*,| and | & ")
 LATIN_SUFFIXES = {"2nd": "II", "3rd": "III", "4th": "IV"}
 MEDLINE_SUFFIX = re.compile(r"(.*\S)\s+((?:Jr|Sr|II|III|IV|2nd|3rd|4th)\.?)", re.IGNORECASE)
@@ -35,8 +32,7 @@ def divided(text: str) -> list[str]:
 
 def people(texts: Iterable[str]) -> list[str]:
     """Names, several in one text apart: they stand between semicolons; and in a record's only text, between commas or "and", too."""
-    found = (DEGREE.sub(r"\1", name) if "," in name else name for text in texts for name in divided(text))
-    names = list(dict.fromkeys(name for name in found if name.strip(", ") and name.lower() not in NOBODY))
+    names = list(dict.fromkeys(name for text in texts for name in divided(text) if name.strip(", ")))
     if len(names) != 1 or not SEVERAL_IN_ONE.search(names[0]) or INSTITUTIONS & {*names[0].lower().replace(",", "").split()}:
         return names
     listed = people_in(names[0])

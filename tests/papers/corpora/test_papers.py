@@ -168,10 +168,60 @@ def test_years(tmp_path: Path, value: Any, year: int | None) -> None:
         ([{"name": "Ada Lovelace"}, {"name": None}], ["Ada Lovelace"]),
         (12, ["12"]),
         ([3, {"name": 4}], ["3", "4"]),
+        ("Smith JA, Jones B; for the ABC Study Group", ["Smith JA", "Jones B", "for the ABC Study Group"]),
+        ("Smith, John; and Doe, Jane", ["John Smith", "Jane Doe"]),
+        ("Brown, B.; Smith, A., and Doe, C.", ["B. Brown", "A. Smith", "C. Doe"]),
+        ("Smith, J., Jones, K., … & Brown, B.", ["J. Smith", "K. Jones", "B. Brown"]),
+        ("Smith, J., Jones, K., . . . Brown, B.", ["J. Smith", "K. Jones", "B. Brown"]),
+        ("Müller, K./Meier, H.", ["K. Müller", "H. Meier"]),
+        ("Smith J., Jr., Doe A.", ["J. Smith Jr.", "Doe A."]),
+        ("Smith, John, PhD; Doe, Jane, MD, MPH", ["John Smith", "Jane Doe"]),
+        ("John Smith, PhD, and Jane Doe, Ph.D.", ["John Smith", "Jane Doe"]),
+        ("Doe, MD, Roe, JA", ["MD Doe", "JA Roe"]),  # initials
+        ("Smith, J. [1]; Doe, J.*†", ["J. Smith", "J. Doe"]),
+        ("John Smith1,2, Jane Doe3", ["John Smith", "Jane Doe"]),
+        ("Smith, John 0000-0002-1825-0097; Doe, Jane, 1950-1999", ["John Smith", "Jane Doe"]),
+        (["Smith, John; Doe, Jane"], ["John Smith", "Jane Doe"]),
+        ([["Lovelace", "Ada", ""], ["King", "Martin Luther", "Jr."]], ["Ada Lovelace", "Martin Luther King Jr."]),
+        ('Kaiser, {\\L}ukasz; M\\"uller, K.', ["Łukasz Kaiser", "K. Müller"]),
+        ("[Anonymous]", []),
     ],
 )
 def test_authors(value: Any, names: list[str]) -> None:
     assert people_in(value).texts == names
+
+
+NAME_PARTS = [
+    "Ada",
+    "van",
+    "O'Brien",
+    "J.",
+    "JA",
+    "and",
+    "&",
+    "y",
+    ",",
+    ";",
+    "/",
+    " / ",
+    "1",
+    "*",
+    "…",
+    "...",
+    "PhD",
+    "{\\\\L}",
+    "Anonymous",
+    "nan",
+    "\n",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(NAME_PARTS), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=3))
+def test_names_do_not_depend_on_those_of_other_papers(names: list[str]) -> None:
+    """A table whose names are plain is taken as it is, any other is read name by name."""
+    rows = [{"id": str(number), "title": "T", "authors": authors} for number, authors in enumerate([names, ["Doe, Jane"]])]
+    alone, beside = (next(open_corpus(pa.Table.from_pylist(part)).batches()).papers["authors"][0].as_py() for part in (rows[:1], rows))
+    assert alone == beside
 
 
 @given(st.lists(st.lists(st.tuples(st.text(max_size=3), st.integers(1, 9), st.integers(1, 9)))))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..latex import plain_text
 from ..papers import YEAR
+from ..people import people_in
 from ..raw import Row
 
 SIGNS = ("authors_parsed",)
@@ -24,17 +24,11 @@ def paper(row: Row) -> Row:
             plain_row[name] = " ".join(text.split())
     if isinstance(names := row["authors_parsed"], list) and names:
         plain_row["authors_"] = row.get("authors")
-        plain_row["authors"] = [_name(parts) for parts in names if isinstance(parts, list)]
+        plain_row["authors"] = people_in(names).rows
     if not row.get("year") and (year := _first_year(row["versions"])):
         plain_row["year"] = year
     plain_row["arxiv"] = row.get("id")
     return plain_row
-
-
-def _name(parts: list[Any]) -> dict[str, str]:
-    """The parts are the family name, the first names, a suffix, and perhaps affiliations."""
-    texts = [plain_text(text) if "\\" in text or "{" in text else text for text in (str(part or "") for part in [*parts, "", "", ""][:3])]
-    return dict(zip(("family", "given", "suffix"), texts, strict=True))
 
 
 def _first_year(versions: Any) -> int | None:
