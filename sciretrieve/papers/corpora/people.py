@@ -24,9 +24,11 @@ _OMITTED = re.compile(r"[,\s]*(?<=[,\s])(?:…|\.\s?\.\s?\.)[,\s]*(?:&\s|and\s)?
 NOBODY = {"[anonymous]", "anonymous", "[no authors listed]"}
 _NOTE = re.compile(
     r"(?:\s*\((?:\d{4,}|(?i:eds?\.?|editors?|hrsg\.?))\)|\s*\[[\d,\s]*\]|\s*[*†‡§¶]|\s+(?:\d{4}-){3}\d{3}[\dX]|,\s+\d{4}\s*[-–](?:\s*\d{4})?"
-    r"|(?<=[a-zß-ÿ.])\d{1,2}(?:,\d{1,2})*)+(?=\s*(?:[,;&|\n]|and\b|$))"
+    r")+(?=\s*(?:[,;&|\n]|and\b|$))"
 )
 """What databases put behind a name: a number of the author, an ORCID, marks of footnotes, years of life, or that it is an editor's."""
+_NUMBERS = re.compile(r"(?<=[a-zß-ÿ.])\d{1,2}(?:,\d{1,2})*(?=\s*(?:[,;&|\n*]|and\b|$))")
+"""Numbers of affiliations right behind the names of a text. A name of a list keeps its number, as do "Author1" and "COVID19"."""
 _DOCTOR = re.compile(r",\s*(?:Ph\.?\s?D|D\.?\s?Phil|Ed\.?D|Psy\.?D)\b\.?")
 _DEGREE = re.compile(r"([^,]+,[^,]+?)(?:,\s*(?:M\.?D|M\.?P\.?H|M\.?Sc|R\.?N)\.?)+$")
 """Degrees behind a name. Where no given names are before it, MD may stand for them."""
@@ -119,7 +121,9 @@ def _read(value: Any, people: People) -> None:
         if items is not None:
             _read(items, people)
         else:
-            for name in _of_text(_bare(value), people):
+            text = _plain(value)
+            is_numbered = len(_NUMBERS.findall(text)) > 1
+            for name in _of_text(_bare(_NUMBERS.sub("", text) if is_numbered else text), people):
                 _add(name, people)
     else:
         _add(str(value), people)
@@ -131,7 +135,7 @@ def _is_parsed(parts: Sequence[Any]) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A text of names without markup, degrees, and what databases put behind names."""
+    """Names without markup, degrees, and what databases put behind names."""
     text = _plain(text)
     return (_NOTE.sub("", _DOCTOR.sub("", text)) if _MARKED.search(text) else text).strip()
 

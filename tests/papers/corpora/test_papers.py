@@ -180,6 +180,8 @@ def test_years(tmp_path: Path, value: Any, year: int | None) -> None:
         ("Doe, MD, Roe, JA", ["MD Doe", "JA Roe"]),  # initials
         ("Smith, J. [1]; Doe, J.*†", ["J. Smith", "J. Doe"]),
         ("John Smith1,2, Jane Doe3", ["John Smith", "Jane Doe"]),
+        (["Author1", "Author2"], ["Author1", "Author2"]),
+        ("COVID19", ["COVID19"]),
         ("Smith, John 0000-0002-1825-0097; Doe, Jane, 1950-1999", ["John Smith", "Jane Doe"]),
         (["Smith, John; Doe, Jane"], ["John Smith", "Jane Doe"]),
         ([["Lovelace", "Ada", ""], ["King", "Martin Luther", "Jr."]], ["Ada Lovelace", "Martin Luther King Jr."]),
