@@ -1,8 +1,9 @@
 """Converts weights into an encoder's folder in the cache, once per task. Only the embedded encoder needs no torch.
 
-model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it tokenizer.json         the
-tokenizer in its fast form facts.json             dimension, separator, padding id, length, whether there is a graph and whether the last
-layer is trimmed probe.npy              the vectors of plain torch in fp32 for `probes`, which runtimes are checked against
+model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it
+tokenizer.json         the tokenizer in its fast form
+facts.json             dimension, separator, padding id, length, whether there is a graph and whether the last layer is trimmed
+probe.npy              the vectors of plain torch in fp32 for `probes`, which runtimes are checked against
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Runtime(Protocol):
     """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before `machine` or `run` is used.
 
     Attributes:
-        name: the library and the arithmetic, such as "OpenVINO bf16".
+        name: the library and the arithmetic, which determine the vectors, such as "OpenVINO bf16".
         way: the name and the use of the cores, such as "OpenVINO bf16 in 2 streams".
         budget: tokens per batch, padding included.
         precision: the arithmetic.

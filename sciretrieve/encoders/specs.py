@@ -132,8 +132,8 @@ class EncoderSpec:
         late: whether late interaction is on by default, since it was measured to be a gain, see docs/quality.md.
         pairing: how two papers' sentences are compared, for a sentence model; "" for others.
         licence: the licence of the weights, if a required package contains them.
-        languages: the languages that the model reads, by their English names; empty if unknown, or if it reads most. All models named here
-            read English.
+        languages: the languages that the model reads, by their English names; empty if unknown, or if it reads most. All models with
+            languages here read English.
     """
 
     name: str

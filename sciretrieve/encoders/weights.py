@@ -61,7 +61,7 @@ def obtain(part: ModelFiles, encoder: str) -> Path:
 
 
 def status(spec: EncoderSpec) -> str:
-    """ "ready" if all files are on this machine, else how to get them, in a few words."""
+    """In a few words: "ready" if all files are on this machine, else how to get them."""
     if spec.members:
         return _worst([status(member) for member in spec.members])
     roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))

@@ -230,7 +230,7 @@ def _variance_without_chance(means: Values, degrees: tuple[int, int]) -> Varianc
 def one_way(groups: Sequence[Values]) -> Variance:
     """One-way analysis of variance of systems with several trainings each, and Tukey's honestly significant difference.
 
-    SciRepEval's Table 2 is tested in this way (Singh et al. 2023). SciPy's `f_oneway` and `tukey_hsd` give the same; the latter takes the
+    SciRepEval's Table 2 is tested in this way (Singh et al. 2023), here by SciPy's `f_oneway` and `tukey_hsd`, which takes the
     Tukey-Kramer form for unequal numbers of trainings. F has systems - 1 and trainings - systems degrees of freedom.
 
     Args:

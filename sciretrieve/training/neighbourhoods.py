@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import InvalidRequest, MissingExtra
+from ..base.errors import InvalidRequest
+from ..base.extras import need
 from ..base.types import Mask, Rows, Vectors
 from ..evaluation.builders.negatives import shuffled
+from ..matching.dense import full_corpus
 from ..protocols import Progress
 from ..query.citations.citation_graph import Graph
 
@@ -27,17 +29,15 @@ MARGIN, RATE, LONGEST, SCALE = 0.15, 0.1, 1.0, 1e-3
 EASY, HARD = (20, 25), (3998, 4000)
 """Ranks of positives and of hard negatives: after the first number, up to the second. As in the command in the README of their code."""
 EASY_NEGATIVES = 3
-BLOCK = 256
 
 
 def embedded(graph: Graph, seed: int, progress: Progress) -> Vectors:
     """A vector of unit length for each paper of a graph, (papers, DIM); random for papers without citations. Raises MissingExtra."""
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise MissingExtra("torch", "an embedding of citations", "pip install 'sciretrieve[models]'") from error
+    need("torch", "an embedding of citations")
+    import torch
+
     chance = torch.Generator().manual_seed(seed)
-    edges = torch.from_numpy(np.stack([np.repeat(np.arange(graph.size), graph.cites_counts), graph.cited], axis=1))
+    edges = torch.from_numpy(graph.pairs)
     table = torch.randn(graph.size, DIM, generator=chance) * SCALE
     squares = torch.zeros(graph.size)
     size = max(min(BATCH, -(-len(edges) // CHUNKS)), 1)
@@ -87,15 +87,10 @@ def ranking_loss(ends: Any) -> Any:
 
 
 def neighbours(vectors: Vectors, among: Rows, queries: Rows, depth: int) -> Iterator[Rows]:
-    """For each query, the nearest rows of `among` by inner product, (depth,), without the query itself; ties by row."""
-    table = vectors[among]
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK]
-        similarities = vectors[block] @ table.T
-        similarities[block[:, None] == among[None, :]] = -np.inf
-        nearest = np.argpartition(-similarities, depth - 1, axis=1)[:, :depth]
-        for query, places in zip(similarities, nearest, strict=True):
-            yield among[places[np.lexsort((among[places], -query[places]))]]
+    """For each query, the nearest rows of `among`, which rise, by inner product, (depth,), without the query itself; ties by row."""
+    for query, (places, _) in zip(queries, full_corpus.top(vectors[queries], [vectors[among]], depth + 1, "ip"), strict=True):
+        nearest = among[places]
+        yield nearest[nearest != query][:depth]
 
 
 def bands(papers: int) -> tuple[tuple[int, int], tuple[int, int]]:

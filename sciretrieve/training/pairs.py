@@ -181,13 +181,15 @@ def _patient_pairs(request: SetRequest, *, task: str) -> DrawnPairs:
     patients = {id: Paper(id, "", query.text if query.paper is None else query.paper.abstract) for id, query in found.queries.items()}
     chosen = request.some([id for id in patients if id in found.qrels])
     relevant = {id: [other for other, grade in found.qrels[id].items() if grade > 0 and other != id] for id in chosen}
-    named = {*relevant, *(id for ids in relevant.values() for id in ids)}
-    papers = patients | {paper.id: paper for paper in material.pool() if paper.id in named and (paper.title or paper.abstract)}
-    tested = {id for id in named & papers.keys() if request.held_out.has_paper(id, papers[id].title)}
-    tested |= {id for id in relevant if request.held_out.has_text(papers[id].abstract)}
+    named = {*patients, *(id for ids in relevant.values() for id in ids)}
+    candidates = {paper.id: paper for paper in material.pool() if paper.id in named and (paper.title or paper.abstract)}
+    papers = patients | candidates
+    held_out = request.held_out
+    tested = {id for id, paper in papers.items() if held_out.has_paper(id, paper.title) or held_out.has_text(paper.abstract)}
     kept = papers.keys() - tested
     pairs = [Pair(id, Doc(other)) for id, others in relevant.items() if id in kept for other in others if other in kept]
-    return DrawnPairs(pairs, {}, lambda: _texts_in(papers.values()), list(papers.values()), len(tested), kept, relevant)
+    mined_in = list(candidates.values())  # a patient that is asked for articles is no article
+    return DrawnPairs(pairs, {}, lambda: _texts_in(papers.values()), mined_in, len(tested), candidates.keys() - tested, relevant)
 
 
 def _click_pairs(request: SetRequest) -> DrawnPairs:

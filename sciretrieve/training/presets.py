@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
 
 from ..base.choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
 from ..base.errors import InvalidRequest
@@ -126,12 +125,13 @@ SCIMULT = Plan(
     batch=1536,
     epochs=20,
 )
-IN_ZHANGS_CODE: Mapping[str, Any] = {
-    "source": "the same, with clipping and rates by layer of the authors' code, biencoder_taser.yaml",
-    "layer_decay": 0.8,
-    "clip": 2.0,
-    "early_epsilon": True,
-}
+SCIMULT_IN_CODE = replace(
+    SCIMULT,
+    source="Zhang et al. 2023, SciMult, appendix C; clipping and rates by layer of their code's biencoder_taser.yaml",
+    layer_decay=0.8,
+    clip=2.0,
+    early_epsilon=True,
+)
 MULTI2SPE = Plan(
     base="scibert",
     method="facets",
@@ -185,11 +185,11 @@ PRESETS: Mapping[str, Plan] = {
     "scirepeval-pals": replace(OF_PARTS, method="pals"),
     "scirepeval-pals-code": replace(OF_PARTS_IN_CODE, method="pals"),
     "scimult": SCIMULT,
-    "scimult-code": replace(SCIMULT, **IN_ZHANGS_CODE),
+    "scimult-code": SCIMULT_IN_CODE,
     "scimult-mhaexpert": replace(SCIMULT, base="scimult", method="mha-experts"),
-    "scimult-mhaexpert-code": replace(SCIMULT, base="scimult", method="mha-experts", **IN_ZHANGS_CODE),
+    "scimult-mhaexpert-code": replace(SCIMULT_IN_CODE, base="scimult", method="mha-experts"),
     "scimult-ffnexpert": replace(SCIMULT, base="scimult", method="ffn-experts"),
-    "scimult-ffnexpert-code": replace(SCIMULT, base="scimult", method="ffn-experts", **IN_ZHANGS_CODE),
+    "scimult-ffnexpert-code": replace(SCIMULT_IN_CODE, base="scimult", method="ffn-experts"),
     "scimult-prefix": replace(SCIMULT, base="scimult", method="prefix"),
     "scimult-instruction": replace(SCIMULT, base="scimult", method="instruction"),
     "dpr": replace(

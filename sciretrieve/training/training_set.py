@@ -25,7 +25,7 @@ ROLES = ("query", "pos", "neg")
 IDS = ("corpus_id", "doc_id", "sha", "paper_id")
 LABELS = ("labels_text", "descriptor", "label", "labels")
 TARGETS = ("log_citations", "scaled_year")
-"""Fields with numbers to predict, best first: those of `labels_field` in the authors' configuration of tasks."""
+"""Fields with labels, and with numbers to predict, best first: those of `labels_field` in the authors' configuration of tasks."""
 MOST_TRIPLETS = 5
 """The most triplets of a query with candidates, as in the authors' code, `training/mtl_datasets.py`."""
 
@@ -86,6 +86,8 @@ def _may_have_several(folder: Path, labels: Mapping[str, Sequence[str]]) -> bool
         facts = json.loads(read_text(folder / FACTS)) if (folder / FACTS).is_file() else {}
     except ValueError as error:
         raise InvalidRequest(f"{folder / FACTS} is not JSON: {error}; {MAKE}") from error
+    if not isinstance(facts, dict):
+        raise InvalidRequest(f"{folder / FACTS} is not a JSON object; {MAKE}")
     return bool(facts.get("several", any(len(names) > 1 for names in labels.values())))
 
 

@@ -282,9 +282,8 @@ def _tested(request: SetRequest, size: int) -> Mask:
 
 def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
     """The graph without the citations from and to some papers."""
-    citing = np.repeat(np.arange(graph.size), graph.cites_counts)
-    keep = ~is_left_out[citing] & ~is_left_out[graph.cited]
-    return Graph.of(graph.size, np.stack([citing[keep], graph.cited[keep]], axis=1))
+    pairs = graph.pairs
+    return Graph.of(graph.size, pairs[~is_left_out[pairs].any(axis=1)])
 
 
 def _mined(

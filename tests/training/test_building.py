@@ -10,12 +10,18 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
-from sciretrieve.training import RECIPES, leakage
+from sciretrieve.training import RECIPES, leakage, neighbourhoods
 from tests.command_line import sciretrieve
 from tests.made_up import write_jsonl
 from tests.training.thousand import beir_folder, by_id, contents, facts, library, made, patients_folder, search_file, table, usable
 
 ALL = [(form, recipe) for form, recipes in RECIPES.items() for recipe in recipes]
+
+
+@pytest.fixture(autouse=True)
+def _small_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is promised of `scincl` here holds for any embedding of the citations."""
+    monkeypatch.setattr(neighbourhoods, "DIM", 32)
 
 
 @pytest.fixture(scope="module")

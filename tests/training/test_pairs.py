@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sciretrieve.base.errors import InvalidRequest
-from sciretrieve.training import leakage, read_training_set
+from sciretrieve.training import Mining, leakage, read_training_set
 from tests.made_up import shared, write_jsonl
 from tests.training.thousand import beir_folder, by_id, facts, library, made, search_file, table, usable
 
@@ -257,3 +257,20 @@ def test_patients_are_papers_without_a_title_and_all_that_is_relevant_is_a_pair(
     assert found == {id: texts[id] for pair in expected for id in pair}
     read = read_training_set(folder)
     assert (read.queries, read.asked) == ({}, "proximity")
+
+
+def test_what_is_mined_for_patients_is_an_article_and_no_patient(tmp_path: Path) -> None:
+    """Though other patients are nearer to a patient than any wrong article is."""
+    source, ids = tmp_path / "data", range(6)
+    (source / "queries").mkdir(parents=True)
+    (source / "PAR").mkdir()
+    text = "a patient with fever and cough, number"
+    write_jsonl(source / "queries" / "train_queries.jsonl", [{"_id": f"p{at}", "text": f"{text}{at}"} for at in ids])
+    articles = [{"_id": f"a{at}", "title": f"of number{at}", "text": f"fever in {text}{at}"} for at in ids]
+    write_jsonl(source / "PAR" / "PAR_corpus.jsonl", articles)
+    judged = "".join(f"p{at}\ta{at}\t2\n" for at in ids)
+    (source / "PAR" / "PAR_train_qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
+    folder = made("pairs", "pmc-patients-par", tmp_path / "set", source, mining=Mining("bm25"))
+    rows = table(folder, "pairs.tsv")
+    assert {kind for *_, kind in rows} == {"mined"}
+    assert {negative[0] for _, _, negative, _ in rows} == {"a"}

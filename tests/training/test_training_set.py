@@ -187,3 +187,7 @@ def test_a_folder_says_whether_papers_may_have_several_labels(tmp_path: Path, fa
     training_set = read_training_set(tmp_path)
     assert training_set.several is several
     assert len(Labelled("labels", training_set, 3)) == (2 if several else 3)  # the first paper is set apart
+    for text, message in (("{", "is not JSON"), ("[]", "is not a JSON object")):
+        (tmp_path / "training.json").write_text(text)
+        with pytest.raises(InvalidRequest, match=message):
+            read_training_set(tmp_path)

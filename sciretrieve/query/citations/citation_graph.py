@@ -59,6 +59,11 @@ class Graph:
         return rows
 
     @property
+    def pairs(self) -> Rows:
+        """Citing and cited rows, ascending, (n, 2), as `of` takes them."""
+        return np.stack([np.repeat(np.arange(self.size), self.cites_counts), self.cited], axis=1)
+
+    @property
     def cites_counts(self) -> Rows:
         """Number of papers that each paper cites, (size,)."""
         return np.diff(self.cited_ends)

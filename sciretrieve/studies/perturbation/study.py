@@ -3,7 +3,7 @@
 Where that paper is not explicit, we do this:
 
 - Table 9 does not say whose statistics standardise the vectors, nor does the authors' code. So we measure all three: those of the
-candidates, those of titles and of papers each by themselves, and those of both together.
+  candidates, those of titles and of papers each by themselves, and those of both together.
 - AOP counts the query itself, which is one of the candidates (§6.3 leaves it in, where §5 leaves a title out).
 - A category's figure is the mean of its classes' figures.
 

@@ -35,8 +35,9 @@ ALTERATIONS: tuple[Alter, ...] = (
     lambda paper: replace(paper, abstract=""),
     lambda paper: replace(paper, title=""),
 )
-"""Alterations, all equally likely: the abstract before the title; half of the abstract; the title alone; the abstract alone. Encoders of
-papers find other neighbours for such texts (Singh and Singh 2022, tables 1 and 7: the classes of abstracts rotated and deleted by thirds).
+"""Alterations, all equally likely: the abstract before the title; its second half left out; the title alone; the abstract alone. Encoders
+of papers find other neighbours for such texts (Singh and Singh 2022, tables 1 and 7: the classes of abstracts rotated and deleted by
+thirds).
 """
 
 

@@ -48,8 +48,6 @@ class Student(ABC):
         trained: the weights that change, by name.
     """
 
-    takes_expert = False
-    """Whether it may begin as one of SciMult's experts, that of its task."""
     kept = (34, 5)
     """The most that a backward pass keeps per token and layer: states, and numbers per head and token of the text."""
 
@@ -65,11 +63,9 @@ class Student(ABC):
         name = str(Path(plan.base).expanduser().resolve()) if is_path(plan.base) else plan.base
         self.base = EncoderRequest(name)
         self.base_spec = resolve(self.base)
-        self.expert = ""
-        if self.base_spec.layout == "scimult" and self.base_spec.tasks and self.takes_expert:
-            self.expert = TASKS.get(chosen_formats(tuple(formats))[0], "")
-        is_routed = self.base_spec.layout == "scimult" and self.base_spec.tasks and not self.expert
-        if self.base_spec.layout not in TRAINABLE or is_routed or self.base_spec.members or self.base_spec.codes:
+        is_routed = self.base_spec.layout == "scimult" and bool(self.base_spec.tasks)
+        self.expert = TASKS.get(chosen_formats(formats)[0], "") if is_routed and plan.method == "whole" else ""
+        if self.base_spec.layout not in TRAINABLE or (is_routed and not self.expert) or self.base_spec.members or self.base_spec.codes:
             raise InvalidRequest(
                 f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite"
             )

@@ -26,8 +26,6 @@ from .student import FORMATS, Student, read_by, read_through
 class Whole(Student):
     """Trains all weights, written as transformers and sentence-transformers read them."""
 
-    takes_expert = True
-
     def prepare(self, plan: Plan) -> None:
         """See `Student`: all weights are trained as they are."""
 
@@ -73,8 +71,6 @@ class Whole(Student):
 class Coded(Whole):
     """Trains all weights and a control code for each format. The vector is the state of the code, the token after [CLS]."""
 
-    takes_expert = False
-
     def prepare(self, plan: Plan) -> None:
         """See `Student`: the codes' embeddings begin at random."""
         self.tokenizer.add_special_tokens([FORMATS[name] for name in self.formats])
@@ -96,7 +92,6 @@ class Coded(Whole):
 class OfBert(Whole):
     """A whole BERT with new parts; its folder has the configuration, the tokenizer, and what `weights` gives."""
 
-    takes_expert = False
     weights_file = CHECKPOINT
 
     def prepare(self, plan: Plan) -> None:
