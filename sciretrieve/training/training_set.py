@@ -1,4 +1,4 @@
-"""Reads training sets: folders of `sciretrieve train build`, and files in the format of SciRepEval's training data.
+"""Reads training sets: folders of `sciretrieve train build` or of SciNCL, and files in the format of SciRepEval's training data.
 
 Such a file has triplets, queries with candidates, or papers with labels or a number: one JSON list (.json), one object per line (.jsonl),
 or Parquet, as on the hub. Its first object shows its form.
@@ -20,6 +20,7 @@ from ..base.types import Paper
 from ..evaluation.readers.benchmark_files import found, paper_of, rows, text_of
 from ..files.streams import bare_name, read_text
 from .forms import CORPUS, FACTS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
+from .scincl_files import read_scincl, scincl_files
 
 ROLES = ("query", "pos", "neg")
 IDS = ("corpus_id", "doc_id", "sha", "paper_id")
@@ -40,6 +41,8 @@ def read_training_set(path: str | Path) -> TrainingSet:
     path = Path(path)
     if not path.exists():
         raise NotFound(f"there is no training set at {path}; {MAKE}")
+    if path.is_dir() and (files := scincl_files(path)):
+        return read_scincl(*files)
     return _of_folder(path) if path.is_dir() else _of_file(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from itertools import cycle
 from pathlib import Path
@@ -79,6 +80,44 @@ def test_a_folder_without_a_table_is_none(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "corpus.jsonl", [{"_id": "a"}])
     with pytest.raises(NotFound, match=r"has no triplets\.tsv or pairs\.tsv or labels\.tsv or targets\.tsv"):
         read_training_set(tmp_path)
+
+
+TRIPLES = "query_paper_id,positive_id,negative_id\n"
+
+
+def of_scincl(folder: Path, triples: str) -> Path:
+    """A folder in the layout of SciNCL's release, whose papers may have no abstract."""
+    folder.mkdir()
+    papers = [
+        {"paper_id": paper.id, "title": paper.title, "abstract": paper.abstract or None} for paper in (*PAPERS.values(), Paper("d", "t"))
+    ]
+    write_jsonl(folder / "train_metadata.jsonl", papers)
+    (folder / "train_triples.csv").write_text(triples)
+    return folder
+
+
+def test_the_folder_of_scincl_is_read_and_papers_that_it_lacks_are_left_out(tmp_path: Path) -> None:
+    plain = of_scincl(tmp_path / "plain", f"{TRIPLES}a,b,c\nb,x,a\nd,a,b\n")
+    expected = TrainingSet("triplets", {**PAPERS, "d": Paper("d", "t")}, [("a", "b", "c"), ("d", "a", "b")])
+    assert read_training_set(plain) == expected
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    for path in plain.iterdir():
+        (packed / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert read_training_set(packed) == expected
+
+
+@pytest.mark.parametrize(
+    ("triples", "message"),
+    [
+        ("a,b,c\n", "does not begin with the columns query_paper_id, positive_id, negative_id"),
+        (f"{TRIPLES}a,b\n", "line 2: 2 columns where 3 are expected"),
+        (f"{TRIPLES}a,b,x\n", "has no triplet whose papers are all in train_metadata.jsonl"),
+    ],
+)
+def test_a_broken_file_of_scincl_is_named(tmp_path: Path, triples: str, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        read_training_set(of_scincl(tmp_path / "set", triples))
 
 
 def row(id: int, **others: Any) -> dict[str, Any]:
