@@ -98,10 +98,11 @@ def build_set(
 ) -> None:
     """Make a set to train on from a corpus.
 
-    triplets: a paper, one that it cites, one that it does not. --recipe specter, specter2, scimult, s2orc.
+    triplets: a paper, one that it cites, one that it does not. --recipe specter, specter2, scimult, scincl, s2orc.
 
     pairs: a query and a paper. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file of
-    SciRepEval's searches), scimult-labels, label-papers.
+    SciRepEval's searches), pmc-patients-par, pmc-patients-ppr (--from PMC-Patients' folder), scimult-labels, scimult-labels-plain,
+    label-papers.
 
     labels: classes of papers. --recipe fields, keywords, venue. targets: a number. --recipe citations, year, number.
 

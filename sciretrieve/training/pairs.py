@@ -285,14 +285,14 @@ def _read_near(corpus: Corpus, request: SetRequest) -> Neighbours:
     return Neighbours(graph, authors, venues, by_author, arrays)
 
 
-def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
+def _labels(request: SetRequest, *, to_labels: bool, is_plain: bool = False) -> DrawnPairs:
     """Pairs of a paper and one of its labels, either as the query. The negative is a label that a near paper has and this one lacks; or a
-    near paper with labels, but not this one.
+    near paper with labels, but not this one. Plain pairs are the same, without a negative.
     """
     corpus, seed = request.corpus, request.settings.seed
     library = request.library(LABELS)
     request.progress.note(f"labels are read from {library.column!r}")
-    near = _read_near(corpus, request)
+    near = None if is_plain else _read_near(corpus, request)
     labels: dict[int, tuple[str, ...]] = {
         row: value
         for row, (value, is_usable) in enumerate(zip(library.values, library.is_usable.tolist(), strict=True))
@@ -311,7 +311,7 @@ def _labels(request: SetRequest, *, to_labels: bool) -> DrawnPairs:
     for row, label in sorted((row, label) for label, rows in kept.items() for row in rows):
         chance = Random(f"{seed} {library.ids[row]} {label}")
         paper, name = library.ids[row], f"{LABEL}{label}"
-        near_papers = ((other, kind) for other, kind in near.papers(row, chance) if other in labels)
+        near_papers = ((other, kind) for other, kind in near.papers(row, chance) if other in labels) if near else iter(())
         if to_labels:
             others = ((sorted({*labels[other]} - {*labels[row]} - tested), kind) for other, kind in near_papers)
             found: Any = next(((chance.choice(names), kind) for names, kind in others if names), None)
@@ -414,5 +414,8 @@ RECIPES: Mapping[str, Recipe] = {
     "pmc-patients-ppr": _recipe("a patient, and a similar one", PATIENTS, partial(_patient_pairs, task="PPR")),
     "scimult-search": _recipe("a search, and a paper that was clicked", "Zhang et al. 2023, section 3.4", _click_pairs),
     "scimult-labels": _recipe("a paper, and a label of it", SCIMULT, partial(_labels, to_labels=True)),
+    "scimult-labels-plain": _recipe(
+        "a paper, and a label of it", "Zhang et al. 2023, appendix E.1", partial(_labels, to_labels=True, is_plain=True)
+    ),
     "label-papers": _recipe("a label, and a paper of it", SCIMULT, partial(_labels, to_labels=False)),
 }

@@ -14,7 +14,7 @@ from sciretrieve.training import Mining, leakage, read_training_set
 from tests.made_up import shared, write_jsonl
 from tests.training.thousand import beir_folder, by_id, facts, library, made, search_file, table, usable
 
-OF_CORPORA = ("titles", "sentences", "keywords", "scimult-labels", "label-papers")
+OF_CORPORA = ("titles", "sentences", "keywords", "scimult-labels", "scimult-labels-plain", "label-papers")
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +115,11 @@ def near(rows: dict[str, dict[str, Any]], id: str) -> dict[str, set[str]]:
         "same author": {other for other in others if set(row["authors"]) & set(rows[other]["authors"])},
         "same venue": {other for other in others if row["venue"] and row["venue"] == rows[other]["venue"]},
     }
+
+
+def test_plain_labels_are_the_same_pairs_without_negatives(folders: dict[str, Path]) -> None:
+    pairs = table(folders["scimult-labels"], "pairs.tsv")
+    assert table(folders["scimult-labels-plain"], "pairs.tsv") == [[*pair[:2], "", ""] for pair in pairs]
 
 
 @pytest.mark.parametrize("recipe", ["scimult-labels", "label-papers"])
