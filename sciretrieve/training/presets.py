@@ -88,7 +88,7 @@ HEAD_DEVIATION = 0.02
 PAL_WIDTH = 204
 """The width of projected attention layers (`hidden_size_aug` in SciRepEval's configuration, pals.config.json)."""
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B"
-PFEIFFER = f"{SINGH}; rates of Pfeiffer et al. 2021, AdapterFusion, as appendix B says"
+PFEIFFER = f"{SINGH}; rates of Pfeiffer et al. 2021, AdapterFusion, as appendix B says: those of AdapterHub's own commands"
 SINGHS_CODE = "the authors' code of Singh et al. 2023, SciRepEval, training/pl_training.py"
 SCIREPEVAL = Plan(
     base="scincl",
@@ -164,16 +164,18 @@ PRESETS: Mapping[str, Plan] = {
         SCIREPEVAL,
         base="scibert",
         method="whole",
-        source="SPECTER2's README: batch 1,024, rate 2e-5, 2 epochs; the rest as SciRepEval's",
+        source="SPECTER2's model card: batch 1,024, rate 2e-5, 2 epochs, a warm-up of 10 %; the rest as SciRepEval's",
         rate=2e-5,
+        warmup=0.1,
         batch=1024,
         epochs=2,
     ),
     "specter2-adapters": replace(
         OF_PARTS_IN_CODE,
         base="specter2-base",
-        source="SPECTER2's README: batch 256, rate 1e-4, 6 epochs; the rest as in the code of SciRepEval",
+        source="SPECTER2's model card: batch 256, rate 1e-4, 6 epochs, a warm-up of 1,000 steps; the rest as in the code of SciRepEval",
         method="adapter",
+        warmup=1000,
         epochs=6,
     ),
     "scirepeval-codes": SCIREPEVAL,

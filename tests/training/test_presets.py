@@ -24,7 +24,7 @@ def test_the_table_of_presets_is_the_codes() -> None:
             plan.loss,
             re.sub(r"e-0", "e-", f"{plan.rate:.0e}"),
             plan.schedule,
-            f"{plan.warmup:.0f}" if plan.warmup >= 1 else f"{plan.warmup:.0%}".replace("%", " %"),
+            f"{plan.warmup:,.0f}" if plan.warmup >= 1 else f"{plan.warmup:.0%}".replace("%", " %"),
             f"{plan.batch:,}",
             str(plan.epochs),
         ]

@@ -141,9 +141,11 @@ RATES: Mapping[str, Callable[[int], float]] = {
     "scirepeval-fusion": lambda step: 5e-5 * (3000 - step) / 3000,
     "scirepeval-pals": lambda step: 1e-4 * (3000 - step) / 3000,
     **dict.fromkeys(
-        ("scirepeval-adapters-code", "scirepeval-fusion-code", "scirepeval-pals-code", "specter2-adapters"),
+        ("scirepeval-adapters-code", "scirepeval-fusion-code", "scirepeval-pals-code"),
         lambda step: 1e-4 * min(step / LATER, (77_500 - step) / (77_500 - LATER)),
     ),
+    "specter2": lambda step: 2e-5 * min((step + 1) / 300, (300 / (step + 1)) ** 0.5),
+    "specter2-adapters": lambda step: 1e-4 * min(step / 1000, (77_500 - step) / 76_500),
     **dict.fromkeys(("scimult", "scimult-code"), lambda step: 3e-4 * min(step / 150, (3000 - step) / 2850)),
     **dict.fromkeys(("multi2spe", "multi2spe-code"), lambda step: 2e-5 * min(step / 300, (3000 - step) / 2700)),
 }
