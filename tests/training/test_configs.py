@@ -61,8 +61,10 @@ def test_every_study_is_expected_here() -> None:
         "no-warm-up": 3,
         "pmc-patients": 8,
         "random-partitions": 5,
+        "scimult": 5,
         "scirepeval-bases": 6,
         "single-cls": 8,
+        "specter2": 25,
     }
 
 
@@ -142,6 +144,31 @@ def test_bases_are_table_8s() -> None:
         f"{base}-{name}": (base, *values) for base in ("specter", "scincl") for name, values in methods.items()
     }
     assert all(sets == [*ALL] for _, sets, _ in trainings.values())
+
+
+def test_specter2s_are_table_2s_and_fusion_joins_the_adapters_of_its_seed() -> None:
+    trainings = study("specter2")
+    methods = {"cls": ("whole", 2), "codes": ("codes", 2), "adapters": ("adapter", 6), "pals": ("pals", 2), "fusion": ("fusion", 4)}
+    seeds = range(42, 47)
+    assert {name: (plan.method, plan.epochs, plan.seed) for name, (plan, _, _) in trainings.items()} == {
+        f"{name}/{seed}": (*values, seed) for name, values in methods.items() for seed in seeds
+    }
+    adapters = STUDIES / "trained" / "specter2" / "adapters"
+    bases = {name: plan.base for name, (plan, _, _) in trainings.items()}
+    assert bases == {name: str(adapters / Path(name).name) if name.startswith("fusion") else "specter2-base" for name in trainings}
+    assert all(sets == [*ALL] for _, sets, _ in trainings.values())
+
+
+def test_scimults_models_begin_with_vanilla_and_read_the_same() -> None:
+    trainings = study("scimult")
+    assert {name: (plan.method, Path(plan.base).name) for name, (plan, _, _) in trainings.items()} == {
+        "vanilla": ("whole", "pubmedbert"),
+        "mhaexpert": ("mha-experts", "vanilla"),
+        "ffnexpert": ("ffn-experts", "vanilla"),
+        "prefix": ("prefix", "vanilla"),
+        "instruction": ("instruction", "vanilla"),
+    }
+    assert {tuple(sets) for _, sets, _ in trainings.values()} == {tuple(study("no-hard-negatives")["with"][1])}
 
 
 def test_scimults_studies_differ_in_what_they_are_about_alone() -> None:
