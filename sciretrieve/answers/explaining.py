@@ -17,11 +17,11 @@ from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
 from ..matching.lexical import Analyzer
 from ..matching.lexical.fields import readable_term
-from ..matching.lexical.sentences import sentences
 from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
 from ..matching.search import Probe
 from ..options import SearchOptions
+from ..papers.sentences import sentences
 from ..query.citations.citation_graph import Link
 from ..query.index import Index
 from ..query.narrowing import filters

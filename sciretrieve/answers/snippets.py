@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..matching.lexical import Analyzer
-from ..matching.lexical.sentences import sentences
 from ..matching.lexical.words import parts_as_written
+from ..papers.sentences import sentences
 from ..query.index import Index
 from .answering import Answer
 

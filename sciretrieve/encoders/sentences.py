@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.choices import Device, Precision
 from ..base.types import Paper, Vectors
-from ..matching.lexical.sentences import sentences
+from ..papers.sentences import sentences
 from .catalogue import CATALOGUE
 from .specs import EncoderRequest
 from .text_encoder import TextEncoder

@@ -13,7 +13,7 @@ from ..base.errors import InvalidRequest
 from ..base.types import Paper
 from ..files.csv_files import tsv_rows
 from ..files.writing import write_json, write_lines, write_whole
-from ..matching.lexical.sentences import sentences
+from ..papers.sentences import sentences
 
 SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets", "rankings"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"

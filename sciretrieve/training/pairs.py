@@ -22,10 +22,10 @@ from ..base.types import Paper, Query, Rows
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.negatives import shuffled
 from ..evaluation.readers import beir, pmc_patients
-from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
 from ..papers.corpora import Attribute, Corpus
 from ..papers.references import reference_columns
+from ..papers.sentences import sentences
 from ..query.citations.citation_graph import Graph
 from .forms import LABEL, WITHOUT, Doc
 from .held_out import TRAIN, folded

@@ -9,7 +9,7 @@ from ...answers.authors import authors_in
 from ...answers.snippets import QueryWords
 from ...base.errors import InvalidRequest
 from ...base.types import Paper, Rows
-from ...matching.lexical.sentences import sentences
+from ...papers.sentences import sentences
 from . import columns
 from .ranking import ranked
 from .records import Records

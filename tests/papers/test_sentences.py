@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.matching.lexical.sentences import sentences
+from sciretrieve.papers.sentences import sentences
 
 
 @pytest.mark.parametrize(
