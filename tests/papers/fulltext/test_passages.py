@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from sciretrieve.papers.fulltext.document import Document, Part, document_of
 from sciretrieve.papers.fulltext.reading import passages
 from sciretrieve.papers.sentences import sentences
 
-WORDS = st.sampled_from(["ice", "bird", "counts", "we", "e.g.", "Fig.", "3", "of", "1,377", "(Maker", "et", "al.)", "naïve", "鳥を数える"])
+WORDS = st.sampled_from(["ice", "bird", "counts", "we", "e.g.", "Fig.", "3", "of", "1,377", "(Maker", "et", "al.)", "naïve", "dark"])
 SENTENCES = st.lists(WORDS, min_size=1, max_size=30).map(lambda words: f"So {' '.join(words)} it is.")
 TEXTS = st.lists(SENTENCES, min_size=1, max_size=8).map(" ".join)
 PARTS = st.builds(Part, st.sampled_from(["text", "text", "text", "caption", "table", "note", "head", "reference"]), TEXTS)
@@ -55,9 +56,13 @@ def test_passages_cover_all_text_and_cut_no_sentence(document: Document, words: 
 @given(DOCUMENTS)
 def test_passages_of_a_section_are_of_about_one_size(document: Document) -> None:
     blocks = [block for section in document.sections for block in section.blocks]
-    most = max((len(sentence.split()) for block in blocks for sentence in sentences(_text(document, block))), default=0)
-    sizes = [len(passage.text.split()) for passage in passages(document, words=100)]
+    most = max((_words(sentence) for block in blocks for sentence in sentences(_text(document, block))), default=0)
+    sizes = [_words(passage.text) for passage in passages(document, words=100)]
     assert all(size <= 150 + most for size in sizes)
+
+
+def _words(text: str) -> int:
+    return len(re.findall(r"\w+", text))
 
 
 def _text(document: Document, block: object) -> str:
@@ -84,6 +89,13 @@ def test_what_has_no_end_is_cut() -> None:
     found = passages(document, words=100)
     assert " ".join(passage.text for passage in found) == document.text
     assert max(len(passage.text.split()) for passage in found) <= 300
+
+
+def test_two_characters_of_chinese_are_a_word() -> None:
+    document = document_of([Part("text", "我们在冬天数冰上的鸟。" * 100)])
+    found = passages(document, words=100)
+    assert len(found) == 5
+    assert "".join(passage.text for passage in found) == document.text
 
 
 def test_a_document_without_text_has_no_passages() -> None:
