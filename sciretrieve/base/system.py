@@ -93,12 +93,23 @@ if sys.platform != "win32":
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
+    def limit_memory(most: int) -> None:
+        """Let this process take this many bytes of memory beyond what it has, without what it maps from files, and leave no core."""
+        for limit, value in ((resource.RLIMIT_DATA, most + _kilobytes("VmData") * 1024), (resource.RLIMIT_CORE, 0)):
+            with suppress(ValueError, OSError):  # the system has a lower limit or none
+                resource.setrlimit(limit, (value, value))
+
     def peak_memory() -> int:
         """Peak memory of this process in bytes."""
-        status = Path("/proc/self/status")
-        if status.exists():  # getrusage includes the process from which this one was forked
-            return 1024 * next(int(line.split()[1]) for line in status.read_bytes().splitlines() if line.startswith(b"VmHWM"))
+        if kilobytes := _kilobytes("VmHWM"):  # getrusage includes the process from which this one was forked
+            return 1024 * kilobytes
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+    def _kilobytes(name: str) -> int:
+        """What Linux says of this process's memory; 0 elsewhere."""
+        status = Path("/proc/self/status")
+        lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
+        return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
 
     def at_hangup(action: Callable[[], None]) -> None:
         """Call this on SIGHUP, which then does not end the process."""
@@ -212,6 +223,9 @@ else:
 
     def allow_files() -> None:
         """See the POSIX version. There is no limit to raise."""
+
+    def limit_memory(most: int) -> None:
+        """See the POSIX version. There are no such limits."""
 
     def peak_memory() -> int:
         """See the POSIX version."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,14 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
     Raises InvalidRequest: the file is no library of Zotero, or is damaged.
     """
     number = 0
+    with opened(path, lambda: f" after item {number}") as library:
+        for number, item in enumerate(_items(path, library), 1):
+            yield number, item
+
+
+@contextmanager
+def opened(path: Path, place: Callable[[], str] = lambda: "") -> Iterator[sqlite3.Connection]:
+    """A copy of a library to read from. Raises InvalidRequest: the file is no library of Zotero, or is damaged, as `place` says where."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, as_file(path) as library_file:
         copy = Path(folder) / NAME
         shutil.copyfile(library_file, copy)
@@ -70,10 +78,9 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
         try:
             with closing(sqlite3.connect(copy)) as library:
                 _prepare(path, library)
-                for number, item in enumerate(_items(path, library), 1):
-                    yield number, item
+                yield library
         except (sqlite3.Error, OverflowError) as error:
-            raise InvalidRequest(f"{path} cannot be read as a library of Zotero after item {number}: {error}") from error
+            raise InvalidRequest(f"{path} cannot be read as a library of Zotero{place()}: {error}") from error
 
 
 def _prepare(path: Path, library: sqlite3.Connection) -> None:

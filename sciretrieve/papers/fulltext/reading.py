@@ -10,10 +10,15 @@ from pathlib import Path
 
 from ...base.errors import InvalidRequest, NotFound
 from ...files.streams import bare_name, beginning
+from ..corpora.xml import root_of
 from .document import Document
+from .html_text import read_html
+from .latex_source import read_latex
 from .passages import passages
 from .pdf import read_pdf
 from .plain import read_plain
+from .s2orc import read_s2orc
+from .xml_texts import ROOTS, read_xml
 
 __all__ = ["SUFFIXES", "passages", "read_document"]
 
@@ -21,7 +26,16 @@ PDF_HEAD, PDF_WITHIN = b"%PDF-", 1024
 """How a PDF begins, and within how many bytes: some programs put others before it."""
 OTHER_KINDS = {b"\xd0\xcf\x11\xe0": "an old Office file", b"PK\x03\x04": "a .zip or an Office file", b"%!PS": "PostScript", b"AT&T": "DjVu"}
 OTHER_KINDS |= {b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture"}
-READERS: dict[str, Callable[[Path], Document]] = {".pdf": read_pdf, ".txt": read_plain, ".text": read_plain, ".md": read_plain}
+ZOTEROS = ".zotero-ft-cache"
+"""What Zotero calls the text that it took from a file."""
+READERS: dict[str, Callable[[Path], Document]] = {
+    **dict.fromkeys((".pdf",), read_pdf),
+    **dict.fromkeys((".xml", ".nxml", ".tei"), read_xml),
+    **dict.fromkeys((".json",), read_s2orc),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),
+    **dict.fromkeys((".tex", ".ltx"), read_latex),
+    **dict.fromkeys((".txt", ".text", ".md"), read_plain),
+}
 SUFFIXES = tuple(READERS)
 """What files of full texts are called."""
 
@@ -43,7 +57,7 @@ def read_document(path: Path) -> Document:
         raise NotFound(f"{path} is no file")
     try:
         head = beginning(path)
-        suffix = Path(bare_name(path)).suffix.lower()
+        suffix = ".txt" if path.name == ZOTEROS else Path(bare_name(path)).suffix.lower()
         is_pdf = PDF_HEAD in head[:PDF_WITHIN]
         if suffix == ".pdf" and not is_pdf:
             raise InvalidRequest(f"{path} is no PDF, but {_kind_of(head)}; download it again")
@@ -52,9 +66,13 @@ def read_document(path: Path) -> Document:
         reader = READERS.get(suffix)
         if reader is None:
             raise InvalidRequest(f"{path} is of no format of full texts that is read here ({', '.join(SUFFIXES)})")
-        if reader is read_plain and b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if reader is not read_pdf and b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InvalidRequest(f"{path} is no text, but {_kind_of(head)}")
+        if reader is read_xml and root_of(head) not in ROOTS:
+            raise InvalidRequest(f"{path} is no XML of a full text that is read here (JATS, TEI)")
         document = reader(path)
+    except RecursionError as error:
+        raise InvalidRequest(f"{path} is nested too deeply") from error
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror or error}") from error
     if not document.text:

@@ -83,16 +83,17 @@ class Usual:
             if bare(row.text).lower() in ("abstract", "summary", "introduction"):
                 break
             candidates.append(row)
-        wordy = [row for row in candidates if sum(map(str.isalpha, row.text)) > 5]
+        wordy = [row for row in candidates if sum(map(str.isalpha, row.text)) > 5 and "@" not in row.text]
         if not wordy:
             return []
         largest = max(row.line.size for row in wordy)
+        distance = 2.2
         if largest < 1.04 * self.size:  # one size for all: the first lines, to a gap
-            largest = wordy[0].line.size
+            largest, distance = wordy[0].line.size, 1.25
         first = next(place for place, row in enumerate(candidates) if row in wordy and row.line.size > 0.97 * largest)
         rows_of_title = [candidates[first]]
         for row in candidates[first + 1 : first + 5]:
-            near = row.above is not None and row.above < 2.2 * self.leading * row.line.size
+            near = row.above is not None and row.above < distance * self.leading * row.line.size
             if not near or abs(row.line.size - largest) > 0.04 * largest or row.line.is_bold != rows_of_title[0].line.is_bold:
                 break
             rows_of_title.append(row)
