@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
     from .base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, SciretrieveError, Unavailable
-    from .base.types import Hit, Paper, Query
+    from .base.types import Hit, Paper, Passage, Query
     from .encoders import load_encoder
     from .evaluation import evaluate
-    from .lifecycle import add, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
+    from .lifecycle import add, add_full_texts, build, build_part, delete, estimate, index_parts, merge, reindex, restore, sync
     from .lifecycle.distributed import RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
@@ -70,6 +70,7 @@ __all__ = [
     "News",
     "NotFound",
     "Paper",
+    "Passage",
     "Query",
     "Ranking",
     "RayWorkers",
@@ -82,6 +83,7 @@ __all__ = [
     "Unavailable",
     "__version__",
     "add",
+    "add_full_texts",
     "answer",
     "bench",
     "build",
@@ -135,6 +137,7 @@ _HOMES = {
     "News": "answers.saved",
     "NotFound": "base.errors",
     "Paper": "base.types",
+    "Passage": "base.types",
     "Query": "base.types",
     "Ranking": "runs",
     "RayWorkers": "lifecycle.distributed",
@@ -146,6 +149,7 @@ _HOMES = {
     "SearchOptions": "options",
     "Unavailable": "base.errors",
     "add": "lifecycle",
+    "add_full_texts": "lifecycle",
     "answer": "answers.answering",
     "bench": "studies.dense_types",
     "build": "lifecycle",

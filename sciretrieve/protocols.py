@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from .base.choices import Metric
-from .base.types import Paper, Query, Rows, Vectors
+from .base.types import Paper, Passage, Query, Rows, Vectors
 
 Advance: TypeAlias = Callable[[int], None]
 """Called with the number of papers just finished."""
@@ -146,6 +146,14 @@ class PaperSource(Protocol):
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows, in the given order."""
+
+
+@runtime_checkable
+class PassageSource(PaperSource, Protocol):
+    """Reads papers, and passages of their full texts."""
+
+    def passages_at(self, rows: Rows) -> Sequence[Passage | None]:
+        """The passages of full texts at the given rows, which count passages; None for the row -1."""
 
 
 class Progress(Protocol):

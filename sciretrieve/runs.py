@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from .base.errors import InvalidRequest, MissingExtra, SciretrieveError
-from .base.types import Half, Hit, Paper, Query, Rows, Scores, TotalIs
+from .base.types import Half, Hit, Paper, Passage, Query, Rows, Scores, TotalIs
 from .base.wording import as_json, counted
 from .metrics.trec import run_line
 from .papers.bibliographies.addresses import address_of
-from .protocols import PaperSource
+from .protocols import PaperSource, PassageSource
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """The number of queries, and of hits for each, that a notebook shows."""
@@ -56,6 +56,7 @@ class Ranking:
             "passes filters": nothing else is demanded, or words cannot be counted without BM25.
         ranked: the number of papers that the search would rank for an endless k; None if these are only papers with a word of the query.
         remarks: how the query was read, a sentence each, for the user.
+        passages: for an index with full texts, the row of each paper's best passage, aligned with `ids`; -1 without one.
         indexes: for several indexes, the name of each paper's index, aligned with `ids`.
         also_in: for several indexes, the names for `also`.
     """
@@ -78,6 +79,7 @@ class Ranking:
     indexes: Sequence[str] = ()
     also_in: Sequence[Sequence[str]] = ()
     remarks: Sequence[str] = ()
+    passages: Rows | None = None
 
     @property
     def weak(self) -> bool:
@@ -114,6 +116,7 @@ class Ranking:
             also=[self.also[place] for place in places] if self.also else (),
             indexes=[self.indexes[place] for place in places] if self.indexes else (),
             also_in=[self.also_in[place] for place in places] if self.also_in else (),
+            passages=None if self.passages is None else self.passages[places],
         )
 
     def followed_by(self, others: Ranking) -> Ranking:
@@ -121,7 +124,12 @@ class Ranking:
         names = dict.fromkeys([*self.parts, *others.parts])
         parts = {name: np.concatenate([one.parts.get(name, np.full(len(one), np.nan)) for one in (self, others)]) for name in names}
         scores = np.concatenate([self.scores, _below(others.scores, float(self.scores[-1]))]) if len(self) else others.scores
-        return replace(self, ids=[*self.ids, *others.ids], scores=scores, rows=np.concatenate([self.rows, others.rows]), parts=parts)
+        passages = None
+        if self.passages is not None or others.passages is not None:
+            none = (np.full(len(one), -1, np.int64) if one.passages is None else one.passages for one in (self, others))
+            passages = np.concatenate([*none])
+        rows = np.concatenate([self.rows, others.rows])
+        return replace(self, ids=[*self.ids, *others.ids], scores=scores, rows=rows, parts=parts, passages=passages)
 
 
 def _below(scores: Scores, last: float) -> Scores:
@@ -217,12 +225,15 @@ class Run(Sequence[Ranking]):
 
     def _hits(self, ranking: Ranking, papers: Sequence[Paper]) -> list[Hit]:
         hits = []
-        for rank, paper in enumerate(papers, start=1):
+        passages: Sequence[Passage | None] = [None] * len(papers)
+        if ranking.passages is not None and isinstance(self.source, PassageSource):
+            passages = self.source.passages_at(ranking.passages)
+        for rank, (paper, passage) in enumerate(zip(papers, passages, strict=True), start=1):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
             also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
             index = ranking.indexes[rank - 1] if ranking.indexes else None
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in))
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in, passage))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:

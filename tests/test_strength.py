@@ -93,7 +93,7 @@ class Halves:
     index: Index
     scale: Scale | None
     tokens: Sequence[TokenShard] = ()
-    late, usual_effort, fusion = False, USUAL, Fusion()
+    late, usual_effort, fusion, fulltext = False, USUAL, Fusion(), None
 
     def __post_init__(self) -> None:
         self.bm25, self.scope, self.ids = self.index.snapshot.bm25, self.index.snapshot.scope, self.index.ids

@@ -229,7 +229,7 @@ def _columns(index: Index, request: Request) -> list[str]:
     names = [name for condition in request.options.filters for name in sorted(filters.columns(filters.parse(condition)))]
     if request.query is not None and ":" in request.query:
         with suppress(InvalidRequest):  # pasted text may not parse
-            demands = operators.parse(request.query, index.snapshot.columns.names).demands
+            demands = operators.parse(request.query, index.snapshot.typed_fields).demands
             names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
     return [*names, *request.facets]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.choices import conditions
-from ..base.types import Hit, Paper, Rows, TotalIs
+from ..base.types import Hit, Paper, Passage, Rows, TotalIs
 from ..base.wording import as_json, cell, columns, counted, wrapped
 from ..files import csv_files
 from ..metrics.trec import encoded
@@ -76,12 +76,27 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
         id = hit.name + also(hit)
         details = " · ".join(part for part in (byline(paper), paper.venue or "", id) if part)
         yield indent + "  " + _cut(details, width - 20, whole=len(id))
+        if hit.passage is not None:
+            yield indent + "  " + fitted(f"{passage_label(hit.passage)}{' '.join(hit.passage.text.split())}", max(width - 20, 20))
 
 
 def also(hit: Hit) -> str:
     """The duplicates of a hit, to be shown after its id. A few are named, more are counted."""
     names = ", ".join(hit.also_names)
     return f" · also {names if len(names) <= LONGEST_ALSO else counted(len(hit.also), 'other')}" if hit.also else ""
+
+
+def passage_label(passage: Passage) -> str:
+    """What stands before a passage: its page and section."""
+    return f"{passage.place}: " if passage.place else ""
+
+
+def passage_lines(passages: Sequence[Passage], titles: Mapping[str, str], width: int) -> Lines:
+    """Passages for programs and people: name, place and title, then the whole text."""
+    for passage in passages:
+        about = " · ".join(filter(None, (passage.name, passage.place, titles.get(passage.paper, ""))))
+        yield fitted(about, width)
+        yield from (f"    {line}" for line in wrapped(passage.text, max(width - 4, 20)))
 
 
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
@@ -132,6 +147,8 @@ def profiled(profile: Profile) -> dict[str, Any]:
     if profile.citations is not None:
         surroundings["cites"] = [_named(work) for work in profile.citations.cites]
         surroundings["cited_by"] = [_named(paper) for paper in profile.citations.cited_by]
+    if profile.sections:
+        surroundings["sections"] = [{"head": head, "page": page} for head, page in profile.sections]
     fields = profile.paper.to_dict()
     extra = fields.pop("extra")
     return fields | {"addresses": dict(addresses_of(profile.paper)), "extra": extra} | surroundings

@@ -46,12 +46,14 @@ class Profile:
         similar: the papers nearest to it, near-duplicates merged, as from `Index.similar`.
         citations: its citations; None if no column has references, or if the index is too large for `Index.similar` to use citations by
             default.
+        sections: the heads of its full text's sections, each with its first page, None without pages; empty without a full text.
     """
 
     paper: Paper
     also: tuple[str, ...]
     similar: tuple[Hit, ...]
     citations: CitationsOf | None
+    sections: tuple[tuple[str, int | None], ...] = ()
 
 
 def profile(index: Index, name: str) -> Profile:
@@ -68,7 +70,10 @@ def profile(index: Index, name: str) -> Profile:
     ]
     citations = citations_of(index, whole_name) if index.snapshot.has_references and len(index) <= GRAPHED else None
     also = [*copies, *(hits[place - 1].name for place in own[1:])]
-    return Profile(paper, tuple(also), tuple(similar), citations)
+    sections: dict[str, int | None] = {}
+    for passage in index.full_text(whole_name):
+        sections.setdefault(passage.section, passage.page)
+    return Profile(paper, tuple(also), tuple(similar), citations, tuple(sections.items()))
 
 
 def _indexes(hits: Sequence[Hit], places: Sequence[int]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
@@ -143,9 +144,61 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a paper's full text.
+
+    Attributes:
+        paper: the paper's id.
+        number: its place among the paper's passages, from 0.
+        text: its sentences.
+        section: the head of its section; "" if unknown.
+        page: the page on which it begins, from 1; None where the text has no pages.
+        start, end: its characters in the text that was read, from 0.
+        file: the file that was read.
+        attachment: the key of Zotero's attachment, if it is one.
+    """
+
+    paper: str
+    number: int
+    text: str
+    section: str = ""
+    page: int | None = None
+    start: int = 0
+    end: int = 0
+    file: str | None = None
+    attachment: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What `sciretrieve show` takes: PAPER#NUMBER."""
+        return f"{self.paper}#{self.number}"
+
+    @property
+    def address(self) -> str | None:
+        """Where programs open its page: in Zotero, or the file itself; None without a file."""
+        if self.attachment:
+            return f"zotero://open-pdf/library/items/{self.attachment}?page={self.page or 1}"
+        path = Path(self.file or "")
+        return f"{path.as_uri()}#page={self.page or 1}" if path.is_absolute() else None
+
+    @property
+    def place(self) -> str:
+        """Page and section in words; "" if neither is known."""
+        return ", ".join(filter(None, (f"p. {self.page}" if self.page else "", self.section)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The passage as for JSON, see `sciretrieve.schema("passage")`. It does not say where files are on this machine."""
+        return {name: getattr(self, name) for name in ("paper", "number", "text", "section", "page", "start", "end")}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON on one line."""
+        return as_json(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A paper in an answer. `scores` has its score in each part of the search, `also` the ids of its grouped near-duplicates. If several
-    indexes were searched, `index` names the paper's index, and `also_in` those of `also`."""
+    indexes were searched, `index` names the paper's index, and `also_in` those of `also`. `passage` is the best of its full text."""
 
     rank: int
     score: float
@@ -154,6 +207,7 @@ class Hit:
     also: tuple[str, ...] = ()
     index: str | None = None
     also_in: tuple[str, ...] = ()
+    passage: Passage | None = None
 
     def __repr__(self) -> str:
         return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.name}>"
@@ -179,7 +233,8 @@ class Hit:
         extra = paper.pop("extra")
         where = {} if self.index is None else {"index": self.index, "also_in": list(self.also_in)}
         scores, also = dict(self.scores), list(self.also)
-        return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, "extra": extra}
+        passage = {} if self.passage is None else {"passage": self.passage.to_dict()}
+        return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, **passage, "extra": extra}
 
     def to_json(self) -> str:
         """`to_dict` as JSON on one line."""

@@ -18,6 +18,7 @@ from ..base.errors import CorruptData, IndexBusy, InvalidRequest, NotFound, Scir
 from ..base.wording import counted, duration_text, shortlist, size_text
 from ..options import ColumnMap, RunsOn
 from .console import Console, given_ids, interruptible, say, say_json
+from .full_texts import FullTextSource, Later, read_full_texts
 from .parameters import (
     ANY_COLUMNS,
     Columns,
@@ -28,6 +29,7 @@ from .parameters import (
     PlainFormatOption,
     Resume,
     SameEncoder,
+    SomeCorpus,
     Strict,
     argument,
     given_encoder,
@@ -37,6 +39,7 @@ from .parameters import (
 
 if TYPE_CHECKING:
     from ..lifecycle import Update
+    from ..protocols import AnyEncoder
     from ..storage.manifest import Manifest
 
 WATCHING = 2.0
@@ -51,19 +54,32 @@ class Taking:
     device: RunsOn = "auto"
     strict: Strict = False
     resume: Resume = True
+    fulltext: FullTextSource = None
+    later: Later = False
 
 
-def add(corpus: Corpus, how: Taking, index: IndexPath = None, columns: Columns = ANY_COLUMNS, format: PlainFormatOption = "table") -> None:
-    """Add a corpus's papers to an index.
+def add(
+    how: Taking,
+    corpus: SomeCorpus = None,
+    index: IndexPath = None,
+    columns: Columns = ANY_COLUMNS,
+    format: PlainFormatOption = "table",
+) -> None:
+    """Add a corpus's papers to an index, and full texts.
 
     Only new and changed papers are encoded; a changed one replaces the one with its id. Searches go on meanwhile, and see all of it at
-    once.
+    once. --fulltext reads full texts of the index's papers, also without a corpus.
     """
     from ..lifecycle import add as put
 
     console = Console(reports_rejected=True)
     target = index_to_change(index, console)
-    _update(put, corpus, target, how, columns, format, console)
+    if not corpus and how.fulltext is None:
+        raise InvalidRequest("name a corpus to add, full texts to read by --fulltext, or both")
+    if corpus:
+        _update(put, corpus, target, how, columns, format, console)
+    elif how.fulltext is not None:
+        read_full_texts(target, how.fulltext, console, encoder=_encoder(how, target), device=how.device, later=how.later)
 
 
 def sync(
@@ -233,17 +249,23 @@ def _update(
 
     start = time.perf_counter()
     options = {"device": how.device, "strict": how.strict, "resume": how.resume}
-    given = given_encoder(how.encoder, index, device="auto")
+    given = _encoder(how, index)
     opened_corpus = open_corpus(corpus, columns)
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
         update = change(opened_corpus, index, encoder=given, progress=console, **options)
     if format == "json":
         say_json({"schema": 1, "index": str(index), **asdict(update)})
-        return
-    seconds = duration_text(time.perf_counter() - start)
-    console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
-    if update.rejected:
-        console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
+    else:
+        seconds = duration_text(time.perf_counter() - start)
+        console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
+        if update.rejected:
+            console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
+    if how.fulltext is not None:
+        read_full_texts(index, how.fulltext, console, encoder=given, device=how.device, later=how.later)
+
+
+def _encoder(how: Taking, index: Path) -> AnyEncoder | None:
+    return given_encoder(how.encoder, index, device="auto")
 
 
 def _counts(update: Update) -> str:

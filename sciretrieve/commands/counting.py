@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base.wording import printable
+from ..base.wording import counted, printable
 from ..options import Passing, SearchOptions, Since, Until
 from .console import Console, say, say_json
 from .parameters import Generation, IndexPaths, PlainFormatOption, QueryWords, open_indexes, typed_query
@@ -28,6 +28,9 @@ def count(
     opened_index, console = open_indexes(index, None, generation), Console()
     lines = opened_index.count_lines(text, filters)
     typed, met = opened_index.reader.matching(text, filters)
+    if opened_index.snapshot.passages is not None:
+        passages = len(opened_index.reader.matching_passages(text, filters))
+        console.note(f"full texts are counted, too; {counted(passages, 'passage')} of them match by themselves")
     for note in (*remarks_on(typed), *not_compared(opened_index, met.undecided)):
         console.note(note)
     if format == "json":

@@ -13,6 +13,7 @@ from ..base.errors import InvalidRequest
 from ..base.wording import counted, duration_text, size_text
 from ..options import Bm25Parameters, BuildSettings
 from .console import Console, interruptible, say, say_json
+from .full_texts import FullTextSource, Later, read_full_texts
 from .parameters import (
     ANY_COLUMNS,
     BUILDING,
@@ -55,6 +56,8 @@ def index(
     overwrite: Annotated[bool, Help("Replace the index when the new one is complete.")] = False,
     ray: Ray = None,
     part: Annotated[str | None, Help("Build part I of N, each on a machine; `index parts` joins them.", "I/N", advanced=True)] = None,
+    fulltext: FullTextSource = None,
+    later: Later = False,
     dry_run: Annotated[bool, Help("Build nothing; estimate time, disk and memory from a sample.")] = False,
     format: PlainFormatOption = "table",
 ) -> None:
@@ -75,6 +78,8 @@ def index(
         return
     if format != "table":
         raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
+    if part is not None and fulltext is not None:
+        raise InvalidRequest("full texts are read once the parts are joined: `sciretrieve add --fulltext`; leave out --fulltext")
     target = output or Path("indexes") / opened_corpus.name
     console = Console(reports_rejected=True)
     which = f"part {part} of " if part else ""
@@ -99,6 +104,9 @@ def index(
         console.note(
             f"most of the papers seem to be in {language}, and {reader} English: expect poor results for words that differ between them"
         )
+    built_index.close()
+    if fulltext is not None:
+        read_full_texts(target, fulltext, console, device=settings.device, later=later)
     if facts.rejected:
         console.note(f"rejected {counted(facts.rejected, 'row')}: see {target / 'rejected.jsonl'}")
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")

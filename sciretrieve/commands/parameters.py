@@ -36,13 +36,9 @@ def argument(name: str, help: str, completes: str | None = None) -> Any:
     return typer.Argument(metavar=name, help=help, autocompletion=getattr(completing, completes) if completes else None)
 
 
-Corpus: TypeAlias = Annotated[
-    list[str],
-    argument(
-        "CORPUS",
-        "Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
-    ),
-]
+_CORPUS = "Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input."
+Corpus: TypeAlias = Annotated[list[str], argument("CORPUS", _CORPUS)]
+SomeCorpus: TypeAlias = Annotated[list[str] | None, argument("CORPUS", _CORPUS)]
 QueryEncoder: TypeAlias = Annotated[str | None, Help("The queries' encoder, if the index's own has moved; or vectors:FILE.", setting=True)]
 SameEncoder: TypeAlias = Annotated[str | None, Help("The index's encoder, if it has moved; or vectors:FILE.", setting=True)]
 IndexPath: TypeAlias = Annotated[

@@ -15,7 +15,7 @@ from ..base.errors import InvalidRequest
 from ..base.wording import counted, duration_text, printable
 from ..options import PAPER_TEXT, Clustered, Count, Explained, Rerank, SearchOptions, SimilarByWhat, Sorted
 from .bibliography import cited
-from .console import Console, given_ids, interruptible, is_for_people, page, say
+from .console import Console, given_ids, interruptible, is_for_people, page, say, say_json
 from .parameters import (
     SEARCHING,
     TOKENS,
@@ -120,6 +120,7 @@ def search(
     unlike: Unlike = None,
     generation: Generation = None,
     ray: Ray = None,
+    passages: Annotated[bool, Help("Answer with passages of full texts, which must have all that the query demands.")] = False,
 ) -> None:
     """Find papers by meaning and by words.
 
@@ -136,7 +137,26 @@ def search(
     with chosen_workers(ray) as workers:
         opened_index = open_indexes(shown.index, shown.encoder, generation, workers)
         options = _reranked(options, rerank)
+        if passages:
+            _print_passages(opened_index, text, shown, options)
+            return
         shown.answer(opened_index, start, rerank, query=text, like=like or [], unlike=unlike or [], options=options)
+
+
+def _print_passages(index: Index, query: str, shown: Shown, options: SearchOptions) -> None:
+    """Print the best passages for a query."""
+    from ..answers.outputs import passage_lines
+
+    if shown.format not in ("table", "json", "jsonl"):
+        raise InvalidRequest(f"--passages are printed with --format table, json or jsonl, not {shown.format}")
+    found = index.passages(query, shown.k, options)
+    if shown.format == "json":
+        say_json({"schema": 1, "query": query, "passages": [passage.to_dict() for passage in found]})
+    elif shown.format == "jsonl":
+        say(passage.to_json() for passage in found)
+    else:
+        titles = {paper.id: paper.title for paper in index.papers(list(dict.fromkeys(passage.paper for passage in found)))}
+        page([*map(printable, passage_lines(found, titles, shutil.get_terminal_size((80, 24)).columns))])
 
 
 def similar(

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import also, reasons, total
+from ..answers.outputs import also, passage_label, reasons, total
 from ..base.types import Paper
 from ..base.wording import cell, counted, duration_text, plain, printable
 from ..files.schema import letters
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..answers.answering import Answer
     from ..answers.profiles import Profile
     from ..answers.snippets import QueryWords
-    from ..base.types import Hit
+    from ..base.types import Hit, Passage
     from ..papers.references import Reference
     from ..query.index import Index
 
@@ -65,6 +65,8 @@ def table(answer: Answer, words: QueryWords) -> Iterator[str]:
                 lines += _below("↳ ", _wrapped(console, Text(_plain(reason), ASIDE), room - 2))
         else:
             lines = [_on_a_line(console, _title(hit.paper, words), room), *_details(console, hit, room)]
+            if hit.passage is not None:
+                lines.append(_on_a_line(console, _passage(hit.passage, words), room))
         yield from _rendered(console, _below(lead, lines))
 
 
@@ -92,6 +94,9 @@ def portrait(profile: Profile) -> Iterator[str]:
         label = set_cell_size(name, label_width) + "  "
         lines += _below(label, _wrapped(console, value, width - cell_len(label)), ASIDE)
     yield from _rendered(console, lines)
+    if profile.sections:
+        heads = [f"{head or '(no head)'}{f' (p. {page})' if page else ''}" for head, page in profile.sections]
+        yield from _rendered(console, [blank, Text("full text", TITLE), *_wrapped(console, Text(_plain(SEPARATOR.join(heads))), width)])
     if profile.citations is not None:
         cites, cited_by = profile.citations.cites, profile.citations.cited_by
         here = sum(isinstance(work, Paper) for work in cites)
@@ -203,6 +208,13 @@ def _title(paper: Paper, words: QueryWords | None) -> Text:
     address = address_of(paper)
     text.stylize_before(TITLE + Style(link=address) if address else TITLE)
     return text
+
+
+def _passage(passage: Passage, words: QueryWords) -> Text:
+    """The sentence of a passage with most of the query's words, after its place, which opens the file."""
+    label, address = passage_label(passage), passage.address
+    place = Text(_plain(label), ASIDE + Style(link=address) if address else ASIDE)
+    return Text(" " * bool(label)).join([place, _marked(words, words.snippet(passage.text) or passage.text)])
 
 
 def _details(console: Console, hit: Hit, room: int) -> list[Text]:

@@ -2,6 +2,9 @@
 
 from .building import build
 from .estimating import Estimate, estimate
+from .full_texts import FullTexts, add_full_texts
+
+# from .full_texts import FullTexts, add_full_texts
 from .merging import merge
 from .parts import build_part, index_parts
 from .reindexing import refit, reindex
@@ -9,8 +12,10 @@ from .updating import Update, add, delete, restore, sync
 
 __all__ = [
     "Estimate",
+    "FullTexts",
     "Update",
     "add",
+    "add_full_texts",
     "build",
     "build_part",
     "delete",

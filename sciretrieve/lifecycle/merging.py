@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,8 +33,9 @@ from ..matching.lexical.postings import write_postings
 from ..progress import shown
 from ..protocols import Advance, Progress, ignore_advance
 from ..query.snapshot import Snapshot
-from ..storage.commits import Change, IndexSettings, commit
-from ..storage.manifest import FORMAT, Manifest, ShardFacts
+from ..storage.commits import Change, IndexSettings, commit, current_passages, next_generation, publish
+from ..storage.fulltext import FULLTEXT, named_generation
+from ..storage.manifest import FORMAT, Manifest, ShardFacts, read_manifest
 from ..storage.pending import KINDS, Pending
 from ..storage.shards import Shard, cut_shard, finished_facts, open_shards
 from ..storage.shards.cutting import SHARD_BYTES
@@ -83,17 +84,34 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
                 groups = _packed([shard for shard in snapshot.shards if shard.facts.deleted or _is_small(shard, old)], old)
                 gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}
                 gone |= {shard.facts.name for group in groups for shard in group}
-                new = old
+                new, fulltext = old, _merged_passages(directory, old, listener)
                 if gone:
                     pending = Pending.take_up(directory, _plan(snapshot, groups), listener)
                     listener.start(sum(len(shard.scope) for group in groups for shard in group))
                     merged = [_merged(pending, place, snapshot, group, listener.advance) for place, group in enumerate(groups)]
                     shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
                     new = commit(
-                        directory, old, replace(old, shards=shards), IndexSettings.of(old), Change("merge", work=pending.id), listener
+                        directory,
+                        old,
+                        replace(old, shards=shards, fulltext=fulltext),
+                        IndexSettings.of(old),
+                        Change("merge", work=pending.id),
+                        listener,
                     )
+                elif fulltext != old.fulltext:
+                    new = publish(directory, old, replace(old, fulltext=fulltext), Change("merge"), next_generation(directory))
             sweep(directory, listener, keep=0)
             return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
+
+
+def _merged_passages(directory: Path, manifest: Manifest, progress: Progress) -> Mapping[str, Any] | None:
+    """What a manifest says of full texts once the shards of their passages are merged."""
+    if manifest.fulltext is None:
+        return None
+    with write_lock(directory / FULLTEXT):
+        current_passages(directory, manifest.fulltext)
+    merge(directory / FULLTEXT, progress=progress)
+    return named_generation(read_manifest(directory / FULLTEXT))
 
 
 def space(directory: Path) -> int:

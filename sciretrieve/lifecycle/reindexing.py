@@ -22,7 +22,8 @@ from ..options import check_recall
 from ..progress import Silent, shown
 from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.snapshot import Snapshot
-from ..storage.commits import Change, IndexSettings, commit, next_generation
+from ..storage.commits import Change, IndexSettings, commit, current_passages, next_generation
+from ..storage.fulltext import FULLTEXT, named_generation
 from ..storage.manifest import FORMAT, TOKEN_FILES, Manifest, ShardFacts, encoder_file, read_manifest
 from ..storage.pending import Pending
 from ..storage.repairing import rebuild_shard
@@ -113,6 +114,20 @@ def reindex(
                     manifest, work = _with_tokens(directory, manifest, encoder, listener)
                 elif outdated:
                     manifest, work = _with_words(directory, manifest, listener)
+                if old.fulltext is not None:
+                    with write_lock(directory / FULLTEXT):
+                        current_passages(directory, old.fulltext)
+                    passages = reindex(
+                        directory / FULLTEXT,
+                        dense=dense,
+                        metric=metric,
+                        lexical=lexical,
+                        memory=memory,
+                        recall=recall,
+                        encoder=encoder,
+                        progress=listener,
+                    )
+                    manifest = replace(manifest, fulltext=named_generation(passages))
                 new = commit(directory, old, manifest, settings, Change("reindex", work=work), listener)
             sweep(directory, listener)
         return new

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from . import topk
 from .dense import VectorShard, full_corpus
 from .dense import vectors as dense
 from .dense.exact import RowScores
-from .dense.scale import Scale
 from .effort import USUAL, Effort
+from .full_texts import READ, SHARE, WORDS, FullText, Passages, known, two_best
 from .fusion import Fusion, rescored_first
-from .late import QueryTokens, TokenShard, matches
+from .halves import Halves
+from .late import QueryTokens, matches
 from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
@@ -111,6 +112,8 @@ class Probe:
         remarks: notes for the user on how the query was read, one sentence each.
         is_foreign: whether the query is in a language that the index does not read.
         mode: the mode to search in.
+        meeting_passages: for each text that the query demands, the rows of the passages with it.
+        in_full_texts: whether full texts are searched, too. They are not for a paper in place of a query, which is compared with papers.
     """
 
     query: Query
@@ -132,6 +135,8 @@ class Probe:
     remarks: Sequence[str] = ()
     is_foreign: bool = False
     mode: Mode = "hybrid"
+    meeting_passages: Sequence[Rows] = ()
+    in_full_texts: bool = True
 
     @property
     def named_rows(self) -> Rows:
@@ -149,52 +154,15 @@ class Probe:
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Proposals of both halves for a probe, all (n,): rows, and their scores in each half (BM25's are -inf without a common word).
-    `token_scores` caches late interaction's scores by row."""
+    `token_scores` caches late interaction's scores by row. Scores count full texts, see `matching.full_texts`; `passages` are those that
+    were read."""
 
     probe: Probe
     rows: Rows
     dense: Scores
     bm25: Scores
     token_scores: dict[int, float] = field(default_factory=dict, compare=False)
-
-
-class Halves(Protocol):
-    """The parts of an opened index that searching needs. Each is read on first use."""
-
-    @property
-    def vectors(self) -> Sequence[VectorShard]:
-        """Shards of the dense half; empty if there is none."""
-
-    @property
-    def bm25(self) -> Bm25 | None:
-        """The BM25 half, if any."""
-
-    @property
-    def late(self) -> bool:
-        """Whether there are token vectors."""
-
-    @property
-    def tokens(self) -> Sequence[TokenShard]:
-        """Token vectors by shard; empty if there are none."""
-
-    @property
-    def scope(self) -> Scope:
-        """The undeleted papers."""
-
-    @property
-    def scale(self) -> Scale | None:
-        """The scale of dense scores; None if it is unknown."""
-
-    @property
-    def usual_effort(self) -> Effort:
-        """Default search effort of an approximate dense half."""
-
-    @property
-    def fusion(self) -> Fusion:
-        """Default fusion of the two halves."""
-
-    def ids(self, rows: Rows) -> list[str]:
-        """Ids of the papers at the given rows, for breaking ties."""
+    passages: Passages | None = None
 
 
 @dataclass(frozen=True)
@@ -252,7 +220,9 @@ class Searcher:
         fusion = self.fusion
         rankings: list[Ranking] = []
         for batch in _batches(probes):
-            if mode == "bm25":
+            if mode != "hybrid" and self._full_text(batch[0]) is not None:
+                rankings += [self._in_one_half(mode, probe, k) for probe in batch]
+            elif mode == "bm25":
                 bests = self._bests_with_bonus(batch, k, [probe.named_rows for probe in batch])
                 rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
             elif mode == "dense":
@@ -324,9 +294,126 @@ class Searcher:
         for batch in _batches(probes):
             nearest = self._nearest(batch, depth)
             others = [union(rows, probe.named_rows) for probe, (rows, _) in zip(batch, nearest, strict=True)]
+            full_text = self._full_text(batch[0])
+            if full_text is not None:
+                owners = [self._with_words(full_text, probe) for probe in batch]
+                others = list(map(union, others, owners))
             bests = self._bests_with_bonus(batch, depth, others)
-            for probe, near, other_rows, best in zip(batch, nearest, others, bests, strict=True):
-                yield self._candidates(probe, near, other_rows, best)
+            for place, (probe, near, best) in enumerate(zip(batch, nearest, bests, strict=True)):
+                candidates = self._candidates(probe, near, others[place], best)
+                if full_text is not None:
+                    first = (near[0][topk.best(near[1], READ)], best[0][topk.best(best[1], READ)], owners[place])
+                    candidates = self._with_full_texts(full_text, candidates, first)
+                yield candidates
+
+    def _full_text(self, probe: Probe) -> FullText[Halves] | None:
+        """The full texts that a probe is searched in; None without any."""
+        return self.halves.fulltext if probe.in_full_texts else None
+
+    def _with_words(self, full_text: FullText[Halves], probe: Probe) -> Rows:
+        """Papers whose passages have the words of a probe best."""
+        bm25 = full_text.halves.bm25
+        if bm25 is None:
+            return NO_ROWS
+        rows, _, _ = bm25.best(probe.terms, WORDS, full_text.scope(probe.scope))
+        owners: Rows = np.unique(full_text.owners[rows])
+        return owners
+
+    def _with_full_texts(self, full_text: FullText[Halves], candidates: Candidates, first: Sequence[Rows]) -> Candidates:
+        """Candidates whose scores count full texts, where these are read: those of the papers that come first in some way."""
+        probe = candidates.probe
+        papers = np.unique(np.concatenate(first))
+        papers = papers[full_text.readable[papers]]
+        places = np.searchsorted(candidates.rows, papers)
+        everyone = union(papers, full_text.sample)
+        rows, firsts = full_text.passages_of(everyone)
+        is_sample, is_candidate = np.isin(everyone, full_text.sample), np.isin(everyone, papers)
+        counted, of_passages = [], []
+        for half, own in (("dense", candidates.dense.copy()), ("bm25", candidates.bm25.copy())):
+            of_passages.append(self._half_of(full_text.halves, half, probe, rows))
+            means, texts = two_best(of_passages[-1], firsts), known(self._half_of(self.halves, half, probe, everyone))
+            gains = means - texts
+            own[places] = known(own[places]) + SHARE * (gains[is_candidate] - gains[is_sample].mean())
+            counted.append(own)
+        kept = np.isin(full_text.owners[rows], papers)
+        passages = Passages(rows[kept], of_passages[0][kept], of_passages[1][kept])
+        return replace(candidates, dense=counted[0], bm25=counted[1], passages=passages)
+
+    def _half_of(self, halves: Halves, half: str, probe: Probe, rows: Rows) -> Scores:
+        """Scores of papers, or of passages, in one half, (n,); -inf without a word of the query, and without the half."""
+        if half == "dense" and probe.vector is not None:
+            return dense.score_rows(halves.vectors, probe.vector, rows)
+        bm25 = self.bm25 if halves is self.halves else halves.bm25
+        if half == "dense" or bm25 is None or not len(rows):
+            return np.full(len(rows), -np.inf)
+        order = np.argsort(rows)
+        scores = np.empty(len(rows))
+        scores[order] = bm25.best(probe.terms, 1, halves.scope, rows[order])[2]
+        return scores
+
+    def _in_one_half(self, mode: Mode, probe: Probe, k: int) -> Ranking:
+        """The ranking by one half where papers have full texts: the first proposals, whose full texts count, then deeper ones."""
+        full_text, depth = self._full_text(probe), self.fusion.depth
+        assert full_text is not None
+        if mode == "dense":
+            ((near, _),) = self._of_passages(full_text).near(_vector(probe)[None], WORDS, full_text.scope(probe.scope))
+            owners: Rows = np.unique(full_text.owners[near])
+        else:
+            owners = self._with_words(full_text, probe)
+        rows, scores = self.proposals(mode, probe, depth, union(owners, probe.named_rows))
+        none = np.full(len(rows), -np.inf)
+        alone = Candidates(probe, rows, scores if mode == "dense" else none, scores if mode == "bm25" else none)
+        counted = self._with_full_texts(full_text, alone, (rows[topk.best(scores, READ)], owners))
+        joined = counted.dense if mode == "dense" else counted.bm25
+        passages = self._best_passages(full_text, counted)
+        ranking = self._ranked(probe, k, rows, np.where(np.isfinite(joined), joined, 0.0), {mode: joined}, passages)
+        seen = rows
+        while len(ranking) < k and len(seen) < len(probe.scope):
+            depth *= DEEPER
+            rows, scores = self.proposals(mode, probe, depth)
+            if depth >= len(probe.scope) and (probe.listing or probe.without_terms):
+                others = np.setdiff1d(probe.scope.places, rows)
+                rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
+            is_new = ~np.isin(rows, seen)
+            seen = union(seen, rows[is_new])
+            new_scores = np.where(np.isfinite(scores), scores, 0.0)[is_new]
+            deeper = self._ranked(probe, k - len(ranking), rows[is_new], new_scores, {mode: scores[is_new]})
+            ranking = ranking.followed_by(deeper)
+            if depth >= len(probe.scope):
+                break
+        return ranking
+
+    def _of_passages(self, full_text: FullText[Halves]) -> Searcher:
+        """A searcher of passages."""
+        return Searcher.of(full_text.halves)
+
+    def _best_passages(self, full_text: FullText[Halves], candidates: Candidates) -> Rows | None:
+        """The passage to show of each candidate, (n,); -1 for those whose full text was not read. First come those that have what is
+        demanded."""
+        if (passages := candidates.passages) is None:
+            return None
+        demanded = np.zeros(len(passages.rows))
+        for rows in candidates.probe.meeting_passages:
+            demanded += np.isin(passages.rows, rows)
+        papers, shown = passages.shown(full_text.owners, demanded)
+        best = np.full(len(candidates.rows), -1, np.int64)
+        best[np.searchsorted(candidates.rows, papers)] = shown
+        return best
+
+    def proposals(self, mode: Mode, probe: Probe, depth: int, others: Rows = NO_ROWS) -> tuple[Rows, Scores]:
+        """The best papers by one half, and others, rows ascending, with their scores, -inf without a common word."""
+        if mode == "dense":
+            ((rows, scores),) = self._nearest([probe], depth)
+            missing = others[~np.isin(others, rows)]
+            scores = np.concatenate([scores, dense.score_rows(self.halves.vectors, _vector(probe), missing)])
+        else:
+            ((rows, best_scores, other_scores),) = self._bests_with_bonus([probe], depth, [others])
+            is_missing = ~np.isin(others, rows)
+            missing = others[is_missing]
+            scores = np.concatenate([best_scores, other_scores[is_missing]]).astype(np.float64)
+        rows = np.concatenate([rows, missing])
+        order = np.argsort(rows)
+        return rows[order], scores[order]
 
     def _candidates(self, probe: Probe, nearest: RowScores, other_rows: Rows, best: tuple[Rows, Weights, Weights]) -> Candidates:
         """Score the union of both halves' proposals by both halves, so that no score is missing in the fusion."""
@@ -365,11 +452,14 @@ class Searcher:
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
             scores = rescored_first(scores, first, fusion.join(*facts, token_scores))
+        full_text = self._full_text(candidates.probe)
+        best_passages = None if full_text is None else self._best_passages(full_text, candidates)
         best = union(topk.best(scores, k), np.flatnonzero(np.isin(candidates.rows, candidates.probe.named_rows)))
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():
             parts["tokens"] = token_scores[best]
-        ranking = self._ranked(candidates.probe, k, candidates.rows[best], scores[best], parts)
+        of_best = None if best_passages is None else best_passages[best]
+        ranking = self._ranked(candidates.probe, k, candidates.rows[best], scores[best], parts, of_best)
         strength = self.strength(candidates, topk.best(scores, FIRST))
         if strength is None or candidates.probe.listing:
             return ranking
@@ -405,15 +495,39 @@ class Searcher:
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
         certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
         near = scale.strength(candidates.dense[first])
-        covered = self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields) / total if total else np.zeros(len(first))
+        covered = self._shares(certain, total, candidates, first)
         by_words = covered if probe.fields else covered * (FAR + (1 - FAR) * near)
-        known = sum(weight * self.bm25.rarity(term) for term, weight in whole.items() if self.bm25.frequency(term))
+        known = sum(weight * self.bm25.rarity(term) for term, weight in whole.items() if self._is_known(probe, term))
         if probe.fields or not known or len(whole) > LONG:
             return float(np.maximum(near, by_words).max())
         around = topk.best(candidates.dense, AROUND)
         by_meaning = float(np.sort(scale.scaled(candidates.dense[around]))[-NEAREST:].mean())
-        had = float(self.bm25.covered_rarity(whole, candidates.rows[around]).max()) / total / min(1.0, (SHORT / len(whole)) ** 2)
+        had = float(self._shares(whole, total, candidates, around).max()) / min(1.0, (SHORT / len(whole)) ** 2)
         return float(np.clip(max(by_meaning, by_words.max()) * (known / total * min(had, 1.0)) ** DECIDING, 0.0, 1.0))
+
+    def _is_known(self, probe: Probe, term: str) -> bool:
+        """Whether a paper has a term, in its full text if that is searched."""
+        full_text = self._full_text(probe)
+        in_texts = None if full_text is None else full_text.halves.bm25
+        assert self.bm25 is not None
+        return bool(self.bm25.frequency(term) or (in_texts is not None and in_texts.frequency(term)))
+
+    def _shares(self, terms: Mapping[str, float], total: float, candidates: Candidates, places: Rows) -> Scores:
+        """Share of a query's words, by rarity, that candidates have at some places: of the words that the whole query has, `total`. The
+        words may all stand in a passage."""
+        assert self.bm25 is not None
+        rows, probe = candidates.rows[places], candidates.probe
+        shares = self.bm25.covered_rarity(terms, rows, probe.fields) / total if total else np.zeros(len(places))
+        full_text, passages = self._full_text(probe), candidates.passages
+        if full_text is None or passages is None or (bm25 := full_text.halves.bm25) is None:
+            return shares
+        chosen = np.isin(full_text.owners[passages.rows], rows)
+        passage_rows = passages.rows[chosen]
+        if whole := sum(weight * bm25.rarity(term) for term, weight in terms.items()):
+            order = np.argsort(rows)
+            positions = order[np.searchsorted(rows[order], full_text.owners[passage_rows])]
+            np.maximum.at(shares, positions, bm25.covered_rarity(terms, passage_rows) / whole)
+        return shares
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:
         """Whether a correction is plausible. A doubtful one is not if the dense half knows the meaning of the query, (dim,), and no paper
@@ -427,7 +541,9 @@ class Searcher:
         background = dense.score_rows(self.halves.vectors, vector, scale.rows)
         return bool(brought.max() > background.mean() + NEARER * background.std())
 
-    def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
+    def _ranked(
+        self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores], passages: Rows | None = None
+    ) -> Ranking:
         ids = self.halves.ids(rows)
         order = topk.order(ids, scores)
         order = np.concatenate([order[:k], order[k:][np.isin(rows[order[k:]], probe.named.rows)]])
@@ -446,6 +562,7 @@ class Searcher:
             total=probe.total,
             total_is=probe.total_is,
             ranked=len(probe.scope) if "dense" in parts else None,
+            passages=None if passages is None else passages[order],
         )
 
 
@@ -458,7 +575,7 @@ def live_vectors(shards: Iterable[VectorShard], scope: Scope) -> list[Vectors]:
 
 def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
     """Split probes, in order, into batches that share a scope."""
-    for _, group in groupby(probes, key=lambda probe: id(probe.scope)):
+    for _, group in groupby(probes, key=lambda probe: (id(probe.scope), probe.in_full_texts)):
         alike = list(group)
         yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))
 

@@ -25,6 +25,7 @@ from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
 from ..matching.lexical.corpus_statistics import Frequencies
 from ..options import SearchOptions
+from ..storage.fulltext import FULLTEXT
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards
 
@@ -39,6 +40,7 @@ class Generation:
         path: the index's directory.
         manifest: the generation's manifest.
         shards: its shards, in order.
+        passages: the passages of its papers' full texts, as an index of their own; None without any.
     """
 
     def __init__(self, path: str | Path, generation: int | None = None) -> None:
@@ -55,6 +57,10 @@ class Generation:
         file = generation_file(self.path, self.manifest.generation)
         self._verified = Verified(self.path, partial(_is_there, file, self.manifest.checksum))
         self.shards = open_shards(self._verified, self.manifest.shards)
+        facts = self.manifest.fulltext
+        self.passages = None if facts is None else Generation(self.path / FULLTEXT, int(facts["generation"]))
+        if facts is not None and self.passages is not None and self.passages.manifest.checksum != facts["checksum"]:
+            raise CorruptData(f"{self.passages.path} does not hold the full texts of {self.path}; try `sciretrieve verify --repair`")
 
     @property
     def is_current(self) -> bool:

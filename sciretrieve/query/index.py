@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.choices import Filter, Mode, SideName, SimilarBy
 from ..base.errors import InvalidRequest, WordsAlone
-from ..base.types import Paper, Query, Rows, Scores, Vectors
+from ..base.types import Paper, Passage, Query, Rows, Scores, Vectors
 from ..base.wording import counted
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
@@ -65,6 +65,40 @@ class Index:
         self.path, self.snapshot, self.reader, self.searcher = snapshot.path, snapshot, reader, searcher
         self.names, self.modes = snapshot.names, snapshot.modes
         self._again, self._members = again, tuple(members)
+
+    def passages(
+        self,
+        query: str | Query,
+        k: int = 10,
+        options: SearchOptions = SearchOptions(),
+        *,
+        within: str | Sequence[str] = (),
+        **changes: Unpack[SearchKeywords],
+    ) -> list[Passage]:
+        """The k best passages of full texts for a query: `index.passages("learning rate warmup", k=3, within="p0007")`.
+
+        Args:
+            query: a text, which may contain operators, or a `Query`. What it demands must be in the passage.
+            k: number of passages wanted.
+            options: how to search; a filter is on papers.
+            within: names of the papers whose passages may answer; by default all papers.
+            changes: fields of `SearchOptions` that override `options`.
+
+        Raises:
+            NotFound: a paper in `within` is not in the index.
+            InvalidRequest: as in `search`; the index has no full texts.
+        """
+        full_text, reader, chosen = self.snapshot.fulltext, self.reader.of_passages, changed(options, changes)
+        mode = self._checked_mode(k, chosen)
+        if full_text is None or reader is None:
+            raise InvalidRequest(f"{self.path} has no full texts; `sciretrieve add --fulltext` reads them")
+        papers = self.snapshot.narrower.passing(chosen.filters)
+        if within:
+            papers = papers.among(self.named_rows(within))
+        probes = reader.probes([query], mode, None, among=full_text.scope(papers).places)
+        self._warn(probes, "query")
+        (ranking,) = Searcher.of(reader.snapshot).search(probes, k)
+        return [passage for passage in self.snapshot.passages_at(ranking.rows[:k]) if passage is not None]
 
     def refreshed(self) -> Index:
         """The index as it is now: this object if nothing was committed since, else a newly opened one that shares its encoder if that fits.
@@ -235,6 +269,18 @@ class Index:
             probe = self.reader.without_copies(probe, ids, negatives)
         linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
         return self._search(self._searcher(chosen), [probe], k, chosen, linked)
+
+    def full_text(self, name: str) -> list[Passage]:
+        """The passages of a paper's full text, in order; empty without one: `[p.section for p in index.full_text("p0007")]`.
+
+        Raises as `papers`.
+        """
+        full_text = self.snapshot.fulltext
+        rows = self.named_rows([name])
+        if full_text is None:
+            return []
+        found = self.snapshot.passages_at(np.flatnonzero(full_text.owners == rows[0]))
+        return sorted((passage for passage in found if passage is not None), key=lambda passage: passage.number)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
         """Rows of the papers that satisfy a typed query and a filter, ascending: `index.matching("graph OR tree")`.

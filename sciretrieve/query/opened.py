@@ -7,8 +7,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from ..matching.full_texts import FullText
+from ..matching.halves import Halves
 from ..matching.lexical import Analyzer
-from ..matching.search import Halves
 from ..storage.shards import Shard
 
 
@@ -18,6 +19,10 @@ class Opened(Halves, Protocol):
     @property
     def shards(self) -> Sequence[Shard]:
         """Shards, in order."""
+
+    @property
+    def fulltext(self) -> FullText[Opened] | None:
+        """The passages of the papers' full texts; None without any."""
 
     @property
     def columns(self) -> pa.Schema:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..base.choices import MODES, Mode, check_choice
 from ..base.errors import Ambiguous, InvalidRequest, NoSuchPaper, NotFound
 from ..base.once import once
-from ..base.types import Paper, Rows, Vectors, name_in
+from ..base.types import Paper, Passage, Rows, Vectors, name_in
 from ..base.wording import counted, enumerated
 from ..encoders.query_encoder import same_vectors
 from ..files.schema import booleans
@@ -26,6 +26,7 @@ from ..matching.dense import VectorShard
 from ..matching.dense.scale import SAMPLE_SIZE, Scale, ScaledShard, scale
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import Effort
+from ..matching.full_texts import SAMPLE, FullText, readable
 from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
@@ -38,14 +39,16 @@ from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import same_works, works
 from ..papers.references import reference_columns
 from ..runs import Ranking, papers_of
+from ..storage.fulltext import FULLTEXT
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
 from .citations.citation_graph import CitationGraph
 from .closing import closed
+from .full_texts import owning_rows, passage_of
 from .generation import Generation, columns_of
 from .lookup import Lookup
 from .lookup.identifying import possible_copies
-from .narrowing.masks import Narrower
+from .narrowing.masks import IN_FULL_TEXTS, Narrower
 from .narrowing.nested import place_of
 from .ranking.grouping import fullest, grouped
 
@@ -83,6 +86,7 @@ class Snapshot:
         fusion: how the two halves are fused by default.
         usual_effort: default search effort of an approximate dense half.
         checksum: identifies the papers.
+        passages: the passages of the papers' full texts; None without any, and where vectors are by several encoders.
         lacking: reasons why several indexes cannot be searched in some mode, one sentence each.
     """
 
@@ -109,6 +113,8 @@ class Snapshot:
         one = self._spaces[0][0].manifest if len(self._spaces) == 1 else None
         self.encoder, self.metric = (None, None) if one is None else (one.encoder, one.metric)
         self.late = one is not None and all(each.manifest.late is not None for each in generations)
+        with_texts = [one.passages for one in generations if one.passages is not None and len(self._spaces) <= 1]
+        self.passages: Snapshot | None = Snapshot(with_texts) if with_texts else None
         self.statistics = _statistics(named)
         self.parameters = None if self.statistics is None else _common_value([one.manifest.bm25 for one in generations]) or Bm25Parameters()
         self.fusion = _common_value([one.fusion for one in generations]) or Fusion()
@@ -152,6 +158,8 @@ class Snapshot:
         """Release the generation: a writer may then remove its files, and every later use raises IndexClosed. Closing twice is fine."""
         for one in self.generations:
             one.close()
+            if one.passages is not None:
+                one.passages.close()
         self.__class__ = closed(type(self))
 
     def check_files(self) -> None:
@@ -239,6 +247,13 @@ class Snapshot:
     def columns(self) -> pa.Schema:
         """Columns of the undeleted papers, for filters and exports."""
         return self.generations[0].columns if len(self.generations) == 1 else columns_of(self.shards)
+
+    @property
+    def typed_fields(self) -> Sequence[str]:
+        """Names that may stand before a colon in a typed query: columns, and the fields of full texts."""
+        if all(one.path.name == FULLTEXT for one in self.generations):
+            return [*self.columns.names, FULLTEXT]
+        return self.columns.names if self.passages is None else [*self.columns.names, *IN_FULL_TEXTS]
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of all undeleted papers, a shard at a time. Columns that a shard lacks are left out there."""
@@ -406,6 +421,32 @@ class Snapshot:
             places = np.array(work.places)
             dropped += places[rows[places] != self._fullest(rows[places])].tolist()
         return np.delete(rows, dropped)
+
+    @once
+    def fulltext(self) -> FullText[Snapshot] | None:
+        """The passages of the papers' full texts, and the papers that they belong to; None without any."""
+        if self.passages is None:
+            return None
+        owners: list[Rows] = []
+        for start, member in zip(self._starts.tolist(), self.generations, strict=False):
+            owners += [] if member.passages is None else owning_rows(member.passages.shards, member.shards, start)
+        owning, papers = np.concatenate(owners), int(self._starts[-1])
+        sample = self.drawn(np.flatnonzero(readable(owning, papers)), SAMPLE)
+        return FullText(self.passages, owning, papers, np.sort(sample))
+
+    def passages_at(self, rows: Rows) -> list[Passage | None]:
+        """The passages at the given rows of `passages`, in order; None for the row -1."""
+        there = rows[rows >= 0]
+        if self.passages is None or not len(there):
+            return [None] * len(rows)
+        found = iter(map(passage_of, self.passages.papers_at(there)))
+        return [next(found) if row >= 0 else None for row in rows.tolist()]
+
+    def passage(self, name: str) -> Passage | None:
+        """The passage with this name, PAPER#NUMBER, as answers show it; None if there is none."""
+        if self.passages is None or (row := self.passages.find([name]).get(name)) is None:
+            return None
+        return self.passages_at(np.array([row]))[0]
 
     @once
     def vectors(self) -> list[VectorShard]:

@@ -20,8 +20,9 @@ from ..base.errors import CorruptData
 from ..base.types import Rows
 from ..base.wording import counted
 from ..files.appending import now
+from ..files.schema import booleans
 from ..files.verified import Verified
-from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file, write_whole
+from ..files.writing import claimed, created, describe, put_array, read_array, remove, sync_file, write_lock, write_whole
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
@@ -30,7 +31,19 @@ from ..matching.lexical import Bm25Parameters
 from ..matching.lexical.corpus_statistics import Frequencies, frequencies, statistics, updated
 from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, ignore_advance
-from .manifest import LOGGED, MANIFEST, SHARDS, Commit, Manifest, ShardFacts, generation_file, generations, said_generation
+from .fulltext import FULLTEXT, named_generation, orphans, read_named
+from .manifest import (
+    LOGGED,
+    MANIFEST,
+    SHARDS,
+    Commit,
+    Manifest,
+    ShardFacts,
+    generation_file,
+    generations,
+    read_manifest,
+    said_generation,
+)
 from .shards import Shard, open_shards, scope_of, write_deleted
 
 GROWN = 1.1
@@ -110,6 +123,7 @@ def commit(
         shards=shards,
         fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
         trial=_trial(directory, new.encoder, shards, old, settings, progress),
+        fulltext=_fulltext(directory, new.fulltext, shards, old, progress),
     )
     manifest = publish(directory, old, manifest, change, generation)
     known = dict(old.files()) if old else {}
@@ -142,6 +156,47 @@ def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change
         sync_file(place)  # a killed process may have named shards without syncing the folder
     write_whole(directory / MANIFEST, data)
     return manifest
+
+
+def current_passages(directory: Path, facts: Mapping[str, Any]) -> Manifest:
+    """Make the passages that an index names the current ones of their folder, from which changes begin. Returns their manifest.
+
+    Others are current after a change of passages whose commit was interrupted, or after the index was restored.
+    """
+    folder, named = directory / FULLTEXT, read_named(directory, facts)
+    current = read_manifest(folder)
+    if current.generation == named.generation:
+        return current
+    change = Change("restore", restored=named.generation)
+    return publish(folder, current, named, change, next_generation(folder))
+
+
+def _fulltext(
+    directory: Path, facts: Mapping[str, Any] | None, shards: Sequence[ShardFacts], old: Manifest | None, progress: Progress
+) -> Mapping[str, Any] | None:
+    """What a commit's manifest says of full texts. Passages of papers that are gone are deleted."""
+    if facts is None or old is None or {*map(_identity, old.shards)} <= {*map(_identity, shards)}:
+        return facts
+    papers = [shard.ids.filter(booleans(shard.scope.flags)) for shard in open_shards(Verified(directory), shards)]
+    folder = directory / FULLTEXT
+    passages = open_shards(Verified(folder), read_named(directory, facts).shards)
+    gone = {
+        shard.facts.name: rows
+        for shard in passages
+        if len(rows := np.flatnonzero(orphans(shard.ids, papers) & shard.scope.flags).astype(np.int64))
+    }
+    if not gone:
+        return facts
+    if sum(map(len, gone.values())) == int(facts["passages"]):
+        return None
+    with write_lock(folder):
+        before = current_passages(directory, facts)
+        generation = next_generation(folder)
+        kept = [with_deleted(folder, one, gone[one.name], generation) if one.name in gone else one for one in before.shards]
+        kept = [one for one in kept if one.papers > one.deleted]
+        change = Change("delete", deleted=sum(map(len, gone.values())))
+        changed = replace(before, shards=tuple(kept), whole=None)
+        return named_generation(commit(folder, before, changed, IndexSettings.of(before), change, progress))
 
 
 def next_generation(directory: Path) -> int:

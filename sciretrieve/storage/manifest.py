@@ -132,6 +132,7 @@ class Manifest:
         log: the last commits, oldest first.
         fusion: the fields of `matching.fusion.Fusion`, if hybrid search was tuned.
         trial: the measurement of the dense index, if it is approximate.
+        fulltext: the generation of the passages of the papers' full texts, see `storage.fulltext`; None without any.
         checksum: checksum of the rest, which distinguishes this generation from all others, also of another index in its place; "" until it
             is written.
     """
@@ -155,13 +156,15 @@ class Manifest:
     log: tuple[Commit, ...]
     fusion: Mapping[str, Any] | None = None
     trial: Trial | None = None
+    fulltext: Mapping[str, Any] | None = None
     checksum: str = ""
 
     def sealed(self) -> tuple[bytes, Manifest]:
         """The bytes of its file, and the manifest with its checksum."""
         facts = _facts(self) | {name: [*map(_facts, getattr(self, name))] for name in ("shards", "sources", "log")}
         facts["trial"] = self.trial and asdict(self.trial)
-        del facts["checksum"]
+        for name in ("checksum", *(("fulltext",) if self.fulltext is None else ())):
+            del facts[name]
         data, checksum = sealed(facts)
         return data, replace(self, checksum=checksum)
 
@@ -439,6 +442,9 @@ def _check_values(manifest: Manifest) -> None:
         texts.append(lexical["variant"])
     if manifest.fusion is not None:
         texts.append(manifest.fusion["method"])
+    if manifest.fulltext is not None:
+        numbers += [manifest.fulltext[name] for name in ("generation", "passages", "bytes")]
+        texts.append(manifest.fulltext["checksum"])
     if not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers) or not all(type(text) is str for text in texts):
         raise ValueError("a number or a text")
     if any(not needed <= set(shard.files) for shard in manifest.shards):

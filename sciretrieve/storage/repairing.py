@@ -6,7 +6,7 @@ manifest from its generation's file, and the reverse. Papers and lists of delete
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,8 @@ from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
 from ..progress import shown
 from ..protocols import AnyEncoder, Encoder, Progress
-from .commits import Change, IndexSettings, commit, next_generation, with_deleted
+from .commits import Change, IndexSettings, commit, current_passages, next_generation, publish, with_deleted
+from .fulltext import FULLTEXT, named_generation
 from .manifest import (
     FORMAT,
     GENERATIONS,
@@ -77,11 +78,32 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
             if not before.faults:
                 sweep(directory, listener)  # after a repair that was killed when it had finished
                 return before
-            damaged = {fault.file for fault in before.faults} - {ENCODER}
+            files = {fault.file for fault in before.faults}
+            damaged = {file for file in files - {ENCODER} if Path(file).parts[0] != FULLTEXT}
+            if files - damaged - {ENCODER}:
+                _repair_passages(directory, encoder, listener)
             if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
                 sweep(directory, listener, keep=0)
             after = verify(directory, encoder=encoder, progress=listener)
             return replace(after, faults=tuple(map(_with_advice, after.faults)))
+
+
+def _repair_passages(directory: Path, encoder: AnyEncoder | None, progress: Progress) -> None:
+    """Repair an index's full texts, and commit the result. If nothing is left of them, the index goes on without."""
+    old, folder = read_manifest(directory), directory / FULLTEXT
+    facts = old.fulltext
+    if facts is None:
+        return
+    named: Mapping[str, Any] | None = None
+    try:
+        with suppress(CorruptData), write_lock(folder):
+            current_passages(directory, facts)
+        repair(folder, encoder=encoder, progress=progress)
+        named = named_generation(read_manifest(folder))
+    except (CorruptData, NotFound) as error:
+        progress.note(f"the full texts of {directory} are lost ({error}); `sciretrieve add --fulltext` reads them again")
+    if named != facts:
+        publish(directory, old, replace(old, fulltext=named), Change("repair"), next_generation(directory))
 
 
 def _with_advice(fault: Fault) -> Fault:

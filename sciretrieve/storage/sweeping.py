@@ -13,6 +13,7 @@ from ..base import system
 from ..base.errors import CorruptData
 from ..files.writing import TEMPORARY, folder_entries, remove, retire, sync_file
 from ..protocols import Progress
+from .fulltext import FULLTEXT, WORK, needed_generations
 from .manifest import (
     GENERATIONS,
     MANIFEST,
@@ -69,13 +70,20 @@ def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
     for kind, pending in works.items():
         for path in folder_entries(directory, f"{kind}.*") if pending is None else ():
             remove(path, later=True)
+    passages = directory / FULLTEXT
+    if needed_generations(passages):
+        if (passages / MANIFEST).exists():
+            sweep(passages, progress, keep=0)
+    elif passages.is_dir() and not (directory / WORK).exists():
+        remove(passages, later=True)
 
 
 def _kept(directory: Path, current: Manifest, keep: int) -> Iterator[Manifest]:
-    """The last `keep` generations before the current one, and those that someone has open. Removes the manifests of all others."""
+    """The last `keep` generations before the current one, those that someone has open, and those of passages that the index around them
+    names. Removes the manifests of all others."""
     others = [number for number in generations(directory) if number != current.generation]
     earlier = [number for number in kept_generations(directory, current) if number in others]
-    stay = earlier[max(len(earlier) - keep, 0) :]
+    stay = {*earlier[max(len(earlier) - keep, 0) :], *needed_generations(directory)}
     for number in others:
         path = generation_file(directory, number)
         if number in stay or not (path.is_dir() or retire(path)):

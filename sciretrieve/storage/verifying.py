@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from ..matching.scope import Scope
 from ..papers.corpora.ids import SeenIds
 from ..progress import shown
 from ..protocols import AnyEncoder, Progress
+from .fulltext import FULLTEXT, read_named
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_generation, read_manifest
 from .shards import Shard
 from .shards.names import NAMES, NAMES_FILE
@@ -114,7 +115,31 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
         encoder_faults, unchecked = _encoder_faults(directory, current, encoder, damaged_files)
         faults += encoder_faults
         size = sum(int(facts["bytes"]) for facts in named.values())
-        return Verification(current.generation, current.papers, len(named) + 1, size, tuple(faults), unchecked)
+        passages = _of_passages(directory, current, encoder, listener)
+        return Verification(
+            current.generation,
+            current.papers,
+            len(named) + 1 + passages.files,
+            size + passages.bytes,
+            (*faults, *passages.faults),
+            unchecked,
+        )
+
+
+def _of_passages(directory: Path, manifest: Manifest, encoder: AnyEncoder | None, progress: Progress) -> Verification:
+    """The verification of an index's full texts."""
+    nothing = Verification(None, 0, 0, 0, ())
+    if manifest.fulltext is None:
+        return nothing
+    try:
+        if read_named(directory, manifest.fulltext).checksum != manifest.fulltext["checksum"]:
+            return replace(nothing, faults=(Fault(FULLTEXT, f"does not hold the full texts that {MANIFEST} names"),))
+        result = verify(directory / FULLTEXT, encoder=encoder, progress=progress)
+    except NotFound:
+        return replace(nothing, faults=(Fault(FULLTEXT, "is missing"),))
+    except CorruptData as error:
+        return replace(nothing, faults=(_said(directory, FULLTEXT, error),))
+    return replace(result, faults=tuple(replace(fault, file=f"{FULLTEXT}/{fault.file}") for fault in result.faults))
 
 
 def _said(directory: Path, name: str, error: Exception) -> Fault:

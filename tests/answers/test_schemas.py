@@ -13,7 +13,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.base.errors import UnknownName
-from sciretrieve.base.types import Paper
+from sciretrieve.base.types import Paper, Passage
 from tests.command_line import answer as printed_by
 
 
@@ -102,7 +102,9 @@ def test_runs_hits_and_papers(index: sr.Index, odd: sr.Index) -> None:
 
 def test_no_field_of_a_paper_is_left_out() -> None:
     assert set(Paper("a").to_dict()) == {field.name for field in fields(Paper)}
-    assert {field.name for field in fields(sr.Hit)} - {"paper"} <= set(sr.Hit(1, 1.0, Paper("a"), {}, index="i").to_dict())
+    assert {field.name for field in fields(sr.Hit)} - {"paper"} <= set(
+        sr.Hit(1, 1.0, Paper("a"), {}, index="i", passage=Passage("a", 0, "t")).to_dict()
+    )
 
 
 def test_a_field_that_is_missing_or_new_is_a_fault(odd: sr.Index) -> None:

@@ -34,6 +34,7 @@ WITHIN = {
     "explain": "search",  # --explain
     "profile": "show",
     "citations_of": "show",
+    "add_full_texts": "add",  # --fulltext
     "save_search": "search",  # --save
     "saved_search": "news",
     "saved_searches": "news",

@@ -8,14 +8,14 @@ from typing import Any
 
 from ...base.errors import UnknownName
 
-NAMES = ("paper", "hit", "run", "answer", "count", "health")
+NAMES = ("paper", "passage", "hit", "run", "answer", "count", "health")
 
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one kind of value. It refers to no other file.
 
     Args:
-        name: "paper", "hit", "run" or "answer" for the result of their `to_dict`; without `--fields`, a "hit" is also a line of
+        name: "paper", "passage", "hit", "run" or "answer" for the result of their `to_dict`; without `--fields`, a "hit" is also a line of
             `--format jsonl`, and an "answer" the output of `--format json`. Or "count" for the output of `count --format json`, or "health"
             for that of `info health --format json`.
 

@@ -15,7 +15,7 @@ BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Excerpt:
     """Some sentences of a section.
 
     Attributes:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from ..sentences import sentence_ranges
-from .document import Block, Document, Passage, Section
+from .document import Block, Document, Excerpt, Section
 
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 """A word: of Chinese, Japanese and Korean two characters."""
@@ -21,7 +21,7 @@ Range: TypeAlias = tuple[int, int, int]
 """A sentence: where it starts and ends, and how many words it has."""
 
 
-def passages(document: Document, words: int = 150, overlap: int = 0) -> list[Passage]:
+def passages(document: Document, words: int = 150, overlap: int = 0) -> list[Excerpt]:
     """Cut a document into passages. Each has whole sentences of one section, and about as many words as the others of it.
 
     Args:
@@ -33,7 +33,7 @@ def passages(document: Document, words: int = 150, overlap: int = 0) -> list[Pas
         The passages in reading order; of each section those of its text first, then those of its captions and notes.
     """
     return [
-        Passage(section.head, document.page_at(start), start, end, " ".join(document.text[start:end].split()))
+        Excerpt(section.head, document.page_at(start), start, end, " ".join(document.text[start:end].split()))
         for section in document.sections
         for kind in KINDS
         for start, end in _cut(_sentences(document, section, kind, words), words, overlap)

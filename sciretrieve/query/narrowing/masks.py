@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from ...matching.lexical import Bm25, greek
 from ...matching.lexical.words import STOPWORDS
 from ...matching.scope import NO_ROWS, Scope, union
 from ...matching.sharding import by_shard
+from ...storage.fulltext import FULLTEXT
 from ...storage.shards import Shard
 from ..opened import Opened
 from . import filters
 from .combining import Combination, leaves
 from .comparing import numbers_among
-from .demands import Demand, Expression, Leaf, Near, Words
+from .demands import Demand, Expression, Leaf, Near, Words, wanted
 from .nested import Elements, dotted_names, place_of, within
 from .operators import TEXT_COLUMNS
 from .phrases import Either, Phrase, Sought, exactly, having, sought
@@ -32,6 +34,8 @@ from .typed_names import NAMED, is_initial, named, typed_names
 
 PHRASES_REMEMBERED = 64
 """Most phrases without terms whose matching rows an open index remembers."""
+IN_FULL_TEXTS = {FULLTEXT: "abstract", "section": "section"}
+"""Fields of full texts, and the columns of passages that have them."""
 READ_TOGETHER = 32
 """Phrases searched in one pass over the texts. Their compiled form must fit into the memory that Arrow allows for it."""
 
@@ -66,16 +70,27 @@ class Narrower:
         """Papers in a scope that contain every word of a text that is a term of the index. None without BM25, and if no word is a term, as
         with stop words and single characters. Reads no paper."""
         words = self.index.analyzer.spellings(text) if self.index.bm25 is not None else ()
-        return self._with_spellings(words, among) if words else None
+        if not words:
+            return None
+        return self._or_in_full_texts(self._with_spellings(words, among), among, lambda inner, scope: inner.with_terms(text, scope))
 
     def _meet(self, demand: Expression, among: Scope) -> Scope | None:
         """Papers in a scope that meet a demand. None for stop words alone, which are not indexed, so that such a demand is void."""
         if isinstance(demand, Combination):
             return self._meet_combination(demand, among)
+        if not isinstance(demand, Words) and demand.column == FULLTEXT and self.index.fulltext is None:
+            demand = replace(demand, column="abstract")  # of a passage
         if isinstance(demand, Words):
-            return self._with_words(demand.text, among)
+            met = self._with_words(demand.text, among)
+            return self._or_in_full_texts(met, among, lambda inner, scope: inner._with_words(demand.text, scope))
+        if demand.column in IN_FULL_TEXTS and self.index.fulltext is not None and demand.column not in self.index.columns.names:
+            there = replace(demand, column=IN_FULL_TEXTS[demand.column], absent=False)
+            met = self._or_in_full_texts(None, among, lambda inner, scope: inner._meet(there, scope))
+            return _others(among, met) if demand.absent else met
         if isinstance(demand, Near) or demand.column in (None, *TEXT_COLUMNS):
             met = self._with_text(demand, among)
+            if demand.column is None:
+                met = self._or_in_full_texts(met, among, lambda inner, scope: inner._with_text(demand, scope))
             return _others(among, met) if demand.absent else met
         if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
             met = self._with_name(demand.column, typed, among)
@@ -105,7 +120,10 @@ class Narrower:
         for columns, phrases in together.items():
             for first in range(0, len(phrases), READ_TOGETHER):
                 said = True
-                met = self._with_sought(Either(tuple(phrases[first : first + READ_TOGETHER])), columns, remaining)
+                either = Either(tuple(phrases[first : first + READ_TOGETHER]))
+                met = self._with_sought(either, columns, remaining)
+                if columns == TEXT_COLUMNS:
+                    met = self._or_in_full_texts(met, remaining, partial(_with_either, either)) or met
                 remaining = remaining.passing(~met.flags)
         if not said:
             return None
@@ -113,6 +131,30 @@ class Narrower:
             return remaining
         passes = ~remaining.flags
         return among.passing(passes, undecided[~passes[undecided]])
+
+    def _or_in_full_texts(self, met: Scope | None, among: Scope, meet: Callable[[Narrower, Scope], Scope | None]) -> Scope | None:
+        """Papers that meet a demand by themselves, and those of a scope with a passage that meets it."""
+        full_text = self.index.fulltext
+        passages = None if full_text is None else meet(Narrower(full_text.halves), full_text.scope(among))
+        if full_text is None or passages is None:
+            return met
+        by_passages = among.among(full_text.owners[passages.places])
+        return by_passages if met is None else by_passages.with_rows(met.places)
+
+    def meeting_passages(self, demands: Iterable[Expression], among: Scope) -> list[Rows]:
+        """For each text that papers should have, the rows of the passages that have it, of the papers in a scope."""
+        full_text = self.index.fulltext
+        if full_text is None:
+            return []
+        inner, scope = Narrower(full_text.halves), full_text.scope(among)
+        rows = []
+        for leaf in (leaf for demand in demands for leaf in wanted(demand)):
+            if not isinstance(leaf, Words) and leaf.column in IN_FULL_TEXTS:
+                leaf = replace(leaf, column=IN_FULL_TEXTS[leaf.column])
+            if isinstance(leaf, Words) or leaf.column in (None, *IN_FULL_TEXTS.values()):
+                met = inner._meet(leaf, scope)
+                rows += [] if met is None else [met.places]
+        return rows
 
     def _read_together(self, parts: Sequence[Expression]) -> tuple[dict[tuple[str, ...], list[Phrase]], list[Expression]]:
         """Split parts into phrases that need all texts to be read, such as child*, by their columns, and other parts."""
@@ -344,6 +386,10 @@ def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
         short = bm25.rows_with([word[0]], column) if is_initial(word[0]) else NO_ROWS
         rows = rows[np.isin(rows, same[word]) | np.isin(rows, short)]
     return rows
+
+
+def _with_either(either: Either, narrower: Narrower, among: Scope) -> Scope:
+    return narrower._with_sought(either, TEXT_COLUMNS, among)
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:

@@ -69,7 +69,11 @@ class LinkedPapers:
         ):
             parts[name] = np.full(len(rows), np.nan)
             parts[name][places] = values
-        best = self._best(replace(ranking, scores=scores, rows=rows), parts, k)
+        passages = None
+        if ranking.passages is not None:
+            passages = np.full(len(rows), -1, np.int64)
+            passages[by_text] = ranking.passages
+        best = self._best(replace(ranking, scores=scores, rows=rows, passages=passages), parts, k)
         return best.followed_by(others.take(range(min(k - len(best), len(others))))) if len(best) < k else best
 
     def _best(self, ranking: Ranking, parts: Mapping[str, Scores], k: int) -> Ranking:
@@ -78,7 +82,9 @@ class LinkedPapers:
         scores, rows = ranking.scores[best], ranking.rows[best]
         ids = self.ids(rows)
         best_parts = {name: values[best] for name, values in parts.items()}
-        return replace(ranking, ids=ids, scores=scores, rows=rows, parts=best_parts).take(topk.order(ids, scores)[:k])
+        passages = None if ranking.passages is None else ranking.passages[best]
+        ordered = replace(ranking, ids=ids, scores=scores, rows=rows, parts=best_parts, passages=passages)
+        return ordered.take(topk.order(ids, scores)[:k])
 
 
 def linked_papers(

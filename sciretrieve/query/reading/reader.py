@@ -23,7 +23,7 @@ from ...matching.late import QueryTokens
 from ...matching.lexical.bm25 import weigh_terms
 from ...matching.lexical.name_terms import field_terms
 from ...matching.lexical.spelling import Speller
-from ...matching.scope import Scope
+from ...matching.scope import NO_ROWS, Scope
 from ...matching.search import NO_MATCH, Liked, Match, Probe, Searcher
 from ..lookup import NAMES
 from ..narrowing import operators
@@ -71,6 +71,21 @@ class Reader:
         """The query encoder."""
         return self._encoder()
 
+    @once
+    def of_passages(self) -> Reader | None:
+        """Reads queries of the passages of full texts; None without any."""
+        passages = self.snapshot.passages
+        return None if passages is None else Reader(passages, Searcher.of(passages), lambda: self.query_encoder)
+
+    def matching_passages(self, text: str, filter: Filter) -> Rows:
+        """Rows of the passages that satisfy a typed text by themselves, of papers that pass a filter, ascending. Raises as `matching`."""
+        full_text, reader = self.snapshot.fulltext, self.of_passages
+        if full_text is None or reader is None:
+            return NO_ROWS
+        allowed = full_text.scope(self.snapshot.narrower.passing(filter))
+        rows: Rows = reader.matching(text, None)[1].places
+        return rows[allowed.has(rows)]
+
     def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
         """The mode in which papers can stand in for a query if `mode` is wanted, as `mode_of`. `papers` is the number of papers outside the
         index."""
@@ -116,6 +131,8 @@ class Reader:
             lacks = LACKS[own] if own != mode else None
             liked = self._liked_phrases(demands.liked, scope) if demands is not None and own != "dense" else ()
             probe = replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what, liked=liked, mode=own)
+            if demands is not None and demands.demands and self.snapshot.fulltext is not None:
+                probe = replace(probe, meeting_passages=self.snapshot.narrower.meeting_passages(demands.demands, scope))
             language = self._other_language(demands.words) if demands is not None and not (len(match) or demands.listing) else ""
             remarks = [] if len(match) else remarks_on(demands, liked)
             if language:
@@ -220,7 +237,8 @@ class Reader:
         scope = passing.without(np.concatenate([positive_rows, negative_rows]))
         query = Query(" ".join(snapshot.ids(positive_rows)) or "1")  # queries without an id are numbered from 1
         lacks = LACKS[mode] if mode != wanted else None
-        return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing), mode=mode)
+        total = len(passing)
+        return Probe(query, scope, vector, terms, terms, lacks=lacks, total=total, mode=mode, in_full_texts=False)
 
     def _moved_probe(self, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
         """Move a probe towards some papers and away from others. None of these may answer it.
@@ -278,7 +296,7 @@ class Reader:
         """Parse a typed text and find the papers that meet its demands. A `perhaps` demand holds if any paper meets it, or if `insists`.
         Raises InvalidRequest if the text cannot be parsed."""
         # column names are read from every shard, so a cold search avoids them
-        typed = operators.parse(text, self.snapshot.columns.names if ":" in text else ())
+        typed = operators.parse(text, self.snapshot.typed_fields if ":" in text else ())
         if not typed.demands and typed.perhaps is None:
             return typed, allowed
         whole = typed if typed.perhaps is None else TypedQuery(typed.words, (*typed.demands, typed.perhaps))
@@ -410,10 +428,10 @@ class Reader:
             return Probe(query, scope, vector, listing=listing)
         if query.paper is not None:  # a published text is not misspelt
             terms = self.terms(query.words, mode)
-            return Probe(query, scope, vector, terms, terms)
+            return Probe(query, scope, vector, terms, terms, in_full_texts=False)
         snapshot, demands = self.snapshot, typed.demands if typed else ()
         insisted = {word for demand in demands for leaf in leaves(demand) for word in snapshot.analyzer.words(leaf.text)}
-        corrections = self.speller.corrections(query.words, insisted)
+        corrections = [one for one in self.speller.corrections(query.words, insisted) if not self._is_in_full_texts(one.word)]
         if vector is not None:  # corrections that the dense half contradicts are dropped
             corrections = [correction for correction in corrections if self._searcher.believes(correction, vector)]
         terms = self.speller.terms(query.words, corrections)
@@ -422,6 +440,11 @@ class Reader:
         without_terms = any(snapshot.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
         listing = listing or (without_terms and not terms)
         return Probe(query, scope, vector, terms, own_terms, corrections, listing, fields=fields, without_terms=without_terms)
+
+    def _is_in_full_texts(self, word: str) -> bool:
+        """Whether the full texts have a word, which so is no slip."""
+        passages = self.snapshot.passages
+        return passages is not None and (bm25 := passages.bm25) is not None and any(map(bm25.frequency, self.snapshot.analyzer.terms(word)))
 
     def _texts(self, rows: Rows, count: int) -> list[str]:
         """Titles and abstracts of `count` of the papers at the given rows."""
