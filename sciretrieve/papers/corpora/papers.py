@@ -21,9 +21,11 @@ from ...options import ColumnMap
 from .. import identifiers
 from ..bibliographies.author_names import MORE_AUTHORS, PARTS
 from ..bibliographies.keywords import COLUMNS as KEYWORDS
+from ..printed import printed
 from .columns import INVERTED, Fields, resolved, uninverted
 from .ids import SeenIds, are_others, own_id, warn_of_own_ids, works_of
 from .markup import PLACEHOLDERS, plain_column, without_placeholders
+from .people import FIELDS as NAME_FIELDS
 from .people import NAMES, NO_PLAIN_NAME, People, people_in
 from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 
@@ -32,7 +34,11 @@ EARLY_YEAR = re.compile(r"(?!-9{3,4}$)-0?[1-9]\d{2,3}|0[1-9]\d\d|1[0-3]\d\d")
 """A year that is no other number only where it is all that there is: of an old manuscript, or before Christ."""
 ROW_NUMBERS = re.compile(r"__index_level_\d+__")
 """The columns in which pandas keeps the rows' numbers in a Parquet file of a table that was filtered or sorted."""
+SEPARATOR = "; "
+"""What exports put between the values of a list in a cell."""
 EDITORS, DATE = "editors", "date"
+EDITOR_COLUMNS = {"editors", "editor", "editornames", "bookeditors"}
+"""Columns with editors, by their letters."""
 EXACT_DATE = r"(?i)\d{4}\s*[-/]\s*\d|\d{4}[.]\s?\d{1,2}[.]|\d[-/.]\d{4}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 """A date of more than a year."""
 LONGEST_NOTE = 10_000
@@ -198,11 +204,11 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
             or (field == "year" and (columns[0] in names or _has_dates(table, columns[0])))
         )
     }
-    if EDITORS in table.column_names:
-        out[EDITORS], parts = _people(table, (EDITORS,), EDITORS)
+    if editors := _editor_columns(table):
+        out[EDITORS], parts = _people(table, editors, EDITORS)
         people |= parts
-        source_columns.add(EDITORS)
-    gone = source_columns | {PARTS["authors"], PARTS[EDITORS]} | ({MORE_AUTHORS} if _says_more(table) else set())
+        source_columns |= {name for name in editors if not _is_object(table, name)}
+    gone = source_columns | {name for name in PARTS.values() if _has_parts(table, name)} | ({MORE_AUTHORS} if _says_more(table) else set())
     other_columns = [name for name in table.column_names if name not in gone and not ROW_NUMBERS.fullmatch(name)]
     used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *people, EDITORS, *names.values()}, set(other_columns)
     for name in other_columns:
@@ -319,18 +325,25 @@ def _without_no_ids(ids: pa.Array, column: str) -> pa.Array:
 def _people(table: pa.Table, columns: Sequence[str], field: str) -> tuple[Any, dict[str, Any]]:
     """The names of people in columns, each paper's from the first that has any, as texts; and what else is known of them: the column of
     their parts, and the one that says that there are more, where some paper has such."""
-    kind, columns = pa.list_(pa.string()), [name for name in (PARTS[field], *columns) if "." in name or name in table.column_names]
+    kind, columns = pa.list_(pa.string()), [name for name in columns if "." in name or name in table.column_names]
+    has_parts = _has_parts(table, PARTS[field])
     if (
         len(columns) == 1
+        and not has_parts
         and "." not in columns[0]
         and (names := table[columns[0]]).type == kind
         and not (_has_marks(names) or _says_more(table))
     ):
         return cleaned(pc.coalesce(names, pa.scalar([], kind))), {}
     readings: list[People] = [People()] * table.num_rows
+    written: list[list[str]] = [[]] * table.num_rows
     for column in (_column(table, name) for name in columns):
         values = column.to_pylist()
+        written = [names or _as_exported(value) for value, names in zip(values, written, strict=True)]
         readings = [reading if reading.names else people_in(value) for value, reading in zip(values, readings, strict=True)]
+    if has_parts:
+        stored = map(people_in, table[PARTS[field]].to_pylist())
+        readings = [_in_parts(*row) for row in zip(readings, written, stored, strict=True)]
     texts = cleaned(pa.array([reading.texts for reading in readings], kind))
     parts = [reading.parts for reading in readings]
     more: dict[str, Any] = {}
@@ -341,6 +354,42 @@ def _people(table: pa.Table, columns: Sequence[str], field: str) -> tuple[Any, d
         if any(flags := [reading.has_more or bool(flag) for reading, flag in zip(readings, given, strict=True)]):
             more[MORE_AUTHORS] = pa.array([flag or None for flag in flags], pa.bool_())
     return texts, more
+
+
+def _as_exported(value: Any) -> list[str]:
+    """A list of names, or a cell of a table as exports join one."""
+    return value.split(SEPARATOR) if isinstance(value, str) else [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _letters_of(names: Sequence[str]) -> list[list[str]]:
+    """The letters of each name, which are the same in whatever order its parts stand."""
+    return [sorted(filter(str.isalnum, name.casefold())) for name in names]
+
+
+def _in_parts(reading: People, written: list[str], stored: People) -> People:
+    """People in the parts that an export has beside their names, unless the names were changed since."""
+    is_unchanged = not reading.names or _letters_of(stored.texts) in (_letters_of(reading.texts), _letters_of(written))
+    return People(stored.names, reading.has_more) if stored.names and is_unchanged else reading
+
+
+def _has_parts(table: pa.Table, name: str) -> bool:
+    """Whether a column has names in parts as readers yield and exports print them, not something else of that name."""
+    if name not in table.column_names:
+        return False
+    if not is_text(table[name].type):
+        return bool(table[name].type == NAMES)
+    values = [printed(value) for value in table[name].to_pylist() if value]
+    return bool(values) and all(
+        isinstance(people, list) and all(isinstance(one, dict) and one.keys() == NAME_FIELDS for one in people) for people in values
+    )
+
+
+def _editor_columns(table: pa.Table) -> list[str]:
+    """The columns with editors, the one of that name first. A number of an edition's or a record's editor is none."""
+    names = [
+        name for name in table.column_names if letters(name) in EDITOR_COLUMNS and (is_text(kind := table[name].type) or is_list(kind))
+    ]
+    return sorted(names, key=lambda name: name != EDITORS)
 
 
 def _says_more(table: pa.Table) -> bool:
@@ -491,34 +540,31 @@ def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     return _strings(column)
 
 
-def _plain_text(text: str | None) -> str | None:
-    """A text that is a list or an object as JSON, as happens beside rows with texts, as what it holds: the parts of a list, an object's
+def _unprinted(text: str | None) -> str | None:
+    """A text that is a list or an object as printed, as happens beside rows with texts, as what it holds: the parts of a list, an object's
     name, of an object by languages the English text."""
-    if text is None or not text.startswith(('["', '{"')):
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    value = None if text is None or not text.startswith(('["', '{"', "['", "{'")) else printed(text)
     if isinstance(value, list):
         return " ".join(str(part) for part in value if isinstance(part, str | int | float))
+    if not isinstance(value, dict):
+        return text
     texts = {key.lower(): part for key, part in value.items() if isinstance(part, str)}
     return next(
         (texts[key] for key in (*NAME_KEYS, "value", "text", "en", "eng", "en-us") if key in texts), next(iter(texts.values()), text)
     )
 
 
-def _without_json(texts: pa.Array) -> pa.Array:
-    if not pc.any(pc.match_substring_regex(texts, '^[\\[{]"')).as_py():
+def _all_unprinted(texts: pa.Array) -> pa.Array:
+    if not pc.any(pc.match_substring_regex(texts, "^[\\[{][\"']")).as_py():
         return texts
-    return pa.array(map(_plain_text, texts.to_pylist()), pa.string())
+    return pa.array(map(_unprinted, texts.to_pylist()), pa.string())
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         parts = (value if value is not None else [] for value in column.to_pylist())
         column = pa.array([" ".join(str(part) for part in part_list if part) for part_list in parts], pa.string())
-    return _without_json(pc.utf8_trim_whitespace(pc.fill_null(_strings(column), "")))
+    return _all_unprinted(pc.utf8_trim_whitespace(pc.fill_null(_strings(column), "")))
 
 
 def _abstracts(column: pa.ChunkedArray) -> pa.Array:
@@ -536,7 +582,7 @@ def _uninverted_text(value: Any) -> str | None:
 
 
 def _optional(column: pa.ChunkedArray) -> pa.Array:
-    texts = _without_json(pc.utf8_trim_whitespace(_strings(column)))
+    texts = _all_unprinted(pc.utf8_trim_whitespace(_strings(column)))
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
 

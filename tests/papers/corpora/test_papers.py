@@ -1,6 +1,7 @@
 """From columns to papers: which names are recognised, and how values of every source become one kind."""
 
 import hashlib
+import json
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -377,3 +378,36 @@ def test_columns_of_any_type_are_stored_and_read_as_any_field(tmp_path: Path, pl
         others = {name: ["1", "2"] for name in ("id", "title") if name != field}
         for batch in open_corpus(pa.table({**others, field: column})).batches():
             pq.write_table(batch.papers, tmp_path / "papers.parquet")
+
+
+def test_parts_of_names_do_not_hide_what_was_edited_since(tmp_path: Path) -> None:
+    """A person opens an export in a spreadsheet, and changes the authors beside the column with their parts."""
+    parts = [{"family": "Lloyd Webber", "given": "Andrew", "particle": "", "suffix": "", "literal": ""}]
+    rows = [
+        {"id": "1", "title": "T", "authors": "Andrew Lloyd Webber", "author_parts": json.dumps(parts)},
+        {"id": "2", "title": "T2", "authors": "Tim Rice", "author_parts": json.dumps(parts)},
+        {"id": "3", "title": "T3", "authors": None, "author_parts": json.dumps(parts)},
+    ]
+    papers = next(open_corpus(pa.Table.from_pylist(rows)).batches()).papers
+    assert papers["authors"].to_pylist() == [["Andrew Lloyd Webber"], ["Tim Rice"], ["Andrew Lloyd Webber"]]
+    assert [bool(value) for value in papers["author_parts"].to_pylist()] == [True, False, True]
+    own = pa.table({"id": ["1"], "title": ["T"], "authors": ["Ada Lovelace"], "author_parts": ["first and second"]})
+    papers = next(open_corpus(own).batches()).papers
+    assert papers["authors"].to_pylist() == [["Ada Lovelace"]]
+    assert papers["author_parts"].to_pylist() == ["first and second"]
+
+
+@pytest.mark.parametrize("column", ["editors", "editor", "Editors", "Book Editors", "editor_names"])
+def test_editors_are_read_as_authors_are(column: str) -> None:
+    table = pa.table({"id": ["1"], "title": ["T"], column: ["Doe, Jane; Roe, Richard"]})
+    papers = next(open_corpus(table).batches()).papers
+    assert papers["editors"].to_pylist() == [["Jane Doe", "Richard Roe"]]
+    assert column == "editors" or column not in papers.column_names
+
+
+@pytest.mark.parametrize(
+    "title", ["['Attention is all you need']", '["Attention is all", "you need"]', "{'en': 'Attention is all you need'}"]
+)
+def test_titles_printed_as_lists_and_objects_are_texts(title: str) -> None:
+    papers = next(open_corpus(pa.table({"id": ["1", "2"], "title": [title, "['A] note'"]})).batches()).papers
+    assert papers["title"].to_pylist() == ["Attention is all you need", "['A] note'"]
