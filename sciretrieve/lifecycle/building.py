@@ -35,6 +35,7 @@ from ..protocols import Encoder, Progress, Workers
 from ..query.index import Index
 from ..query.opening import open_index
 from ..storage.commits import Change, IndexSettings, commit, next_generation
+from ..storage.fulltext import WORK
 from ..storage.manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
 from ..storage.pending import Pending
 from ..storage.sweeping import sweep
@@ -372,6 +373,7 @@ def publish(
         interrupted.drop(progress, "the index is replaced")
     change = Change("index", added=papers, deleted=old.papers if old else 0, work=pending.id)
     commit(directory, old, manifest, _spanning_settings(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
+    remove(directory / WORK)  # full texts of the papers before
     sweep(directory, progress, keep=0)
 
 

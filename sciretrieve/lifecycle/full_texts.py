@@ -18,15 +18,15 @@ import numpy as np
 import pyarrow as pa
 
 from ..base.choices import Device
-from ..base.errors import InvalidRequest, NotFound, SciretrieveError
+from ..base.errors import InvalidRequest
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import PAPER_FIELDS
 from ..files.writing import remove, write_lock, write_sealed
 from ..options import BuildSettings, ColumnMap
 from ..papers.corpora import Batch, Corpus, Rejected, warn_of
-from ..papers.fulltext.attachments import Attachment
+from ..papers.fulltext.attachments import AttachedText, documents_of
 from ..papers.fulltext.document import Document
-from ..papers.fulltext.reading import SUFFIXES, passages, read_document
+from ..papers.fulltext.reading import passages
 from ..progress import shown
 from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.snapshot import Snapshot
@@ -34,14 +34,13 @@ from ..storage.commits import Change, current_passages, next_generation, publish
 from ..storage.fulltext import FULLTEXT, WORK, named_generation, passage_id
 from ..storage.manifest import MANIFEST, Manifest, read_manifest
 from ..storage.sweeping import sweep
+from .attaching import NOTHING, Finding, Known
 from .building import build
 from .updating import add, delete
 
 PASSAGE_WORDS = 150
 """Words of a passage. Measured, see docs/fulltext.md."""
 BATCH_PASSAGES = 4096
-LONGEST_PATH = 4096
-"""Characters above which the value of a column is a text, not a path."""
 SCHEMA = pa.schema(
     [
         *(pa.field(field.name, field.type) for field in PAPER_FIELDS),
@@ -114,7 +113,7 @@ class PassageCorpus(Corpus):
     textless: ClassVar[bool] = True
     has_columns: ClassVar[bool] = False
 
-    attachments: Mapping[str, Attachment]
+    attachments: Mapping[str, AttachedText]
     """What is attached to papers, by id."""
     titles: Mapping[str, str]
     """Titles of the papers, by id."""
@@ -139,7 +138,7 @@ class PassageCorpus(Corpus):
         rows: list[dict[str, Any]] = []
         rejected: list[Rejected] = []
         papers = list(self.attachments)
-        for number, (paper, document) in enumerate(zip(papers, map(_document_of, self.attachments.values()), strict=True), 1):
+        for number, (paper, document) in enumerate(zip(papers, documents_of(self.attachments.values()), strict=True), 1):
             reason = document if isinstance(document, str) else ""
             if isinstance(document, Document):
                 found = list(self._rows(paper, document))
@@ -185,18 +184,23 @@ class _Reading:
 
     def run(self, source: str | Path) -> FullTexts:
         """Read what is new, and commit."""
-        attachments, rejections = attached_to(source, self.snapshot)
-        if not attachments:
-            raise InvalidRequest(f"no full text in {source} belongs to a paper of {self.directory}{_first_of(rejections)}")
         known = self._known()
-        digests = {paper: attachment.digest() for paper, attachment in attachments.items()}
-        new = {paper: attachment for paper, attachment in attachments.items() if known.get(paper) != digests[paper]}
+        finding = Finding(self.snapshot, known, self.progress)
+        finding.find(source)
+        if not finding.attached:
+            raise InvalidRequest(f"no full text in {source} belongs to a paper of {self.directory}{_first_of(finding.rejections)}")
+        digests = {paper: text.digest() for paper, text in finding.attached.items()}
+        missing = [Rejected("full texts", 0, f"{text.name} is not there", id) for id, text in finding.attached.items() if not digests[id]]
+        new = {paper: text for paper, text in finding.attached.items() if digests[paper] not in (None, known.get(paper, NOTHING).digest)}
+        rejections = [*finding.rejections, *missing]
+        unchanged = len(digests) - len(new) - len(missing)
         if not new:
+            remove(self.directory / WORK)  # of a run that was killed at its end
             self.progress.note(f"{self.directory} has these full texts already")
-            return self._result(self.old, 0, len(attachments), rejections)
+            return self._result(self.old, 0, unchanged, rejections)
         rows = self.snapshot.rows(list(new))
         titles = {paper.id: paper.title for paper in self.snapshot.papers_at(rows, ("id", "title"))}
-        corpus = PassageCorpus((), ColumnMap(), "full texts", new, titles, {paper: digests[paper] for paper in new})
+        corpus = PassageCorpus((), ColumnMap(), "full texts", new, titles, {paper: str(digests[paper]) for paper in new})
         write_sealed(self.directory / WORK, {"source": str(source)})
         rejected = self._taken(corpus)
         read = self._without_others(known, corpus.digests)
@@ -204,15 +208,17 @@ class _Reading:
         manifest = replace(self.old, fulltext=fulltext)
         manifest = publish(self.directory, self.old, manifest, Change("fulltext"), next_generation(self.directory))
         remove(self.directory / WORK)
-        return self._result(manifest, read, len(attachments) - len(new), [*rejections, *rejected])
+        return self._result(manifest, read, unchanged, [*rejections, *rejected])
 
-    def _known(self) -> dict[str, str]:
-        """The digests of the documents whose passages the index has, by paper."""
-        known: dict[str, str] = {}
+    def _known(self) -> dict[str, Known]:
+        """The documents whose passages the index has, by paper."""
+        known: dict[str, Known] = {}
+        columns = ["paper", "digest", "file"]
         if self.snapshot.passages is not None:
-            for table in self.snapshot.passages.tables(("paper", "digest")):
-                distinct = table.group_by(["paper", "digest"]).aggregate([])
-                known |= dict(zip(distinct["paper"].to_pylist(), distinct["digest"].to_pylist(), strict=True))
+            for table in self.snapshot.passages.tables(columns):
+                distinct = table.group_by(columns).aggregate([])
+                rows = zip(*(distinct[name].to_pylist() for name in columns), strict=True)
+                known |= {paper: Known(digest, file or "") for paper, digest, file in rows}
         return known
 
     def _encoder(self) -> Encoder | None:
@@ -237,13 +243,13 @@ class _Reading:
         with build(corpus, self.folder, own, progress=self.progress) as index:
             return index.rejections
 
-    def _without_others(self, known: Mapping[str, str], digests: Mapping[str, str]) -> int:
+    def _without_others(self, known: Mapping[str, Known], digests: Mapping[str, str]) -> int:
         """Delete passages of earlier versions of documents, and of a killed run. Returns the number of documents that were read."""
         columns = ("id", "paper", "digest")
         with Snapshot.of(self.folder) as snapshot:
             rows = [row for table in snapshot.tables(columns) for row in zip(*(table[name].to_pylist() for name in columns), strict=True)]
         read = {paper for _, paper, digest in rows if digests.get(paper) == digest}
-        right = {**known, **{paper: digests[paper] for paper in read}}
+        right = {**{paper: one.digest for paper, one in known.items()}, **{paper: digests[paper] for paper in read}}
         if gone := [id for id, paper, digest in rows if right.get(paper) != digest]:
             delete(self.folder, gone, progress=self.progress)
         return len(read)
@@ -255,33 +261,6 @@ class _Reading:
             count = 0 if snapshot.passages is None else len(snapshot.passages)
         size = int((manifest.fulltext or {"bytes": 0})["bytes"])
         return FullTexts(papers, count, read, unchanged, rejections, manifest.generation, size)
-
-
-def attached_to(source: str | Path, snapshot: Snapshot) -> tuple[dict[str, Attachment], list[Rejected]]:
-    """What is attached to each paper, by id, and what belongs to no paper or to several. Raises NotFound for no such folder or column."""
-    if str(source) in snapshot.columns.names:
-        return _in_column(str(source), snapshot), []
-    raise NotFound(f"{source} is no folder, and no column of {snapshot.path}")
-
-
-def _in_column(column: str, snapshot: Snapshot) -> dict[str, Attachment]:
-    """The files, or the texts, of a column."""
-    attachments: dict[str, Attachment] = {}
-    for table in snapshot.tables(("id", column)):
-        if column in table.column_names:
-            for id, value in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
-                if isinstance(value, str) and value.strip():
-                    path = Path(value) if len(value) <= LONGEST_PATH and "\n" not in value else None
-                    is_file = path is not None and path.suffix.lower() in SUFFIXES
-                    attachments[id] = Attachment(path) if is_file else Attachment(None, value)
-    return attachments
-
-
-def _document_of(attachment: Attachment) -> Document | str:
-    try:
-        return attachment.document() or read_document(attachment.path or Path())
-    except SciretrieveError as error:
-        return str(error)
 
 
 def _first_of(rejections: Sequence[Rejected]) -> str:

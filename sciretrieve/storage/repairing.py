@@ -80,20 +80,22 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
                 return before
             files = {fault.file for fault in before.faults}
             damaged = {file for file in files - {ENCODER} if Path(file).parts[0] != FULLTEXT}
-            if files - damaged - {ENCODER}:
-                _repair_passages(directory, encoder, listener)
+            is_mended = bool(files - damaged - {ENCODER}) and _repair_passages(directory, encoder, listener)
             if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
+                is_mended = True
+            if is_mended:
                 sweep(directory, listener, keep=0)
             after = verify(directory, encoder=encoder, progress=listener)
             return replace(after, faults=tuple(map(_with_advice, after.faults)))
 
 
-def _repair_passages(directory: Path, encoder: AnyEncoder | None, progress: Progress) -> None:
-    """Repair an index's full texts, and commit the result. If nothing is left of them, the index goes on without."""
+def _repair_passages(directory: Path, encoder: AnyEncoder | None, progress: Progress) -> bool:
+    """Repair an index's full texts, and commit the result. If nothing is left of them, the index goes on without. Returns whether anything
+    could be mended."""
     old, folder = read_manifest(directory), directory / FULLTEXT
     facts = old.fulltext
     if facts is None:
-        return
+        return False
     named: Mapping[str, Any] | None = None
     try:
         with suppress(CorruptData), write_lock(folder):
@@ -102,8 +104,10 @@ def _repair_passages(directory: Path, encoder: AnyEncoder | None, progress: Prog
         named = named_generation(read_manifest(folder))
     except (CorruptData, NotFound) as error:
         progress.note(f"the full texts of {directory} are lost ({error}); `sciretrieve add --fulltext` reads them again")
-    if named != facts:
-        publish(directory, old, replace(old, fulltext=named), Change("repair"), next_generation(directory))
+    if named == facts:
+        return False
+    publish(directory, old, replace(old, fulltext=named), Change("repair"), next_generation(directory))
+    return True
 
 
 def _with_advice(fault: Fault) -> Fault:

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.base.errors import CorruptData, NotFound
-from sciretrieve.lifecycle import add, delete, merge, refit, reindex, restore, sync
+from sciretrieve.base.errors import CorruptData, InvalidRequest, NotFound
+from sciretrieve.lifecycle import add, add_full_texts, delete, merge, refit, reindex, restore, sync
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
+from sciretrieve.storage.fulltext import FULLTEXT
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import Fault, verify
@@ -35,7 +36,7 @@ class Corpora:
     """Files of papers: `library` has eleven, in two shards and four windows, and a row that is none."""
 
     def __init__(self, folder: Path) -> None:
-        papers = made_up_papers(11, seed=3)
+        papers = [{**paper, "text": body(number) if number % 3 else None} for number, paper in enumerate(made_up_papers(11, seed=3))]
         changed = [{**paper, "abstract": f"{paper['abstract']} again"} for paper in papers[2:9:3]]
         others = [{**paper, "id": f"other {paper['id']}"} for paper in made_up_papers(16, seed=4)]
         no_paper = {"id": "no text"}
@@ -43,6 +44,12 @@ class Corpora:
         self.others = write_jsonl(folder / "others.jsonl", others[:9])
         self.more = write_jsonl(folder / "more.jsonl", [*others[9:], *changed, no_paper, no_paper])
         self.later_library = write_jsonl(folder / "later.jsonl", [*papers[4:], *changed[:1], *others[:5]])
+
+
+def body(number: int) -> str:
+    """A full text of two passages."""
+    heads = ("1 Introduction", "2 Methods")
+    return "\n\n".join(f"{head}\n\nPaper {number} tells in its {head[2:].lower()} of networks and of a star." for head in heads)
 
 
 Step = Callable[..., object]
@@ -87,6 +94,12 @@ def add_later(index: Path, corpora: Corpora, **options: Any) -> None:
 
 def sync_later(index: Path, corpora: Corpora, **options: Any) -> None:
     sync(corpora.later_library, index, encoder=LetterEncoder(), allow_deletions=True, **options)
+
+
+def read_texts(index: Path, corpora: Corpora, **options: Any) -> None:
+    """Read the full texts of the library's papers, if there are any."""
+    with suppress(NotFound, InvalidRequest):
+        add_full_texts("text", index, encoder=LetterEncoder(), **options)
 
 
 def delete_papers(*ids: str) -> Step:
@@ -157,6 +170,8 @@ STORIES: dict[str, tuple[Step, ...]] = {
     "sync": (build("hnsw"), sync_later),
     "sync, deleted from meanwhile": (build(), interrupted(sync_later, 15), delete_papers("p0005", "p0006"), sync_later),
     "delete": (build(), add_more, delete_papers("p0001", "p0005", "p0009")),
+    "full texts": (build(), read_texts),
+    "full texts, merged": (build(), read_texts, add_more, delete_papers("p0001", "p0005", "p0009"), merge_shards),
     "merge": (build(), add_more, delete_papers("p0001", "p0005", "p0009"), merge_shards),
     "merge, HNSW": (build("hnsw"), sync_later, delete_papers("p0005"), merge_shards),
     "merge after another was interrupted": (
@@ -207,6 +222,7 @@ COMMANDS: dict[str, Command] = {
     "add others": Command(add_others, lambda texts, corpora, _: {**texts, **corpora["others"]}),
     "sync": Command(sync_later, lambda _, corpora, __: corpora["later_library"], before=HNSW),
     "delete": Command(delete_if_there, lambda texts, _, __: {id: text for id, text in texts.items() if id != "p0010"}, before=HNSW),
+    "full texts": Command(read_texts, lambda texts, _, __: texts),
     "merge": Command(merge_shards, lambda texts, _, __: texts, before=HNSW),
     "restore": Command(restore_first, lambda texts, _, log: log.get(1, texts)),
     "reindex": Command(reindex_dense, lambda texts, _, __: texts),
@@ -241,6 +257,7 @@ def seen(index: Path) -> Seen:
             except CorruptData:
                 answers[mode] = "damaged"
         answers["papers"] = opened.papers(opened.snapshot.live_ids())
+        answers["passages"] = {paper.id: [passage.text for passage in opened.full_text(paper.id)] for paper in answers["papers"]}
     return Seen(answers, frozenset(verify(index, encoder=LetterEncoder()).faults))
 
 
@@ -256,7 +273,11 @@ def files_of(index: Path) -> dict[str, bytes]:
         paths["golden"] = index / manifest.encoder["golden"]["file"]
     if manifest.rejected:
         paths["rejected"] = index / "rejected.jsonl"
-    return {name: path.read_bytes() for name, path in paths.items()}
+    files = {name: path.read_bytes() for name, path in paths.items()}
+    if manifest.fulltext is not None:
+        assert read_manifest(index / FULLTEXT).generation == manifest.fulltext["generation"]
+        files |= {f"{FULLTEXT}/{name}": contents for name, contents in files_of(index / FULLTEXT).items()}
+    return files
 
 
 def strays(index: Path) -> set[str]:
@@ -269,7 +290,11 @@ def strays(index: Path) -> set[str]:
         names.add("rejected.jsonl")
     names |= {f"{folder}/" for name in names for folder in map(str, Path(name).parents) if folder != "."}
     there = {str(path.relative_to(index)) + "/" * path.is_dir() for path in index.rglob("*")}
-    return (there - {LEFT_OUT}) ^ names
+    of_passages: set[str] = set()
+    if any(manifest.fulltext for manifest in manifests):
+        there = {name for name in there if not name.startswith(f"{FULLTEXT}/")}
+        of_passages = {f"{FULLTEXT}/{name}" for name in strays(index / FULLTEXT)}
+    return ((there - {LEFT_OUT}) ^ names) | of_passages
 
 
 @dataclass(frozen=True)

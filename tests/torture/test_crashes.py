@@ -27,10 +27,13 @@ from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
 from sciretrieve.lifecycle import restore
 from sciretrieve.matching.late import Packing, learn
+from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance
+from sciretrieve.storage.fulltext import FULLTEXT, WORK
 from sciretrieve.storage.manifest import generation_file, generations, kept_generations, read_manifest
-from sciretrieve.storage.pending import Pending
+from sciretrieve.storage.pending import KINDS, Pending
 from sciretrieve.storage.repairing import repair
+from sciretrieve.storage.sweeping import sweep
 from sciretrieve.storage.verifying import verify
 from tests.conftest import Effort
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
@@ -277,11 +280,21 @@ def test_after_two_crashes_a_sync_puts_all_in_order(name: str, corpora: Corpora,
             sync_later(index, corpora)
             merge_shards(index, corpora)
             assert Pending.read(index, "change") is None
-            if (waiting := Pending.read(index)) is not None:  # which the same command may still take up
-                waiting.clear()
+            leave_off(index)
             assert texts(index) == texts_in(corpora.later_library)
             assert verify(index, encoder=LetterEncoder()).faults == ()
             assert strays(index) <= {"rejected.jsonl"}  # of a corpus all of whose papers were there
+
+
+def leave_off(index: Path) -> None:
+    """Remove what the same command could still take up: a build, and full texts that were not all read."""
+    for directory in (index, index / FULLTEXT):
+        for kind in KINDS if directory.is_dir() else ():
+            if (waiting := Pending.read(directory, kind)) is not None:
+                waiting.clear()
+    if (index / WORK).exists():
+        (index / WORK).unlink()
+        sweep(index, Silent())
 
 
 def put_back(index: Path, recording: Recording, place: int, chance: Random) -> Recording:

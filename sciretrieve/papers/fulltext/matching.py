@@ -34,6 +34,10 @@ BEST_SUFFIXES = (".pdf", ".nxml", ".xml", ".tei", ".json", ".tex", ".html", ".ht
 """Of two files of a paper the one that says most: PDFs have pages, the others after them sections."""
 
 
+UNREAD = Document("", "", ())
+"""Stands for a document that was not read."""
+
+
 class How(IntEnum):
     """How a file is known to be a paper's, the surest first."""
 
@@ -118,7 +122,7 @@ class PaperFiles:
         """Which of some files are whose.
 
         Args:
-            files: each with its document; None if it was not read, since its name says enough, or cannot be read.
+            files: each with its document; `UNREAD` if its name says enough; None if it cannot be read.
         """
         claims: list[_Claim] = []
         notes: list[str] = []
@@ -177,9 +181,14 @@ class PaperFiles:
             title
             for place in range(len(letters))
             for title in self._beginnings.get(letters[place : place + SHORTEST_TITLE], ())
-            if letters.startswith(title, place) and not (title in own and len(title) < WHOLE_TITLE * len(own))
+            if letters.startswith(title, place) and not (title in own and not _is_most_of(title, own))
         }
         return self._ids.get(("title", max(found, key=lambda title: (len(title), title), default="")), [])
+
+
+def _is_most_of(title: str, own: str) -> bool:
+    """Whether a document's own title begins with a paper's and says little more, such as names. "Cross-Entropy and X" is not X."""
+    return own.startswith(title) and len(title) >= WHOLE_TITLE * len(own)
 
 
 def _stem(path: Path) -> str:
