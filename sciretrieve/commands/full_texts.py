@@ -20,6 +20,8 @@ FullTextSource: TypeAlias = Annotated[
     Help("Full texts of the papers: a folder of PDF, XML and other files, `zotero`, or a column with paths or texts.", "SOURCE"),
 ]
 Later: TypeAlias = Annotated[bool, Help("Read full texts in the background; papers can be searched at once.")]
+SHOWN = 5
+"""Files left out that are named."""
 LOG = "fulltext.log"
 """What a reader in the background says, in the index's folder."""
 
@@ -32,12 +34,15 @@ def read_full_texts(
         _begin(index, source, device, console)
         return
     from ..lifecycle import add_full_texts
+    from ..lifecycle.full_texts import UNREAD
 
     start = time.perf_counter()
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
         result = add_full_texts(source, index, encoder=encoder, device=device, progress=console)
-    for rejected in result.rejections:
-        console.note(f"{rejected.source}: {rejected.reason}")
+    for rejected in result.rejections[:SHOWN]:
+        console.note(rejected.reason)
+    if len(result.rejections) > SHOWN:
+        console.note(f"{len(result.rejections) - SHOWN:,} more were left out: see {index / UNREAD}")
     seconds = duration_text(time.perf_counter() - start)
     console.note(
         f"{index}: {counted(result.read, 'full text')} read, {result.unchanged:,} unchanged; {counted(result.passages, 'passage')} of "

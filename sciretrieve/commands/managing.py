@@ -72,6 +72,7 @@ def info(index: IndexPath = None, generation: Generation = None, format: PlainFo
         "reads": _reads(facts),
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
+        "full text": _full_texts(facts),
         "late": _late(facts),
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_analysis(facts)}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
@@ -122,6 +123,13 @@ def _health_lines(found: Health) -> Iterator[str]:
 def _corpora(manifest: Manifest) -> str:
     files = list(dict.fromkeys(file for source in manifest.sources for file in source.corpus))
     return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
+
+
+def _full_texts(facts: Manifest) -> str:
+    """The passages of an index's full texts, in words."""
+    if facts.fulltext is None:
+        return "none"
+    return f"{counted(facts.fulltext['passages'], 'passage')}, {size_text(facts.fulltext['bytes'])}"
 
 
 def _late(facts: Manifest) -> str:

@@ -8,8 +8,9 @@ nothing that a search sees, and the next one takes up what it has encoded.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,7 +22,7 @@ from ..base.choices import Device
 from ..base.errors import InvalidRequest
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import PAPER_FIELDS
-from ..files.writing import remove, write_lock, write_sealed
+from ..files.writing import remove, write_lock, write_sealed, write_whole
 from ..options import BuildSettings, ColumnMap
 from ..papers.corpora import Batch, Corpus, Rejected, warn_of
 from ..papers.fulltext.attachments import AttachedText, documents_of
@@ -40,6 +41,8 @@ from .updating import add, delete
 
 PASSAGE_WORDS = 150
 """Words of a passage. Measured, see docs/fulltext.md."""
+UNREAD = "fulltext-rejected.jsonl"
+"""File in an index's folder that lists the full texts left out, with reasons."""
 BATCH_PASSAGES = 4096
 SCHEMA = pa.schema(
     [
@@ -101,9 +104,19 @@ def add_full_texts(
     with shown(progress) as listener, write_lock(directory):
         with Snapshot.of(directory) as snapshot:
             result = _Reading(snapshot, encoder, device, listener).run(source)
+        _report(directory / UNREAD, result.rejections)
         sweep(directory, listener)
-    warn_of(len(result.rejections), result.rejections, str(directory))
+    warn_of(len(result.rejections), result.rejections, str(directory), directory / UNREAD)
     return result
+
+
+def _report(path: Path, rejections: Sequence[Rejected]) -> None:
+    """List the files that were left out, a line each; without any, remove the list."""
+    remove(path)
+    if rejections:
+        write_whole(
+            path, "".join(f"{json.dumps(asdict(row), ensure_ascii=False)}\n" for row in rejections).encode(errors="backslashreplace")
+        )
 
 
 @dataclass(frozen=True)
@@ -174,11 +187,23 @@ class PassageCorpus(Corpus):
             }
 
 
+class OfPassages:
+    """A `Progress` that passes on what the index of passages says of its papers, which are passages."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.advance, self.note = progress.advance, progress.note
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """See `Progress`."""
+        self._progress.start(total, done, unit.replace("papers", "passages"))
+
+
 class _Reading:
     """A run of `add_full_texts`, with the state that its steps share."""
 
     def __init__(self, snapshot: Snapshot, given: AnyEncoder | None, device: Device, progress: Progress) -> None:
-        self.snapshot, self.given, self.device, self.progress = snapshot, given, device, progress
+        self.snapshot, self.given, self.device, self.progress = snapshot, given, device, OfPassages(progress)
         self.directory, self.old = snapshot.path, snapshot.manifest
         self.folder = self.directory / FULLTEXT
 
@@ -240,7 +265,8 @@ class _Reading:
             recall=self.old.recall,
             late=False,
         )
-        with build(corpus, self.folder, own, progress=self.progress) as index:
+        # a killed run may have begun with other full texts, which give way
+        with build(corpus, self.folder, own, overwrite=True, progress=self.progress) as index:
             return index.rejections
 
     def _without_others(self, known: Mapping[str, Known], digests: Mapping[str, str]) -> int:

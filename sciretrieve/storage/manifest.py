@@ -216,8 +216,8 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """Size on disk of all its files."""
-        return sum(int(facts["bytes"]) for _, facts in self.files())
+        """Size on disk of all its files, those of full texts included."""
+        return sum(int(facts["bytes"]) for _, facts in self.files()) + int((self.fulltext or {"bytes": 0})["bytes"])
 
     def files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """All its files, by path within the index, with size and checksum."""
