@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -57,7 +57,7 @@ def sets(folder: Path) -> Iterator[tuple[str, Path, str]]:
         yield f"{qrels.parent.parent.name} {qrels.stem}", qrels.parent.parent, qrels.stem
 
 
-def indexed(corpus: PaperCorpus, place: Path, encoder: str) -> sr.Index:
+def indexed(corpus: PaperCorpus | Sequence[Mapping[str, str]], place: Path, encoder: str) -> sr.Index:
     """The index of a corpus, built anew only if the corpus, or how one is built, has changed."""
     try:
         return sr.build(corpus, place, dense="flat", encoder=encoder)
