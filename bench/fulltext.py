@@ -13,8 +13,9 @@ A paper's score in each half of hybrid search is its abstract's, moved by how mu
 
 U is the mean of D over a sample of papers with full text, N the geometric mean of their numbers of passages, and n the paper's: the best of
 many passages are better by chance, so books gain little by their length. A paper without full text keeps A. The halves are then fused as
-usual. The table has nDCG@10 and R@10 x 100 over all queries, and nDCG@10 over the two halves of the cited papers: the first, every second
-paper by id, chose the parameters. Then full text is taken from a half of the papers, drawn a few times: the change in nDCG@10 against
+usual. The table has nDCG@10 and R@10 x 100 over all queries, and nDCG@10 over the two halves of the cited papers, every second one by id:
+the first is for choosing. But the rule's numbers were settled with both in sight, and with queries of `citances/`, so neither half judges
+them afresh. Then full text is taken from a half of the papers, drawn a few times: the change in nDCG@10 against
 abstracts alone where the cited paper has none, and where it has.
 
 The second table says how often the first, and one of the first three passages of the cited paper hold a sentence named by annotators.
