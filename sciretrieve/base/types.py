@@ -156,6 +156,7 @@ class Passage:
         start, end: its characters in the text that was read, from 0.
         file: the file that was read.
         attachment: the key of Zotero's attachment, if it is one.
+        index: if several indexes were searched, the name of the paper's.
     """
 
     paper: str
@@ -167,11 +168,17 @@ class Passage:
     end: int = 0
     file: str | None = None
     attachment: str | None = None
+    index: str | None = None
 
     @property
     def name(self) -> str:
-        """What `sciretrieve show` takes: PAPER#NUMBER."""
-        return f"{self.paper}#{self.number}"
+        """What `sciretrieve show` takes: PAPER#NUMBER, or INDEX:PAPER#NUMBER if several indexes were searched."""
+        return f"{self.paper_name}#{self.number}"
+
+    @property
+    def paper_name(self) -> str:
+        """The paper's name in the search: its id, or INDEX:ID."""
+        return name_in(self.index, self.paper)
 
     @property
     def address(self) -> str | None:
@@ -188,7 +195,8 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """The passage as for JSON, see `sciretrieve.schema("passage")`. It does not say where files are on this machine."""
-        return {name: getattr(self, name) for name in ("paper", "number", "text", "section", "page", "start", "end")}
+        where = {} if self.index is None else {"index": self.index}
+        return where | {name: getattr(self, name) for name in ("paper", "number", "text", "section", "page", "start", "end")}
 
     def to_json(self) -> str:
         """`to_dict` as JSON on one line."""

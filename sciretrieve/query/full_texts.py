@@ -15,6 +15,8 @@ from ..storage.fulltext import owners_of
 from ..storage.shards import Shard
 
 FIRST = "#0"
+PRIVATE = ("file", "attachment", "digest")
+"""Columns of passages that no typed query may ask about, since they say where files are on this machine."""
 
 
 def owning_rows(passages: Sequence[Shard], papers: Sequence[Shard], start: int) -> list[Rows]:
@@ -40,8 +42,8 @@ def owning_rows(passages: Sequence[Shard], papers: Sequence[Shard], start: int) 
     return owners
 
 
-def passage_of(row: Paper) -> Passage:
-    """The passage that a row of an index of passages holds."""
+def passage_of(row: Paper, index: str | None = None) -> Passage:
+    """The passage that a row of an index of passages holds; `index` names the paper's index, if there are several."""
     extra = row.extra
     paper, _, number = row.id.rpartition("#")
     return Passage(
@@ -54,4 +56,5 @@ def passage_of(row: Paper) -> Passage:
         int(extra.get("end") or 0),
         extra.get("file"),
         extra.get("attachment"),
+        index,
     )

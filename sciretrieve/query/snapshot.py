@@ -44,7 +44,7 @@ from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
 from .citations.citation_graph import CitationGraph
 from .closing import closed
-from .full_texts import owning_rows, passage_of
+from .full_texts import PRIVATE, owning_rows, passage_of
 from .generation import Generation, columns_of
 from .lookup import Lookup
 from .lookup.identifying import possible_copies
@@ -169,7 +169,8 @@ class Snapshot:
 
     @once
     def _files(self) -> list[Verified]:
-        return list({id(shard.verified): shard.verified for shard in self.shards}.values())
+        of_passages = [] if self.passages is None else self.passages._files
+        return [*{id(shard.verified): shard.verified for shard in self.shards}.values(), *of_passages]
 
     @property
     def is_current(self) -> bool:
@@ -252,7 +253,7 @@ class Snapshot:
     def typed_fields(self) -> Sequence[str]:
         """Names that may stand before a colon in a typed query: columns, and the fields of full texts."""
         if all(one.path.name == FULLTEXT for one in self.generations):
-            return [*self.columns.names, FULLTEXT]
+            return [*(name for name in self.columns.names if name not in PRIVATE), FULLTEXT]
         return self.columns.names if self.passages is None else [*self.columns.names, *IN_FULL_TEXTS]
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
@@ -437,16 +438,19 @@ class Snapshot:
     def passages_at(self, rows: Rows) -> list[Passage | None]:
         """The passages at the given rows of `passages`, in order; None for the row -1."""
         there = rows[rows >= 0]
-        if self.passages is None or not len(there):
+        if self.passages is None or self.fulltext is None or not len(there):
             return [None] * len(rows)
-        found = iter(map(passage_of, self.passages.papers_at(there)))
+        names = self.names_at(self.fulltext.owners[there]) if len(self.names) > 1 else [None] * len(there)
+        found = iter(map(passage_of, self.passages.papers_at(there), names))
         return [next(found) if row >= 0 else None for row in rows.tolist()]
 
     def passage(self, name: str) -> Passage | None:
         """The passage with this name, PAPER#NUMBER, as answers show it; None if there is none."""
-        if self.passages is None or (row := self.passages.find([name]).get(name)) is None:
+        paper, _, number = name.rpartition("#")
+        if self.passages is None or self.fulltext is None or not paper or (row := self.find([paper]).get(paper)) is None:
             return None
-        return self.passages_at(np.array([row]))[0]
+        found = self.passages_at(np.flatnonzero(self.fulltext.owners == row))
+        return next((passage for passage in found if passage is not None and str(passage.number) == number), None)
 
     @once
     def vectors(self) -> list[VectorShard]:

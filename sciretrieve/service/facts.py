@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +25,7 @@ class IndexFacts(BaseModel):
     first_year: int | None = None
     last_year: int | None = None
     has_references: bool = Field(False, description="Whether a column has its papers' references.")
+    full_texts: int = Field(0, description="How many of its papers have a full text, whose passages answer, too.")
 
 
 def facts_of(name: str, index: Index) -> dict[str, Any]:
@@ -41,4 +43,5 @@ def facts_of(name: str, index: Index) -> dict[str, Any]:
         "first_year": min(years, default=None),
         "last_year": max(years, default=None),
         "has_references": snapshot.has_references,
+        "full_texts": 0 if snapshot.fulltext is None else int(np.count_nonzero(snapshot.fulltext.readable)),
     }

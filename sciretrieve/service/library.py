@@ -114,7 +114,8 @@ class Library:
         self._damaged = seen
         index = self._all.reopened()
         try:
-            for shard in index.snapshot.shards:
+            passages = index.snapshot.passages
+            for shard in (*index.snapshot.shards, *(passages.shards if passages is not None else ())):
                 for name in shard.facts.files:
                     shard.file(name)
         except BaseException:

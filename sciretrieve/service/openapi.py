@@ -36,7 +36,7 @@ FAILURES: Mapping[int | str, dict[str, Any]] = {
 OPEN = ("/healthz", "/readyz")
 NAMELESS = ("/v1/count", "/v1/facets", "/v1/indexes", "/v1/strategies", "/metrics", "/batch", "/autocomplete", "/search", "/bulk")
 """Ends of addresses without names that may be unknown; our own search does have them, in its liked papers."""
-BODIES = ("Search", "Similar", "Export", "PaperIds", "AuthorIds", "Examples")
+BODIES = ("Search", "Similar", "PassageSearch", "Export", "PaperIds", "AuthorIds", "Examples")
 """The names of bodies."""
 EXAMPLES: Mapping[str, Any] = {
     "q": "graph neural networks",
@@ -46,6 +46,7 @@ EXAMPLES: Mapping[str, Any] = {
     "paper_id": "DOI:10.48550/arXiv.1706.03762",
     "author_id": "ada-lovelace",
     "fields": ("title,year", "name,paperCount", "snippet.text"),
+    "within": ["10.48550/arXiv.1706.03762"],
     "filter": ["year >= 2018"],
     "facets": ["year"],
     "column": ["year"],

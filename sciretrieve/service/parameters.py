@@ -64,10 +64,10 @@ def check_query(text: str, service: Service) -> None:
         raise InvalidRequest(f"the query has {len(text):,} characters, and the limit is {most:,}; shorten it")
 
 
-def check_count(k: int, service: Service) -> None:
-    """Raise InvalidRequest for too many papers."""
+def check_count(k: int, service: Service, of: str = "papers") -> None:
+    """Raise InvalidRequest for too many papers, or passages."""
     if k > (most := service.settings.most):
-        raise InvalidRequest(f"k is {k:,}, and this service answers with {most:,} papers at most; ask for fewer, or narrow the query")
+        raise InvalidRequest(f"k is {k:,}, and this service answers with {most:,} {of} at most; ask for fewer, or narrow the query")
 
 
 @dataclass(frozen=True, eq=False)

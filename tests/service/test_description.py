@@ -14,6 +14,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 import sciretrieve as sr
+from sciretrieve.lifecycle import add_full_texts
 from tests.conftest import Effort
 from tests.service.served import app_of
 
@@ -23,10 +24,13 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 @pytest.fixture(scope="module")
 def description(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The description of a service over papers that cite each other."""
+    """The description of a service over papers that cite each other, some with a full text."""
     cited = [paper | {"references": [papers[place - 1]["id"]], "doi": f"10.1000/x.{place}"} for place, paper in enumerate(papers)]
+    for paper in cited[::5]:
+        paper["text"] = f"1 Results\n\n{paper['abstract']}\n"
     path = tmp_path_factory.mktemp("described") / "papers"
     sr.build(cited, path, encoder=None, progress=False).close()
+    add_full_texts("text", path, progress=False)
     return schemathesis.openapi.from_asgi("/openapi.json", app_of(path))
 
 

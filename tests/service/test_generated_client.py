@@ -53,7 +53,8 @@ def test_it_says_what_is_sent_and_how_to_ask(address: str) -> None:
             assert (sent, operation["security"]) == (["200", "503"][: 1 + (path == "/readyz")], [])
         else:
             names = "{" in path or path in (
-                *("/v1/search", "/v1/similar", "/v1/why-not", "/v1/export", "/graph/v1/paper/search/match", "/recommendations/v1/papers/"),
+                *("/v1/search", "/v1/similar", "/v1/passages", "/v1/why-not", "/v1/export"),
+                *("/graph/v1/paper/search/match", "/recommendations/v1/papers/"),
             )
             assert sent == sorted([*usual, *["404"] * names]), path
     assert len({operation["operationId"] for operation in operations.values()}) == len(operations)

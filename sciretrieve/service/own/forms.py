@@ -10,7 +10,7 @@ from ...answers.answering import Request
 from ...base.choices import FusionMethod, Mode, Order, SimilarBy
 from ...base.errors import InvalidRequest
 from ...options import SearchOptions
-from ..parameters import check_count, check_query, described, option, taken
+from ..parameters import USUAL, check_count, check_query, described, option, taken
 from ..service import Service
 from ..settings import LONGEST, MOST, MOST_LISTED
 
@@ -73,6 +73,15 @@ class Search(Views):
     def request(self, service: Service) -> Request:
         """The library's request. Raises InvalidRequest."""
         return self.asked(self.q, service, query=self.q)
+
+
+class PassageSearch(Narrowed):
+    """A search for passages of full texts."""
+
+    q: str = Field(description="Words, a sentence, a phrase in quotation marks; what it demands is in the passage.")
+    k: int = Field(USUAL.k, ge=1, description="How many passages to answer with.")
+    mode: Mode | None = option("mode")
+    within: Names = Field(description="The papers whose passages may answer: an id, a DOI, a title; without any, all papers.")
 
 
 class Similar(Views):

@@ -40,6 +40,27 @@ OWN: Mapping[str, Any] = {
             "similar": {"type": "array", "items": {"$ref": f"{COMPONENTS}hit"}},
             "cites": {"type": "array", "items": WORK},
             "cited_by": {"type": "array", "items": WORK},
+            "sections": {
+                "description": "The heads of its full text's sections, each with the page on which it begins.",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["head", "page"],
+                    "properties": {"head": NAME, "page": {"type": ["integer", "null"]}},
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "additionalProperties": False,
+    },
+    "passages": {
+        "description": "Passages of full texts, best first.",
+        "type": "object",
+        "required": ["schema", "query", "passages"],
+        "properties": {
+            "schema": {"type": "integer"},
+            "query": NAME,
+            "passages": {"type": "array", "items": {"$ref": f"{COMPONENTS}passage"}},
         },
         "additionalProperties": False,
     },

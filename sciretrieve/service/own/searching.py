@@ -11,9 +11,11 @@ from starlette.responses import Response
 
 from ...answers import outputs, overview
 from ...answers.explaining import why_not
+from ...runs import SCHEMA
+from ..desk import HEAVY
 from ..parameters import KnownParameters, check_count, check_query
 from ..service import as_response, service_of
-from .forms import Counted, CountedValues, Search, Similar, WhyNot
+from .forms import Counted, CountedValues, PassageSearch, Search, Similar, WhyNot
 from .schemas import returns
 
 router = APIRouter(prefix="/v1", tags=["search"], dependencies=[Depends(KnownParameters())])
@@ -42,6 +44,18 @@ async def similar(http: HttpRequest, asked: Annotated[Similar, Query()]) -> Resp
 async def similar_by_body(http: HttpRequest, asked: Annotated[Similar, Body()]) -> Response:
     """The same for many papers, or a text."""
     return await _answered(http, asked)
+
+
+@router.get("/passages", responses=returns("passages"))
+async def passages(http: HttpRequest, asked: Annotated[PassageSearch, Query()]) -> Response:
+    """Find passages of full texts, each with its page and section."""
+    return await _passages(http, asked)
+
+
+@router.post("/passages", responses=returns("passages"))
+async def passages_by_body(http: HttpRequest, asked: Annotated[PassageSearch, Body()]) -> Response:
+    """The same for a long text, or in many papers."""
+    return await _passages(http, asked)
 
 
 @router.get("/count", responses=returns("count"))
@@ -73,6 +87,15 @@ async def why(http: HttpRequest, asked: Annotated[WhyNot, Query()]) -> Response:
     index, conditions = service.library.index(asked.index), asked.options(service).filters
     absence = await service.do(http, lambda: why_not(index, asked.id, asked.q, k=asked.k, mode=asked.mode, filter=conditions))
     return as_response(asdict(absence))
+
+
+async def _passages(http: HttpRequest, asked: PassageSearch) -> Response:
+    service = service_of(http)
+    check_query(asked.q, service)
+    check_count(asked.k, service, "passages")
+    index, options = service.library.index(asked.index), asked.options(service)
+    found = await service.do(http, lambda: index.passages(asked.q, asked.k, options, within=asked.within), heavy=asked.k > HEAVY)
+    return as_response({"schema": SCHEMA, "query": asked.q, "passages": [passage.to_dict() for passage in found]})
 
 
 async def _answered(http: HttpRequest, asked: Search | Similar) -> Response:
