@@ -1,10 +1,11 @@
 """How passages of a full text count for their paper: what they add to its own score, in each half by itself, before the halves are fused.
 
-    S = A + SHARE (P - A - mean of P - A over a sample of papers with full texts)
+    S = A + SHARE (P - A - usual)
 
-A is the score of a paper's title and abstract, P the mean of its two best passages' scores. Passages score differently from abstracts, and
-the best of many higher than one, so the usual difference is subtracted. A paper without a full text keeps A, and neither gains nor loses
-by the full texts of others on average. Measured, see docs/fulltext.md.
+A is the score of a paper's title and abstract, P the mean of its two best passages' scores, and `usual` the mean of P - A over a sample of
+papers with full texts. Passages score differently from abstracts, and the best of many higher than one; of a book's thousand the best two
+higher still, so `usual` grows with their number. A paper without a full text keeps A, and neither gains nor loses by the full texts of
+others on average. Measured, see docs/fulltext.md.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from .scope import Scope
 
 SHARE = 0.85
 """Share of the passages in a score."""
+USUAL_LENGTH = 2.0
+"""How many times as many passages as papers usually have count as many."""
 SAMPLE = 64
 """Papers of the sample. Sixteen give the same answers, to a tenth of a point."""
 READ = 100
@@ -143,6 +146,27 @@ def two_best(scores: Scores, firsts: Rows) -> Scores:
     others[places[first_places]] = -np.inf
     second = np.maximum.reduceat(others, firsts)
     return np.where(np.isfinite(second), (best + np.where(np.isfinite(second), second, 0.0)) / 2, best)
+
+
+def usual_gains(gains: Scores, scores: Scores, firsts: Rows, is_sample: Mask) -> Scores:
+    """The gain over its own score that a paper's passages usually bring, by their number, (papers,).
+
+    The best of n equal draws lies some sqrt(2 ln n) standard deviations above their mean.
+
+    Args:
+        gains: how much higher the passages of papers score than their abstracts, (papers,).
+        scores: scores of passages, paper after paper; a missing one (-inf) counts as 0.
+        firsts: where those of each paper begin, (papers,).
+        is_sample: which papers are of the sample.
+    """
+    counts = np.diff(firsts, append=len(scores))
+    scores = known(scores)
+    deviations = scores - np.repeat(np.add.reduceat(scores, firsts) / counts, counts)
+    spread = np.sqrt(np.mean(deviations[np.repeat(is_sample, counts)] ** 2))
+    usual_length = USUAL_LENGTH * np.exp(np.log(counts[is_sample]).mean())
+    highest = np.sqrt(2 * np.log(np.maximum(counts, usual_length))) - np.sqrt(2 * np.log(usual_length))
+    usual: Scores = gains[is_sample].mean() + spread * highest
+    return usual
 
 
 def known(scores: Scores) -> Scores:

@@ -19,7 +19,7 @@ from .dense import VectorShard, full_corpus
 from .dense import vectors as dense
 from .dense.exact import RowScores
 from .effort import USUAL, Effort
-from .full_texts import READ, SHARE, WORDS, FullText, Passages, known, two_best
+from .full_texts import READ, SHARE, WORDS, FullText, Passages, known, two_best, usual_gains
 from .fusion import Fusion, rescored_first
 from .halves import Halves
 from .late import QueryTokens, matches
@@ -333,7 +333,7 @@ class Searcher:
             of_passages.append(self._half_of(full_text.halves, half, probe, rows))
             means, texts = two_best(of_passages[-1], firsts), known(self._half_of(self.halves, half, probe, everyone))
             gains = means - texts
-            own[places] = known(own[places]) + SHARE * (gains[is_candidate] - gains[is_sample].mean())
+            own[places] = known(own[places]) + SHARE * (gains - usual_gains(gains, of_passages[-1], firsts, is_sample))[is_candidate]
             counted.append(own)
         kept = np.isin(full_text.owners[rows], papers)
         passages = Passages(rows[kept], of_passages[0][kept], of_passages[1][kept])
