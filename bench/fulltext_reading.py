@@ -15,7 +15,7 @@ Many of their sentences are none that the papers have. A sentence that is not fo
 - "letters": nine tenths of it and more are at one place of our text, and the file's characters in their own order do not have it either:
   the other program recognised letters from pictures itself, or wrote formulas otherwise;
 - "order": where it parts from our text, the file's characters, in their own order, go on as ours do: the other program took lines of two
-  columns, or of a formula and a note, for one;
+  columns, or of a formula and a note, for one; also what is found whole, and stands in our text where it stands in the file;
 - "words": it has a word that the file's own characters do not give, in whatever order: formulas, and letters recognised otherwise;
 - else "lost", which may be our fault or not.
 
@@ -42,7 +42,9 @@ from reporting import report
 
 from sciretrieve.base.characters import DASHES
 from sciretrieve.base.errors import InvalidRequest
+from sciretrieve.papers.fulltext.columns import rows_of
 from sciretrieve.papers.fulltext.document import Document
+from sciretrieve.papers.fulltext.furniture import without_furniture
 from sciretrieve.papers.fulltext.glyphs import title_and_pages
 from sciretrieve.papers.fulltext.reading import read_document
 
@@ -61,7 +63,8 @@ ALIKE = 0.92
 ENDS = "\n.?!:"
 LONG_PART, SHORT_PART = 25, 8
 """Characters of a sentence's part that is no chance."""
-RUNNING_HEAD = re.compile(r"^(?:\d{1,4}|proceedings of the .*|computational linguistics volume .*)$", re.IGNORECASE | re.MULTILINE)
+FEWEST_LETTERS = 5
+"""Letters of a running head."""
 
 
 def normal(text: str) -> str:
@@ -139,11 +142,13 @@ def judged(document: Document, paper: Mapping[str, Any], words: set[str], raw: s
     spaced = normal(texts["text"])
     places = [found(bare(sentence), body) for sentence in sentences]
     ordered = in_order(places)
+    by_place = sorted((number for number, own in enumerate(places) if own), key=lambda number: places[number][0])
+    as_file = {by_place[place] for place in in_order([found(bare(sentences[number]), raw) for number in by_place])}
     counts: Counter[str] = Counter()
     missed = []
     for number, sentence in enumerate(sentences):
         if places[number]:
-            kind = "in order" if number in ordered else "out of order"
+            kind = "in order" if number in ordered else "order" if number in as_file else "out of order"
             counts["same blanks"] += normal(sentence) in spaced
         elif bare(sentence) in tables:
             kind = "table"
@@ -229,6 +234,38 @@ def blocks(document: Document) -> Iterator[Any]:
     return (block for section in document.sections for block in section.blocks)
 
 
+def left_over(path: Path, document: Document) -> Counter[str]:
+    """How many running heads and page numbers a PDF has, and how many were left in its text: known by themselves, the first row and the
+    last of each page, which several pages have, or which are numbers that grow with the pages."""
+    _, pages = title_and_pages(path)
+    body = bare(" ".join(document.text[block.start : block.end] for block in blocks(document) if block.kind == "text"))
+    rows = [rows_of(page.pieces) for page in pages]
+    outer = [{text_of_row(row) for row in (*own[:1], *own[-1:])} for own in rows]
+    heads = Counter(letters for texts in outer for letters in {re.sub(r"[^a-z]", "", text.lower()) for text in texts})
+    common = {letters for letters, count in heads.items() if count > 2 and len(letters) > FEWEST_LETTERS}
+    told = {text for texts in outer for text in texts if re.sub(r"[^a-z]", "", text.lower()) in common}
+    offsets = Counter(int(text) - number for number, texts in enumerate(outer) for text in texts if text.isdigit() and len(text) < 5)
+    offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
+    kept, _ = without_furniture(pages)
+    numbers = [
+        any(text_of_row(row) == str(offset + number) for row in (*own[:1], *own[-1:]))
+        for number, own in enumerate(rows_of(page.pieces) for page in kept)
+    ]
+    return Counter(
+        {
+            "heads": len(told),
+            "heads left": sum(bare(text) in body for text in told),
+            "numbers": count if count > 2 else 0,
+            "numbers left": sum(numbers) if count > 2 else 0,
+        }
+    )
+
+
+def text_of_row(row: Sequence[Any]) -> str:
+    """The text of pieces that stand beside each other."""
+    return " ".join(" ".join(atom.text for atom in piece.atoms) for piece in row)
+
+
 def words_of(path: Path) -> tuple[set[str], str]:
     """All words that a PDF's characters give, those at the ends of lines joined with those at the beginning of the next as well; and its
     characters, as texts are compared, in the file's own order."""
@@ -268,9 +305,12 @@ def main() -> None:
             lines += [f"{paper['id']}\t{kind}\t{sentence}" for kind, sentence in missed]
     rows.append({"paper": "all", **row({name: sum(int(line[name]) for line in rows) for name in (*KINDS, "same blanks")})})
     report(rows, chosen.json)
-    heads = sum(len(RUNNING_HEAD.findall(document.text)) for document in documents.values())
+    left = Counter[str]()
+    for name, document in documents.items():
+        left += left_over(paths[name], document)
     pages = sum(document.page_count for document in documents.values())
-    print(f"\nrunning heads and page numbers left as lines of their own: {heads}")
+    print(f"\nrunning heads: {left['heads']} on three pages and more, {left['heads left']} of them within the text")
+    print(f"page numbers: {left['numbers']}, {left['numbers left']} of them left on their pages")
     speed = f"{seconds / len(documents):.2f} s a PDF, {pages / seconds:.0f} pages/s"
     print(f"{len(documents)} PDFs, {pages} pages in {seconds:.1f} s of CPU: {speed}")
     if chosen.missed:
@@ -282,9 +322,9 @@ KINDS = ("in order", "out of order", "apart", "table", "mixed", "letters", "orde
 
 def row(counts: Mapping[str, int]) -> dict[str, Any]:
     """A line of the table: the number of sentences of each kind; the share that is whole and in order of all, and of those that are running
-    text and no slips of the other reading: without apart, mixed, letters, order and words."""
+    text and no slips of the other reading: without apart, table, mixed, letters, order and words."""
     total = sum(counts[kind] for kind in KINDS)
-    own = total - counts["apart"] - counts["mixed"] - counts["letters"] - counts["order"] - counts["words"]
+    own = total - counts["apart"] - counts["table"] - counts["mixed"] - counts["letters"] - counts["order"] - counts["words"]
     return {
         "sentences": total,
         **{kind: counts[kind] for kind in (*KINDS, "same blanks")},

@@ -6,6 +6,7 @@ into bands, of which each is read by itself: the left column, then the right one
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,13 @@ NARROWEST = 0.5
 """Sizes of the font that are between columns at least."""
 MOST_STRIPES = 5
 """Stripes that are compared, the widest ones."""
+LONG = 0.3
+"""The share of a region's width above which a piece is a line of text, and no cell of a table."""
 MIDDLE = (0.25, 0.75)
 """The part of a region's width in which it is divided."""
+ABSTRACT = re.compile(r"(?:abstract|summary)(?:$|[.:—–-])", re.IGNORECASE)
+CLEAR = 2.2
+"""Sizes of the font above the head of an abstract, within which another column may begin."""
 SAME_LINE = 0.45
 """Sizes of the font that pieces of one line may be higher or lower than each other."""
 
@@ -64,8 +70,17 @@ class ColumnLine:
 
 
 def lines_of(page: SeenPage) -> list[ColumnLine]:
-    """The lines of a page, in reading order."""
-    return list(_in_order(page.number, page.pieces, DEEPEST))
+    """The lines of a page, in reading order. What is above an abstract is read first: names may stand in columns, too."""
+    top = _top(page) if page.number == 1 else 0.0
+    above = [piece for piece in page.pieces if piece.base < top]
+    below = [piece for piece in page.pieces if piece.base >= top]
+    return [*_column(page.number, above), *_in_order(page.number, below, DEEPEST)]
+
+
+def _top(page: SeenPage) -> float:
+    """How far down title, names and addresses stand; 0 if there is no head of an abstract that says so."""
+    heads = (piece for piece in page.pieces if ABSTRACT.match("".join(atom.text for atom in piece.atoms)))
+    return min((head.base - CLEAR * head.size for head in heads), default=0.0)
 
 
 def rows_of(pieces: Sequence[Stretch]) -> list[list[Stretch]]:
@@ -101,8 +116,8 @@ def _in_order(number: int, pieces: Sequence[Stretch], depth: int) -> Iterator[Co
         if is_divided:
             yield from _in_order(number, [piece for piece in band if piece.right <= stripe], depth - 1)
             yield from _in_order(number, [piece for piece in band if piece.right > stripe], depth - 1)
-        else:
-            yield from _column(number, band)
+        else:  # it may be divided elsewhere, as text below a table is
+            yield from _in_order(number, band, depth - 1)
 
 
 def _column(number: int, pieces: Sequence[Stretch]) -> Iterator[ColumnLine]:
@@ -128,13 +143,27 @@ def _stripe(pieces: Sequence[Stretch], fewest_lines: int) -> float | None:
     first, last = (int(left + share * (right - left)) for share in MIDDLE)
     starts, ends = sorted(piece.left + 1 for piece in wide), sorted(piece.right - 1 for piece in wide)
     counts = [bisect_left(starts, x) - bisect_left(ends, x) for x in range(first, last + 1)]
-    most = min(counts) + 2 + len(wide) // 25
+    narrowest = NARROWEST * _usual([piece.size for piece in wide], 0.5)
+    few = min(counts) + 2 + len(wide) // 25
+    middles = [first + middle for most in (few, len(wide) // 5) for middle in _low_middles(counts, most, narrowest)]
+    if not middles:
+        return None
+    scores = [_divided(pieces, middle, fewest_lines, LONG * (right - left)) for middle in middles]
+    best = max(range(len(middles)), key=lambda place: (*scores[place], -place))
+    return middles[best] if any(scores[best]) else None
+
+
+def _low_middles(counts: Sequence[int], most: int, narrowest: float) -> Iterator[float]:
+    """The middles of the widest stripes that at most so many pieces cross."""
     stretches = [list(group) for is_low, group in groupby(range(len(counts)), key=lambda place: counts[place] <= most) if is_low]
-    size = _usual([piece.size for piece in wide], 0.5)
-    candidates = sorted((stretch for stretch in stretches if len(stretch) >= NARROWEST * size), key=len)[-MOST_STRIPES:]
-    middles = [first + (stretch[0] + stretch[-1]) / 2 for stretch in candidates]
-    divided = [sum(len(band) for is_divided, band in _bands(pieces, middle, fewest_lines) if is_divided) for middle in middles]
-    return middles[divided.index(max(divided))] if any(divided) else None
+    for stretch in sorted((stretch for stretch in stretches if len(stretch) >= narrowest), key=len)[-MOST_STRIPES:]:
+        yield (stretch[0] + stretch[-1]) / 2
+
+
+def _divided(pieces: Sequence[Stretch], stripe: float, fewest_lines: int, long: float) -> tuple[int, int]:
+    """How many pieces a stripe divides that are lines of text and no cells, and how many in all."""
+    bands = [band for is_divided, band in _bands(pieces, stripe, fewest_lines) if is_divided]
+    return sum(piece.right - piece.left >= long for band in bands for piece in band), sum(map(len, bands))
 
 
 def _bands(pieces: Sequence[Stretch], stripe: float, fewest_lines: int) -> list[tuple[bool, list[Stretch]]]:

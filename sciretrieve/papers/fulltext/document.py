@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = Literal["text", "caption", "table", "note", "head", "reference"]
 """What a part of a document is: running text, a figure's or table's caption, the cells of a table or the labels of a figure, a footnote;
 the head of a section, or an entry of the list of references, which are no blocks."""
+ORDER: tuple[Kind, ...] = ("text", "caption", "note", "table")
+"""Blocks of a section in their order: those of a kind follow each other, so that a passage has one kind."""
 BETWEEN = "\n\n"
 """What is between blocks, and between a head and what follows."""
 
@@ -121,7 +123,7 @@ class _Text:
         """Add a section."""
         if head.text:
             self._add(head)
-        ordered = sorted(parts, key=lambda part: part.kind != "text")
+        ordered = sorted(parts, key=lambda part: ORDER.index(part.kind))
         return Section(head.text, head.level, tuple(Block(part.kind, self._add(part), self._length) for part in ordered))
 
     def _add(self, part: Part) -> int:

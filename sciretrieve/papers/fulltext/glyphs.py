@@ -48,6 +48,8 @@ TALL, TALL_HEIGHT = frozenset("bdfhklABDEFHIKLMNPRTXYZ0123456789"), 0.69
 BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|cmbx|cmssbx|[-,]bd?\b|[-,]b$", re.IGNORECASE)
 BOLD_WEIGHT = 600
 FONT_NAME_BYTES = 128
+ENCRYPTED = b"/Encrypt"
+"""What every encrypted file has, in the clear."""
 PASSWORD, SECURITY = 4, 5
 """PDFium's codes for a file that asks for a password, or is closed by other means."""
 
@@ -124,7 +126,8 @@ def title_and_pages(path: Path) -> tuple[str, list[SeenPage]]:
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) in (PASSWORD, SECURITY):
+        # the code may be that of the last file that could not be opened
+        if getattr(error, "err_code", None) in (PASSWORD, SECURITY) and ENCRYPTED in path.read_bytes():
             raise InvalidRequest(f"{path} is encrypted, and asks for a password; remove it with the program that set it") from error
         raise InvalidRequest(f"{path} is broken, and cannot be read as a PDF") from error
     try:

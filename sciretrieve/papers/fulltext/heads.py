@@ -16,7 +16,7 @@ KNOWN = re.compile(
     re.IGNORECASE,
 )
 REFERENCES = re.compile(
-    r"(?:references|bibliography|literature cited|works cited|reference list|cited literature|literatur(?:verzeichnis)?)", re.IGNORECASE
+    r"(?:references?|bibliography|literature cited|works cited|reference list|cited literature|literatur(?:verzeichnis)?)", re.IGNORECASE
 )
 AFTER_REFERENCES = re.compile(
     r"(?:appendix|appendices|supplement|acknowledg|[A-H](?:\.\d+)*\.? [A-Z]|notes?$|figures?$|tables?$)", re.IGNORECASE
@@ -25,6 +25,8 @@ RUN_IN = re.compile(r"(abstract|summary)\s*[.:—–-]+\s*(?=[A-Z“\"])", re.IG
 """The head of an abstract that begins in the same line."""
 SPACED = re.compile(r"(?:[A-Za-z] ){3,}[A-Za-z]")
 LAST_MARK = re.compile(r"[,;:]$|[a-z]\.$|\d\.$")
+MOST_UNSEEN = 2
+"""Heads between two that may not have been recognised."""
 MOST_WORDS = 14
 APART = 1.15
 """Usual distances of lines above which a line is set apart from the one above it."""
@@ -55,6 +57,30 @@ def level_of(text: str) -> int:
     return match[1].count(".") + 1 if match else 1
 
 
+def number_of(text: str) -> list[int]:
+    """The number of a head, part by part: [3, 2] for 3.2; none for letters and Roman numbers."""
+    match = NUMBERED.match(text)
+    return [int(part) for part in match[1].split(".")] if match and match[1][0].isdigit() and match[1].replace(".", "").isdigit() else []
+
+
+def follows(number: list[int], last: list[int]) -> bool:
+    """Whether a head's number comes next after that of the last one, if one or two in between were not seen: else it is that of an item."""
+    if not last:
+        return number[0] <= 1 + MOST_UNSEEN
+    shared = min(len(number), len(last))
+    same = next((place for place in range(shared) if number[place] != last[place]), shared)
+    if same == len(number):
+        return False
+    step = number[same] - (last[same] if same < len(last) else 0)
+    return 1 <= step <= 1 + MOST_UNSEEN
+
+
+def is_known(text: str) -> bool:
+    """Whether a head is one that many papers have."""
+    name = bare(text)
+    return KNOWN.fullmatch(name) is not None or REFERENCES.fullmatch(name) is not None
+
+
 def is_head(text: str, look: LineLook) -> bool:
     """Whether a line is a head."""
     name = bare(text)
@@ -67,7 +93,7 @@ def is_head(text: str, look: LineLook) -> bool:
     is_numbered = NUMBERED.match(text) is not None
     is_capital = len(letters) > 3 and all(char.isupper() for char in letters)
     stands_out = look.is_bold or look.is_large or is_capital
-    if KNOWN.fullmatch(name) or REFERENCES.fullmatch(name):
+    if is_known(text):
         return stands_out or is_numbered or look.above > APART
     if is_numbered:
         if stands_out and not name.endswith((",", ";")):
@@ -75,4 +101,6 @@ def is_head(text: str, look: LineLook) -> bool:
         return look.above > 1.25 and look.below > 1.02 and len(words) <= 9 and look.width < 0.9 and not LAST_MARK.search(name)
     if look.above <= APART or LAST_MARK.search(name) or len(words) > 11:
         return False
+    if look.below < 1.05 and look.width > 0.8:
+        return False  # the first line of a paragraph
     return (look.is_bold or look.is_large) or (is_capital and len(words) <= 8 and look.width < 0.9)

@@ -12,9 +12,13 @@ from .glyphs import BROKEN_OFF
 from .heads import RUN_IN, bare, level_of
 from .hyphens import Hyphens, text_of
 from .paragraphs import Paragraph, paragraphs_of
-from .rows import TERMINAL, TextRow, Usual
+from .rows import TERMINAL, TextRow, Usual, without_items
 
 STRICT_TERMINAL = re.compile(r"[.!?。！？؟।][\"'”’»)\]]*$")
+ABSTRACT = re.compile(r"abstract|summary", re.IGNORECASE)
+FIRST_HEAD = re.compile(r"introduction|background|motivation|keywords", re.IGNORECASE)
+MOST_FRONT = 80
+"""Lines among which the head of an abstract is."""
 FRONT_WORDS = 25
 """Words of a paragraph that is no title, name or address."""
 
@@ -40,6 +44,7 @@ def layout_of(lines: Sequence[ColumnLine]) -> Layout:
     for row in title_rows:
         row.is_head = False
     first = _first_of_text(rows, title_rows, usual)
+    without_items(rows[first:])
     title = _Joined(hyphens)
     for row in title_rows:
         title.add(row)
@@ -50,11 +55,14 @@ def layout_of(lines: Sequence[ColumnLine]) -> Layout:
 def _first_of_text(rows: Sequence[TextRow], title_rows: Sequence[TextRow], usual: Usual) -> int:
     """The place of the first line after title, names and addresses: that of the first head, or of the first paragraph."""
     start = rows.index(title_rows[-1]) + 1 if title_rows else 0
+    for place, row in enumerate(rows[:MOST_FRONT]):
+        if row.line.page == rows[0].line.page and (RUN_IN.match(row.text) or (row.is_head and ABSTRACT.fullmatch(bare(row.text)))):
+            return place
     paragraph = 0
     for place in range(start, len(rows)):
         row = rows[place]
         name = bare(row.text)
-        if row.line.page != rows[0].line.page or RUN_IN.match(row.text) or (row.is_head and (len(name) > 3 and _is_first_head(name))):
+        if row.line.page != rows[0].line.page or (row.is_head and FIRST_HEAD.fullmatch(name)):
             return place
         is_on = row.above is not None and usual.lines(row.above, row.line.size) < 1.35 and row.width > 0.7 and place > start
         paragraph = paragraph + len(row.text.split()) if is_on else len(row.text.split())
@@ -64,10 +72,6 @@ def _first_of_text(rows: Sequence[TextRow], title_rows: Sequence[TextRow], usual
                 first -= 1
             return first - 1 if first > start and rows[first - 1].is_head else first
     return start
-
-
-def _is_first_head(name: str) -> bool:
-    return re.fullmatch(r"abstract|summary|introduction|background|keywords|1", name, re.IGNORECASE) is not None
 
 
 class _Joined:

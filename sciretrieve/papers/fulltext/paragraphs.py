@@ -11,8 +11,12 @@ from .document import Kind
 from .heads import AFTER_REFERENCES, REFERENCES, RUN_IN, bare, level_of
 from .rows import CAPTION, LARGE, NARROW, SMALL, TERMINAL, TextRow, Usual
 
+INITIALS = re.compile(r"\b[A-Z]\.|\b(?:19|20)\d\d\b|,")
+"""What names have, and no heads."""
 LABELLED = re.compile(r"\s*(?:\[[\w+.,\- ]{1,24}\]|\d{1,3}[.)])\s*\S")
 """How an entry of a numbered list of references begins."""
+NO_WORDS = re.compile(r"[\d.,:%()\s–-]+")
+"""Numbers alone, as along the axes of a figure."""
 INDENT = (0.6, 5.0)
 """Sizes of the font by which a paragraph's first line is indented."""
 
@@ -132,6 +136,8 @@ def _is_break(rows: Sequence[TextRow], place: int, usual: Usual, first: TextRow,
 
 def _is_table(paragraph: Paragraph) -> bool:
     rows = paragraph.rows
+    if all(NO_WORDS.fullmatch(row.text) for row in rows):
+        return True
     if sum(row.is_tabular for row in rows) > 0.5 * len(rows):
         return True
     narrow = [row for row in rows if row.width < NARROW and len(row.text.split()) <= 4]
@@ -151,7 +157,7 @@ def _is_at_end(rows: Sequence[TextRow], place: int, usual: Usual) -> bool:
 def _count_of_references(rows: Sequence[TextRow]) -> int:
     """How many lines the list of references has: all, unless an appendix follows."""
     for place, row in enumerate(rows):
-        if row.is_head and AFTER_REFERENCES.match(row.text):
+        if row.is_head and AFTER_REFERENCES.match(row.text) and not INITIALS.search(bare(row.text)):
             return place
     return len(rows)
 

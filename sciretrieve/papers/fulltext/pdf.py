@@ -22,6 +22,8 @@ def read_pdf(path: Path) -> Document:
     layout = layout_of([line for page in kept for line in lines_of(page)])
     front = " ".join(filter(None, (layout.front, stamps, pages[0].turned if pages else "")))
     document = document_of(layout.parts, title=layout.title or said_title, front=front, page_count=len(pages))
+    if not pages:
+        raise InvalidRequest(f"{path} is broken, and none of its pages can be read")
     if sum(map(str.isalpha, document.text)) + sum(map(str.isalpha, front)) < FEWEST_LETTERS:
         raise InvalidRequest(f"{path} has no text, only pictures of {len(pages)} pages; recognise the text first, as OCRmyPDF does")
     return document

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .columns import ColumnLine
-from .heads import REFERENCES, LineLook, bare, is_head
+from .heads import REFERENCES, LineLook, bare, follows, is_head, is_known, number_of
 
 CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|algorithm|listing|scheme|chart|plate|exhibit|box)\s*(?:[A-Z]?\d{1,3}(?:\.\d{1,2})?[a-z]?|[IVX]{1,5}|[A-Z])"
@@ -23,6 +23,8 @@ SMALL, LARGE = 0.945, 1.06
 """Sizes, as shares of the text's, below and above which a line is no running text."""
 TABLE_GAP = 2.0
 """Sizes of the font between cells of a table."""
+WORDS_OF_CELL = 3
+"""Words of a cell, at most where there are few: a line of text has gaps, too, where signs of formulas have no letters."""
 BULLET = re.compile(r"[(\[]?(?:\d{1,2}(?:\.\d{1,2}){0,3}|[a-zA-Z]|[ivx]{1,4})[.)\]:]?|[•·*–—-]")
 """What stands before an item of a list, or a head."""
 FIGURES = re.compile(r"\d+(?:[.,:]\d+)*%?")
@@ -90,8 +92,9 @@ class Usual:
         distance = 2.2
         if largest < 1.04 * self.size:  # one size for all: the first lines, to a gap
             largest, distance = wordy[0].line.size, 1.25
-        first = next(place for place, row in enumerate(candidates) if row in wordy and row.line.size > 0.97 * largest)
+        first = next(place for place, row in enumerate(candidates) if row in wordy and row.line.size > 0.93 * largest)
         rows_of_title = [candidates[first]]
+        largest = candidates[first].line.size
         for row in candidates[first + 1 : first + 5]:
             near = row.above is not None and row.above < distance * self.leading * row.line.size
             if not near or abs(row.line.size - largest) > 0.04 * largest or row.line.is_bold != rows_of_title[0].line.is_bold:
@@ -112,6 +115,30 @@ class Usual:
             above, below = self.lines(row.above, row.line.size), self.lines(row.below, row.line.size)
             look = LineLook(row.line.is_bold and not self.is_bold, row.line.size > LARGE * self.size, above, below, row.width)
             row.is_head = not CAPTION.match(row.text) and is_head(row.text, look)
+        for before, row, following in zip([None, *rows], rows, [*rows[1:], None], strict=False):
+            if row.is_head and not number_of(row.text) and not is_known(row.text):
+                near = [other for other, gap in ((before, row.above), (following, row.below)) if other is not None and gap is not None]
+                row.is_head = not any(other.is_tabular for other in near)
+
+
+def without_items(rows: Sequence[TextRow]) -> None:
+    """Of numbered heads keep those of the longest series: the others are items of lists."""
+    heads = [(row, number) for row in rows if row.is_head and (number := number_of(row.text))]
+    lengths: list[int] = []
+    befores: list[int] = []
+    for place, (_, number) in enumerate(heads):
+        earlier = [other for other in range(place) if befores[other] >= -1 and follows(number, heads[other][1])]
+        best = max(earlier, key=lambda other: (lengths[other], other), default=-1)
+        starts = follows(number, [])
+        lengths.append(lengths[best] + 1 if best >= 0 else int(starts))
+        befores.append(best if best >= 0 else -1 if starts else -2)
+    kept = set()
+    place = max(range(len(heads)), key=lambda place: lengths[place], default=-1)
+    while place >= 0:
+        kept.add(place)
+        place = befores[place]
+    for place, (row, _) in enumerate(heads):
+        row.is_head = place in kept
 
 
 def _distance(line: ColumnLine, following: ColumnLine) -> float | None:
@@ -126,7 +153,8 @@ def _has_cells(row: TextRow) -> bool:
     line = row.line
     cells = line.pieces[1:] if BULLET.fullmatch("".join(atom.text for atom in line.pieces[0].atoms)) else line.pieces
     gaps = sum(right.left - left.right > TABLE_GAP * line.size for left, right in pairwise(cells))
-    return gaps > 1 or (gaps > 0 and len(row.text.split()) < 9 and len(cells) > 1)
+    words = len(row.text.split())
+    return gaps > 1 + (words > WORDS_OF_CELL * (gaps + 1)) or (gaps == 1 and words < 9)
 
 
 def _has_figures(row: TextRow) -> bool:

@@ -73,9 +73,10 @@ def test_captions_and_notes_are_passages_of_their_own_and_tables_are_none() -> N
     parts = [
         Part("head", "1 Birds"),
         Part("text", "We saw"),
+        Part("caption", "Figure 1:"),
         Part("table", "3 4 5"),
-        Part("caption", "Figure 1: Birds."),
         Part("note", "2 Or so."),
+        Part("caption", "Birds."),
     ]
     document = document_of([*parts, Part("text", "them all."), Part("reference", "Maker 1998")], title="On Birds")
     assert [passage.text for passage in passages(document)] == ["We saw them all.", "Figure 1: Birds.", "2 Or so."]

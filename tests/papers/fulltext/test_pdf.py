@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -203,6 +206,8 @@ def test_a_page_in_one_column_is_not_divided_at_gaps(tmp_path: Path) -> None:
         (pdf([column(["#1 Introduction", FILLER])], password=True), "is encrypted"),
         (pdf([[], [Put("3", 300, 20)]]), "has no text, only pictures of 2 pages"),
         (raw_page(b"no compressed data"), "has no text"),
+        (pdf([[]]).replace(b"[8 0 R]", b"[3 0 R]"), "is broken, and none of its pages can be read"),
+        (pdf([[]]).replace(b"/Count 1", b"/Count 0").replace(b"[8 0 R]", b"[     ]"), "is broken, and cannot be read"),
         (pdf([column([FILLER * 3])], unicode=dict.fromkeys(range(32, 127), "�")), "does not say which letters its fonts show"),
     ],
 )
@@ -238,6 +243,16 @@ def test_more_pages_than_any_paper_has_are_not_read(tmp_path: Path, monkeypatch:
 def test_the_library_of_pdfs_is_imported_when_one_is_read() -> None:
     code = "import sys, sciretrieve, sciretrieve.papers.fulltext.reading; assert 'pypdfium2' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_sentences_of_a_real_paper_are_whole() -> None:
+    """Compared without blanks and hyphens, which its corpus lost or left at the ends of lines."""
+    with gzip.open(shared("fulltext", "papers.jsonl.gz"), "rt", encoding="utf-8") as file:
+        paper = next(paper for paper in map(json.loads, file) if paper["id"] == "E03-1020")
+    document = read_document(shared("fulltext", "pdf", "E03-1020.pdf"))
+    text = re.sub(r"[\s-]", "", " ".join(blocks(document)))
+    sentences = [re.sub(r"[\s-]", "", sentence) for section in paper["sections"] for _, sentence in section["sentences"]]
+    assert sum(sentence in text for sentence in sentences) > 0.9 * len(sentences)
 
 
 def test_a_real_paper() -> None:
