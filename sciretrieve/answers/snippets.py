@@ -61,8 +61,11 @@ class QueryWords:
 
     def snippet(self, abstract: str) -> str:
         """The first sentence of an abstract with the most query words, weighted by rarity; "" if there is none."""
-        parts = sentences(abstract)
-        return max(parts, key=lambda part: sum(self.rarities.get(term, 0.0) for term in set(self.analyzer.terms(part))), default="")
+        return max(sentences(abstract), key=self.weight, default="")
+
+    def weight(self, text: str) -> float:
+        """How much a text has of the query's words, each counted once by its rarity."""
+        return sum(self.rarities.get(term, 0.0) for term in set(self.analyzer.terms(text)))
 
 
 def query_words(index: Index, answer: Answer) -> QueryWords:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -137,10 +137,28 @@ class SuggestedList(ScholarModel):
     matches: list[Suggested]
 
 
+class SnippetRecord(ScholarRecord):
+    """The requested parts of a passage. Its offsets are in characters of the title, the abstract, or the full text as it was read."""
+
+    text: str | None = None
+    snippet_kind: Literal["title", "abstract", "body"] | None = None
+    section: str | None = Field(None, description="The head of its section; null outside a full text.")
+    snippet_offset: dict[str, int] | None = None
+    annotations: dict[str, list[dict[str, int]] | None] | None = None
+
+
+class FoundSnippet(ScholarModel):
+    """A passage and its paper. Scores order passages and say nothing else."""
+
+    score: float
+    paper: dict[str, Any]
+    snippet: SnippetRecord
+
+
 class SnippetList(ScholarModel):
     """Passages of papers, best first."""
 
-    data: list[dict[str, Any]]
+    data: list[FoundSnippet]
     retrieval_version: str
 
 

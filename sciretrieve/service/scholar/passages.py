@@ -1,4 +1,4 @@
-"""Passages of papers for a query: an abstract, or, in a long one, the text around the sentence with most of the query's words."""
+"""Passages of papers for a query: of a full text, or an abstract, or, in a long one, the text around the best sentence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from ...answers.authors import authors_in
 from ...answers.snippets import QueryWords
 from ...base.errors import InvalidRequest
-from ...base.types import Paper, Rows
-from ...papers.sentences import sentences
+from ...base.types import Paper, Passage, Rows
+from ...papers.sentences import sentence_ranges, sentences
+from ..full_texts import passages_within
 from . import columns
 from .ranking import ranked
 from .records import Records
@@ -23,7 +24,8 @@ PATTERN = rf"^(snippet(\.({'|'.join(PARTS)}))?(,|$))*$"
 
 
 def passages(records: Records, query: str, among: Rows | None, limit: int, fields: str | None) -> list[dict[str, Any]]:
-    """The best passages for a query, one per paper, among the papers at the given rows, with the requested fields.
+    """The best passages for a query, among the papers at the given rows, with the requested fields: the best of each paper, and, if these
+    are fewer than the limit, further ones of their full texts.
 
     Raises InvalidRequest for an empty query, or an unknown field.
     """
@@ -33,15 +35,32 @@ def passages(records: Records, query: str, among: Rows | None, limit: int, field
     words = QueryWords(
         index.snapshot.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in index.snapshot.analyzer.terms(query)}
     )
-    found = zip(ranking.scores.tolist(), index.snapshot.papers_at(ranking.rows), index.snapshot.whole_names(ranking.rows), strict=True)
+    papers, names, snapshot = index.snapshot.papers_at(ranking.rows), index.snapshot.whole_names(ranking.rows), index.snapshot
+    bodies = [None] * len(papers) if ranking.passages is None else snapshot.passages_at(ranking.passages)
+    shown = [passage if _is_better(passage, paper, words) else None for passage, paper in zip(bodies, papers, strict=True)]
+    found = list(zip(ranking.scores.tolist(), papers, names, shown, strict=True))
+    if 0 < len(found) < limit:
+        paper_of, last = dict(zip(names, papers, strict=True)), found[-1][0]
+        more = passages_within(index, query, limit, names)
+        further = [passage for passage in more if passage not in shown][: limit - len(found)]
+        for place, passage in enumerate(further, 1):  # scores of passages and of papers do not compare, so these only fall
+            name = passage.paper_name
+            found.append((last / (1 + place) if last > 0 else last - place, paper_of[name], name, passage))
     return [
         {
             "score": score,
             "paper": _paper(paper, name),
-            "snippet": {part: value for part, value in _snippet(paper, words).items() if part in wanted},
+            "snippet": {
+                part: value for part, value in (_snippet(paper, words) if passage is None else _body(passage)).items() if part in wanted
+            },
         }
-        for score, paper, name in found
+        for score, paper, name, passage in found
     ]
+
+
+def _is_better(passage: Passage | None, paper: Paper, words: QueryWords) -> bool:
+    """Whether a passage of a full text has as much of the query's words as the abstract."""
+    return passage is not None and words.weight(passage.text) >= words.weight(paper.abstract)
 
 
 def _wanted(fields: str | None) -> set[str]:
@@ -68,6 +87,20 @@ def _paper(paper: Paper, name: str) -> dict[str, Any]:
         "title": paper.title,
         "authors": [name for _, name in authors_in(paper.authors)],
         "openAccessInfo": {"license": None, "status": pdf["status"] if pdf else None, "disclaimer": None},
+    }
+
+
+def _body(passage: Passage) -> dict[str, Any]:
+    """A passage of a full text. Its offsets are in the text that was read, whose blanks may be more."""
+    return {
+        "text": passage.text,
+        "snippetKind": "body",
+        "section": passage.section or None,
+        "snippetOffset": {"start": passage.start, "end": passage.end},
+        "annotations": {
+            "sentences": [{"start": start, "end": end} for start, end in sentence_ranges(passage.text)],
+            "refMentions": None,
+        },
     }
 
 

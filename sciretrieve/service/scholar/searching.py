@@ -116,7 +116,8 @@ async def match(http: HttpRequest, asked: Annotated[TitleMatch, Query()]) -> Res
 
 @router.get("/snippet/search", operation_id="get_snippet_search", responses={200: {"model": models.SnippetList}})
 async def snippets(http: HttpRequest, asked: Annotated[SnippetSearch, Query()]) -> Response:
-    """Passages of abstracts, and titles of papers without one, best first: one of each paper."""
+    """Passages of full texts and abstracts, and titles of papers without either: the best of each paper, then further ones of full
+    texts."""
     check_query(asked.query, service_of(http))
     limit = min(asked.limit, _depth(http))
 
