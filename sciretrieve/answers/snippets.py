@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..matching.lexical import Analyzer
 from ..matching.lexical.words import parts_as_written
-from ..papers.sentences import sentences
+from ..papers.sentences import sentence_ranges, sentences
 from ..query.index import Index
 from .answering import Answer
 
@@ -62,6 +62,17 @@ class QueryWords:
     def snippet(self, abstract: str) -> str:
         """The first sentence of an abstract with the most query words, weighted by rarity; "" if there is none."""
         return max(sentences(abstract), key=self.weight, default="")
+
+    def excerpt(self, text: str, most: int) -> str:
+        """The whole sentences around the best one, of at most so many characters unless it is longer itself; "…" stands for the others."""
+        spans = list(sentence_ranges(text))
+        if not spans:
+            return ""
+        first = max(range(len(spans)), key=lambda place: self.weight(text[slice(*spans[place])]))
+        start, end = spans[first]
+        end = next((stop for _, stop in reversed(spans) if end <= stop <= start + most), end)
+        start = next((begin for begin, _ in spans if end - most <= begin <= start), start)
+        return f"{'… ' * (start > spans[0][0])}{text[start:end]}{' …' * (end < spans[-1][1])}"
 
     def weight(self, text: str) -> float:
         """How much a text has of the query's words, each counted once by its rarity."""

@@ -76,7 +76,7 @@ ROOT_NAMES = (25, "each name in the root is a word that people who look for some
 ARROWS = (154, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
     "answers": (
-        2_800,
+        2_830,
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
     ),
     "base": (1_200, "errors, papers, passages, queries, what options may be, words for people, what differs between operating systems"),
@@ -95,7 +95,7 @@ LINES = {
     ),
     "query": (6_910, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
-    "service": (6_800, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "service": (7_030, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_010, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),

@@ -9,6 +9,7 @@ from ...answers import outputs, overview
 from ...answers.answering import Request, answer, explanations_of
 from ...answers.explaining import Explanation, why_not
 from ...answers.overview import Facet
+from ...answers.snippets import QueryWords, query_words
 from ...base.choices import Mode
 from ...base.types import Hit
 from ...options import SearchOptions
@@ -33,13 +34,14 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
     whole = answer(shelf.index, request)
     notes = [reworded(note) for note in outputs.notes(whole) if whole.hits or note != "no paper matches"]
     matching = outputs.total(whole).partition(";")[0] * bool(whole.total)
+    words = query_words(shelf.index, whole)
 
     def papers(places: range) -> list[ListedPaper]:
         hits = [whole.hits[place] for place in places]
         shown = whole.ranking.take([hit.rank - 1 for hit in hits])
         explanations = explanations_of(shelf.index, request, shown)
         return [
-            _paper(shelf, replace(hit, rank=place + 1), hit.id in whole.ranking.known, why)
+            _paper(shelf, replace(hit, rank=place + 1), hit.id in whole.ranking.known, why, words)
             for place, hit, why in zip(places, hits, explanations, strict=True)
         ]
 
@@ -47,8 +49,8 @@ def found(shelf: Shelf, request: Request, asked: str, ask: Ask) -> FoundPapers:
     return page(ask, shelf.state, [shelf.name(hit) for hit in whole.hits], papers, frame)
 
 
-def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> ListedPaper:
-    paper = hit.paper
+def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation, words: QueryWords) -> ListedPaper:
+    paper, passage = hit.paper, hit.passage
     return ListedPaper(
         rank=hit.rank,
         id=shelf.name(hit),
@@ -57,6 +59,8 @@ def _paper(shelf: Shelf, hit: Hit, is_named: bool, why: Explanation) -> ListedPa
         year=paper.year,
         venue=cut(paper.venue or "", LONGEST_VENUE),
         sentence=cut(why.sentence, LONGEST_SENTENCE),
+        passage="" if passage is None else cut(words.excerpt(passage.text, LONGEST_SENTENCE), 2 * LONGEST_SENTENCE),
+        place="" if passage is None else cut(passage.place, LONGEST_VENUE),
         why="; ".join([*["the query names it"] * is_named, *_reasons(why)]),
         also=shelf.also(hit)[:ALSO],
     )

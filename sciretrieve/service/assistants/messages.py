@@ -8,6 +8,7 @@ REWORDED = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (r"`sciretrieve search` shows", "`search` shows"),
+        (r"`sciretrieve add --fulltext` reads them", "`search` answers from abstracts"),
         (r"`sciretrieve show` prints", "`get_papers` returns"),
         (r"`k=(\d+)`", r"`limit=\1`"),
         (r"--by text compares", 'by="text" compares'),

@@ -36,6 +36,14 @@ OptionalQuery: TypeAlias = Annotated[
 ]
 Names: TypeAlias = Annotated[ListOf, Field(min_length=1, max_length=MOST, description=f"Papers, each {NAMES}")]
 Sources: TypeAlias = Annotated[ListOf, Field(max_length=MOST, description=f"Papers to be like, each {NAMES} They are not listed.")]
+Within: TypeAlias = Annotated[ListOf, Field(max_length=MOST, description=f"The only papers whose passages may answer, each {NAMES}")]
+PassageQuery: TypeAlias = Annotated[
+    str,
+    Field(min_length=1, max_length=LONGEST, description=f"A question, a claim or words. {OPERATORS} They demand of the passage itself."),
+]
+PassageLimit: TypeAlias = Annotated[int, Field(ge=1, le=MOST, description="How many passages to answer with, over all pages.")]
+Section: TypeAlias = Annotated[str, Field(max_length=500, description="Read only sections with this in their head, such as methods.")]
+FirstPage: TypeAlias = Annotated[int | None, Field(ge=1, description="Read from this page of the file on.")]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST, description=f"A paper, {NAMES}")]
 Like: TypeAlias = Annotated[ListOf, described("like", "They are not listed themselves.")]
 Unlike: TypeAlias = Annotated[ListOf, described("unlike")]

@@ -78,6 +78,8 @@ class ListedPaper(Item):
     year: int | None = None
     venue: str = ""
     sentence: str = Field(default="", description="The sentence of its abstract that is nearest to the query.")
+    passage: str = Field(default="", description="The best sentences of its full text; … stands for what is left out.")
+    place: str = Field(default="", description="The page and the section of the passage, as far as known.")
     why: str = Field(default="", description="Its places by meaning alone and by words alone, with the words that it has of the query.")
     also: list[str] = Field(default=[], description="Ids of other records of the same work.")
 
@@ -86,6 +88,7 @@ class ListedPaper(Item):
         about = byline(self.authors, self.year, self.venue)
         lines = [f"{self.rank}. {self.title}", f"   id: {self.id}{f' · {about}' * bool(about)}"]
         lines += [f"   “{self.sentence}”"] * bool(self.sentence)
+        lines += [f"   {self.place or 'full text'}: “{self.passage}”"] * bool(self.passage)
         lines += [f"   why: {self.why}"] * bool(self.why)
         lines += [f"   also: {', '.join(self.also)}"] * bool(self.also)
         return "\n".join(lines)
@@ -103,6 +106,66 @@ class FoundPapers(ToolResult):
         """See `ToolResult`."""
         matching = f" {self.matching[:1].upper()}{self.matching[1:]}." * bool(self.matching)
         yield f"{counted(self.count, 'paper') if self.count else 'No paper'} {self.asked}.{matching}"
+
+
+class FoundPassage(Item):
+    """A passage of a full text that was found."""
+
+    rank: int = Field(description="Its place in the answer, from 1.")
+    id: str = Field(description=PAPER_ID)
+    title: str
+    authors: str = Field(default="", description="The family names of one or two authors, or of the first and et al.")
+    year: int | None = None
+    page: int | None = Field(default=None, description="The page of the file on which it begins, from 1.")
+    section: str = Field(default="", description="The head of its section.")
+    passage: str = Field(description="Its whole sentences, to be quoted unchanged.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        about = byline(self.authors, self.year, "")
+        lines = [f"{self.rank}. {self.title}", f"   id: {self.id}{f' · {about}' * bool(about)}"]
+        return "\n".join([*lines, f"   {place_of(self.page, self.section) or 'full text'}: “{self.passage}”"])
+
+
+class FoundPassages(ToolResult):
+    """Passages of full texts that answer a search, best first."""
+
+    asked: str = Field(description="What was asked.")
+    count: int = Field(description="How many passages the whole answer has, over all of its pages.")
+    passages: list[FoundPassage]
+
+    def head(self) -> Iterator[str]:
+        """See `ToolResult`."""
+        yield f"{counted(self.count, 'passage') if self.count else 'No passage'} {self.asked}."
+
+
+class FullTextPassage(Item):
+    """A passage of a full text, in its order."""
+
+    page: int | None = Field(default=None, description="The page of the file on which it begins, from 1.")
+    section: str = Field(default="", description="The head of its section.")
+    passage: str = Field(description="Its whole sentences, to be quoted unchanged.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        place = place_of(self.page, self.section)
+        return f"[{place}] {self.passage}" if place else self.passage
+
+
+class ReadFullText(ToolResult):
+    """The full text of a paper, or a part of it."""
+
+    id: str = Field(description=PAPER_ID)
+    title: str
+    sections: list[str] = Field(default=[], description="At the beginning: the heads of all sections, each with its first page.")
+    count: int = Field(description="How many passages the whole answer has, over all of its pages.")
+    passages: list[FullTextPassage]
+
+    def head(self) -> Iterator[str]:
+        """See `ToolResult`."""
+        yield f"{self.title} · id: {self.id} · {counted(self.count, 'passage')}"
+        if self.sections:
+            yield f"Sections: {'; '.join(self.sections)}"
 
 
 class PaperDetails(Item):
@@ -256,9 +319,10 @@ class ListedIndex(IndexFacts, Item):
         """See `Item`."""
         years = f", {self.first_year} to {self.last_year}" if self.first_year is not None else ""
         columns = ", ".join(f"{name} ({kind})" for name, kind in self.columns.items())
+        full_texts = f"\n   full texts: {self.full_texts:,}" * bool(self.full_texts)
         return (
             f"{self.name}: {counted(self.papers, 'paper')}{years}\n   modes: {', '.join(self.modes)}\n   columns: {columns}\n"
-            f"   citations: {'yes' if self.has_references else 'no'}"
+            f"   citations: {'yes' if self.has_references else 'no'}{full_texts}"
         )
 
 
@@ -276,6 +340,11 @@ class IndexList(ToolResult):
 def byline(authors: str, year: int | None, venue: str) -> str:
     """The authors of a paper, its year and venue, as far as known."""
     return " · ".join(filter(None, (authors, "" if year is None else str(year), venue)))
+
+
+def place_of(page: int | None, section: str) -> str:
+    """The page and the section of a passage, as far as known."""
+    return ", ".join(filter(None, (f"p. {page}" if page else "", section)))
 
 
 def cut(text: str, most: int) -> str:

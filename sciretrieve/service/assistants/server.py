@@ -105,10 +105,11 @@ def _instructions(library: Library) -> str:
     """The instructions for a language model before its first call."""
     names = library.names
     several = " They are searched as one; a paper's id is INDEX:ID, and `index` looks in one of them alone." if len(names) > 1 else ""
+    to_quote = "`passages` finds what full texts say, to be quoted with its page.\n" * (library.index().snapshot.passages is not None)
     return (
         f"Scholarly papers in {counted(len(names), 'index', 'indexes')} on this machine: {', '.join(names)}.{several}\n"
         "Begin with `search`; `indexes` says what there is. Every tool that names papers takes the ids that answers give, and also DOIs, "
         "arXiv numbers and titles.\n"
-        "Answers keep to `budget`, in tokens; where one ends with a cursor, the same call with that cursor goes on.\n"
+        f"{to_quote}Answers keep to `budget`, in tokens; where one ends with a cursor, the same call with that cursor goes on.\n"
         "Name papers only as answers have them, and take references from `cite`."
     )

@@ -17,12 +17,12 @@ from ..desk import Desk, Wait
 from ..library import Library
 from ..parameters import USUAL
 from ..settings import ServiceSettings
-from . import finding, looking, parameters, results
+from . import finding, full_texts, looking, parameters, results
 from .paging import Ask
 from .shelf import Shelf
 
 Value = TypeVar("Value")
-TOOLS = ("search", "similar", "get_papers", "cite", "citations", "why_not", "facets", "indexes")
+TOOLS = ("search", "passages", "similar", "get_papers", "full_text", "cite", "citations", "why_not", "facets", "indexes")
 """The methods of `Tools` that are tools, in the order of the list."""
 ASKED = 120
 """The most characters of a query that its answer repeats."""
@@ -56,6 +56,7 @@ class Tools:
         """Find papers by meaning and by words, the best first.
 
         Each comes with the sentence that is nearest to the query, and why it was found: #2 is its place by meaning alone or by words alone.
+        Where a paper has a full text, the best of it follows, with page and section.
         Plain words need not occur; operators demand. A note says if no paper matches well.
         Next: get_papers for abstracts, similar for more like a paper, cite for its reference, why_not if an expected paper is missing.
         """
@@ -67,6 +68,25 @@ class Tools:
             return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
 
         return await self._result(work, ask, index)
+
+    async def passages(
+        self,
+        query: parameters.PassageQuery,
+        papers: parameters.Within = (),
+        limit: parameters.PassageLimit = USUAL.k,
+        filter: parameters.Filter = (),
+        index: parameters.InIndex = "",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Annotated[CallToolResult, results.FoundPassages]:
+        """Find passages of full texts to answer or to support a claim, the best first, each with its paper, page and section.
+
+        Only for papers with full texts: `indexes` says how many have one. Quote passages unchanged.
+        Next: full_text to read on, cite for the paper's reference.
+        """
+        ask = Ask(("passages", query, tuple(papers), limit, tuple(filter), index), budget, cursor)
+        asked = f"for “{shorten(query, ASKED, placeholder='…')}”"
+        return await self._result(lambda shelf: full_texts.passages(shelf, query, papers, limit, filter, asked, ask), ask, index)
 
     async def similar(
         self,
@@ -107,6 +127,21 @@ class Tools:
         """
         ask = Ask(("get_papers", tuple(papers)), budget, cursor)
         return await self._result(lambda shelf: looking.records(shelf, papers, ask), ask)
+
+    async def full_text(
+        self,
+        paper: parameters.Name,
+        section: parameters.Section = "",
+        page: parameters.FirstPage = None,
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Annotated[CallToolResult, results.ReadFullText]:
+        """Read a paper's full text in order, or a section of it, or from a page on; references are left out.
+
+        At the beginning it lists the sections. Go on with the cursor. Next: passages to find something in it.
+        """
+        ask = Ask(("full_text", paper, section, page), budget, cursor)
+        return await self._result(lambda shelf: full_texts.full_text(shelf, paper, section, page, ask), ask)
 
     async def cite(
         self,
