@@ -1,4 +1,4 @@
-"""Finding the full texts of an index's papers: in a folder, in Zotero's data, or in a column."""
+"""TextFinder the full texts of an index's papers: in a folder, in Zotero's data, or in a column."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Known:
 NOTHING = Known("", "")
 
 
-class Finding:
+class TextFinder:
     """Finds the full texts of an index's papers.
 
     Attributes:

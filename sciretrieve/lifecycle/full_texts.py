@@ -35,7 +35,7 @@ from ..storage.commits import Change, current_passages, next_generation, publish
 from ..storage.fulltext import FULLTEXT, WORK, named_generation, passage_id
 from ..storage.manifest import MANIFEST, Manifest, read_manifest
 from ..storage.sweeping import sweep
-from .attaching import NOTHING, Finding, Known
+from .attaching import NOTHING, Known, TextFinder
 from .building import build
 from .updating import add, delete
 
@@ -210,7 +210,7 @@ class _Reading:
     def run(self, source: str | Path) -> FullTexts:
         """Read what is new, and commit."""
         known = self._known()
-        finding = Finding(self.snapshot, known, self.progress)
+        finding = TextFinder(self.snapshot, known, self.progress)
         finding.find(source)
         if not finding.attached:
             raise InvalidRequest(f"no full text in {source} belongs to a paper of {self.directory}{_first_of(finding.rejections)}")

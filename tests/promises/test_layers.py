@@ -85,7 +85,7 @@ LINES = {
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (170, "a retriever for each of three libraries"),
-    "lifecycle": (3_850, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
+    "lifecycle": (4_030, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (5_640, "three ways to score: words and names, vectors with FAISS, tokens; what passages add"),
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),

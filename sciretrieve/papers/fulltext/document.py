@@ -11,7 +11,7 @@ Kind: TypeAlias = Literal["text", "caption", "table", "note", "head", "reference
 """What a part of a document is: running text, a figure's or table's caption, the cells of a table or the labels of a figure, a footnote;
 the head of a section, or an entry of the list of references, which are no blocks."""
 ORDER: tuple[Kind, ...] = ("text", "caption", "note", "table")
-"""Blocks of a section in their order: those of a kind follow each other, so that a passage has one kind."""
+"""Blocks of a section in their order: those of a kind follow each other."""
 BETWEEN = "\n\n"
 """What is between blocks, and between a head and what follows."""
 

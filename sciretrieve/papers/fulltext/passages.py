@@ -14,8 +14,10 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\W\u3040-\u
 """A word: of Chinese, Japanese and Korean two characters."""
 LONGEST = 3
 """How many times as long as a passage a sentence may be. What is longer is none, but a table or a list without marks, and is cut."""
-KINDS = ("text", "caption", "note")
-"""Kinds of blocks that passages are of, each by itself: the cells of tables are none."""
+ASIDE = ("caption", "note")
+"""Kinds of blocks that stand aside of the text. The cells of tables are in no passage."""
+FEW = 0.5
+"""Share of a passage below which a section's captions and notes go with the end of its text: alone, a line would say little."""
 
 Range: TypeAlias = tuple[int, int, int]
 """A sentence: where it starts and ends, and how many words it has."""
@@ -35,13 +37,21 @@ def passages(document: Document, words: int = 150, overlap: int = 0) -> list[Exc
     return [
         Excerpt(section.head, document.page_at(start), start, end, " ".join(document.text[start:end].split()))
         for section in document.sections
-        for kind in KINDS
-        for start, end in _cut(_sentences(document, section, kind, words), words, overlap)
+        for start, end in _ranges(document, section, words, overlap)
     ]
 
 
-def _sentences(document: Document, section: Section, kind: str, words: int) -> list[Range]:
-    return [found for block in section.blocks if block.kind == kind for found in _sentences_of(document.text, block, words)]
+def _ranges(document: Document, section: Section, words: int, overlap: int) -> list[tuple[int, int]]:
+    """The ranges of a section's passages. In a document, captions and notes follow the text of their section."""
+    text, aside = _sentences(document, section, ("text",), words), _sentences(document, section, ASIDE, words)
+    ranges = list(_cut(text, words, overlap))
+    if not ranges or sum(count for _, _, count in aside) >= FEW * words:
+        return [*ranges, *_cut(aside, words, overlap)]
+    return [*ranges[:-1], (ranges[-1][0], aside[-1][1])] if aside else ranges
+
+
+def _sentences(document: Document, section: Section, kinds: Sequence[str], words: int) -> list[Range]:
+    return [found for block in section.blocks if block.kind in kinds for found in _sentences_of(document.text, block, words)]
 
 
 def _sentences_of(text: str, block: Block, words: int) -> Iterator[Range]:
