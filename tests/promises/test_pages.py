@@ -3,6 +3,7 @@
 import io
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -97,3 +98,42 @@ def test_a_developer_with_python(home: Path) -> None:
     with redirect_stdout(printed):
         exec(compile(code, "python-tutorial.md", "exec"), {"__name__": "__main__"})
     assert "did you mean 'year'" in printed.getvalue()
+
+
+LIBRARY = """
+@inproceedings{chieu2002named,
+  author = {Chieu, Hai Leong and Ng, Hwee Tou},
+  title = {Named Entity Recognition: A Maximum Entropy Approach Using Global Information},
+  booktitle = {COLING},
+  year = {2002},
+}
+@inproceedings{C08-1098,
+  author = {Schmid, Helmut and Laws, Florian},
+  title = {Estimation of Conditional Probabilities With Decision Trees and an Application to Fine-Grained POS Tagging},
+  booktitle = {COLING},
+  year = {2008},
+}
+@inproceedings{C00-2123,
+  author = {Tillmann, Christoph and Ney, Hermann},
+  title = {Word Re-ordering and DP-based Search in Statistical Machine Translation},
+  booktitle = {COLING},
+  year = {2000},
+}
+@misc{knuth1984literate,
+  author = {Knuth, Donald E.},
+  title = {Literate Programming},
+  year = {1984},
+}
+"""
+"""Papers of which two are among the PDFs; one of these is found by its title."""
+
+
+def test_full_texts_of_a_library(home: Path) -> None:
+    pdfs = Path(__file__).parents[3] / "shared" / "data" / "fulltext" / "pdf"
+    if not pdfs.is_dir():
+        pytest.skip("the shared PDFs are not here")
+    (home / "library.bib").write_text(LIBRARY)
+    (home / "pdf").mkdir()
+    for name, file in (("Chieu and Ng", "C02-1025.pdf"), ("C08-1098", "C08-1098.pdf")):
+        shutil.copy(pdfs / file, home / "pdf" / f"{name}.pdf")
+    walk_through("fulltext.md")
