@@ -53,6 +53,7 @@ def read_full_texts(
 def _begin(index: Path, source: str, device: Device, console: Console) -> None:
     """Start a process that goes on after this command."""
     with (index / LOG).open("ab") as log:
-        command = [sys.executable, "-m", "sciretrieve", "add", "--fulltext", source, "-i", str(index), "--device", device]
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        command = [sys.executable, "-m", "sciretrieve", "add", "--fulltext", source, "-i", str(index), "--set", f"device={device}"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    process.returncode = 0  # nothing waits for it
     console.note(f"full texts are read in the background; {index / LOG} says how far, and searches find them once all are read")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -132,6 +132,8 @@ class PassageCorpus(Corpus):
     """Titles of the papers, by id."""
     digests: Mapping[str, str]
     """Digests of the attachments, by id of the paper."""
+    unread: list[Rejected] = field(default_factory=list, compare=False)
+    """Those that could not be read, once `batches` was asked."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -151,6 +153,7 @@ class PassageCorpus(Corpus):
         rows: list[dict[str, Any]] = []
         rejected: list[Rejected] = []
         papers = list(self.attachments)
+        self.unread.clear()
         for number, (paper, document) in enumerate(zip(papers, documents_of(self.attachments.values()), strict=True), 1):
             reason = document if isinstance(document, str) else ""
             if isinstance(document, Document):
@@ -159,6 +162,7 @@ class PassageCorpus(Corpus):
                 rows += found
             if reason:
                 rejected.append(Rejected(self.attachments[paper].name, number, reason, paper))
+                self.unread.append(rejected[-1])
             if len(rows) >= BATCH_PASSAGES:
                 yield self._batch(rows, rejected)
                 rows, rejected = [], []
@@ -227,11 +231,18 @@ class _Reading:
         titles = {paper.id: paper.title for paper in self.snapshot.papers_at(rows, ("id", "title"))}
         corpus = PassageCorpus((), ColumnMap(), "full texts", new, titles, {paper: str(digests[paper]) for paper in new})
         write_sealed(self.directory / WORK, {"source": str(source)})
-        rejected = self._taken(corpus)
+        try:
+            rejected = self._taken(corpus)
+        except InvalidRequest:
+            if len(corpus.unread) < len(new):
+                raise
+            remove(self.directory / WORK)  # none can be read, so there is no passage to index
+            return self._result(self.old, 0, unchanged, [*rejections, *corpus.unread])
         read = self._without_others(known, corpus.digests)
-        fulltext = named_generation(read_manifest(self.folder))
-        manifest = replace(self.old, fulltext=fulltext)
-        manifest = publish(self.directory, self.old, manifest, Change("fulltext"), next_generation(self.directory))
+        manifest = self.old
+        if read:
+            manifest = replace(self.old, fulltext=named_generation(read_manifest(self.folder)))
+            manifest = publish(self.directory, self.old, manifest, Change("fulltext"), next_generation(self.directory))
         remove(self.directory / WORK)
         return self._result(manifest, read, unchanged, [*rejections, *rejected])
 
@@ -276,7 +287,8 @@ class _Reading:
             rows = [row for table in snapshot.tables(columns) for row in zip(*(table[name].to_pylist() for name in columns), strict=True)]
         read = {paper for _, paper, digest in rows if digests.get(paper) == digest}
         right = {**{paper: one.digest for paper, one in known.items()}, **{paper: digests[paper] for paper in read}}
-        if gone := [id for id, paper, digest in rows if right.get(paper) != digest]:
+        gone = [id for id, paper, digest in rows if right.get(paper) != digest]
+        if read and gone:
             delete(self.folder, gone, progress=self.progress)
         return len(read)
 

@@ -12,6 +12,8 @@ import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound
 from sciretrieve.storage.fulltext import FULLTEXT
 from sciretrieve.storage.manifest import read_manifest
+from tests.papers.fulltext.made_pdfs import Put, column, pdf, wrapped
+from tests.papers.fulltext.test_zotero import write_library
 from tests.toy_encoder import LetterEncoder
 
 WORDS = ("tagging", "parsing", "translation", "grammar", "smoothing", "beam", "search", "lattice", "corpus", "entropy")
@@ -176,3 +178,22 @@ def test_bad_sources_are_said(index: Path, tmp_path: Path) -> None:
         sr.add_full_texts(tmp_path / "empty", index, encoder=LetterEncoder())
     with sr.open(tmp_path / "index", encoder=LetterEncoder()) as opened:
         assert opened.count("zebra4") == 1
+
+
+def test_zoteros_attachments_are_of_its_papers_or_of_those_of_an_export(tmp_path: Path) -> None:
+    """An index of Zotero's data has its keys as ids, one of an exported .bib citation keys: then what a file says counts."""
+    write_library(tmp_path / "zotero.sqlite")
+    for key, number in (("FILEONE1", 4), ("FILETHRE", 5)):
+        file = tmp_path / "storage" / key / {"FILEONE1": "maker.pdf", "FILETHRE": "gone.pdf"}[key]
+        file.parent.mkdir(parents=True)
+        lines = wrapped(f"The method takes zebra{number} for a test of many words that fill a line. " * 20, 60)
+        file.write_bytes(pdf([[Put(f"Paper {number} on its very own matter", 72, 740, 18), *column(lines, 72, 700)]]))
+    rows = [{"id": "PAPERONE", "title": "Paper 4 on its very own matter"}, {"id": "other2020", "title": "Paper 5 on its very own matter"}]
+    sr.build(rows, tmp_path / "index", encoder=None).close()
+    assert sr.add_full_texts(tmp_path, tmp_path / "index").read == 2
+    with sr.open(tmp_path / "index") as index:
+        found = {word: index.search(word).hits[0].passage for word in ("zebra4", "zebra5")}
+    assert {word: passage and (passage.paper, passage.address) for word, passage in found.items()} == {
+        "zebra4": ("PAPERONE", "zotero://open-pdf/library/items/FILEONE1?page=1"),
+        "zebra5": ("other2020", "zotero://open-pdf/library/items/FILETHRE?page=1"),
+    }

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...files.schema import is_list, is_text
+from ...files.schema import is_list, is_text, texts
 
 _INLINE = "a abbr b big bold cite code del dfn em font i ins italic kbd mark monospace nobr overline q roman s samp sans-serif sc scp small"
 _INLINE += " span strike strong styled-content sub sup tt u underline var wbr xref ext-link named-content inline-formula inf ital"
@@ -133,8 +133,8 @@ def plain_column(values: Any) -> Any:
     flags = pc.fill_null(pc.or_(is_marked, is_placeholder), False)
     if not pc.any(flags).as_py():
         return values
-    texts = [_value(text) for text in values.filter(flags).to_pylist()]
-    return pc.replace_with_mask(values, flags, pa.array(texts, values.type))
+    plain = [_value(text) for text in values.filter(flags).to_pylist()]
+    return pc.replace_with_mask(values, flags, pa.array(plain, values.type))
 
 
 def without_placeholders(values: Any) -> Any:
@@ -145,7 +145,7 @@ def without_placeholders(values: Any) -> Any:
     return pc.if_else(flags, pa.scalar(None, values.type), values) if pc.any(flags).as_py() else values
 
 
-_WORDS, _HOLDERS, _PHRASES = pa.array(_NOTHING), pa.array(sorted(PLACEHOLDERS)), pa.array(sorted(PHRASES))
+_WORDS, _HOLDERS, _PHRASES = texts(sorted(_NOTHING)), texts(sorted(PLACEHOLDERS)), texts(sorted(PHRASES))
 
 
 def _value(text: str | None) -> str | None:

@@ -31,6 +31,8 @@ from .reading import read_document
 PROGRAM = "from sciretrieve.papers.fulltext.bounded import serve; serve()"
 SECONDS, MEMORY, PROCESSES = 60.0, 1 << 30, 2
 """Limits of a file: seconds, and bytes of memory beyond what the system maps from files; and how many are read at once."""
+PLAIN, MOST_PLAIN = (".txt", ".text", ".md"), 10 << 20
+"""Suffixes of texts that are read here, and their most bytes: starting a process takes longer."""
 AHEAD = 2
 """Files for each process that are given out before the first of them is taken: documents that wait are in memory."""
 GRACE = 5.0
@@ -67,7 +69,7 @@ def read_all(
     with ThreadPoolExecutor(processes, thread_name_prefix="full-text") as threads:
         try:
             for path in paths:
-                waiting.append((path, threads.submit(read, path)))
+                waiting.append((path, threads.submit(read_here if _is_plain(path) else read, path)))
                 if len(waiting) >= AHEAD * processes:
                     first, future = waiting.popleft()
                     yield first, future.result()
@@ -78,6 +80,22 @@ def read_all(
             threads.shutdown(wait=False, cancel_futures=True)
             for reader in readers:
                 reader.close()
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a file is a text of no great size, which no library unpacks or parses."""
+    try:
+        return path.suffix.lower() in PLAIN and path.stat().st_size <= MOST_PLAIN
+    except OSError:
+        return False
+
+
+def read_here(path: Path) -> Document | str:
+    """Read a file in this process: the document, or the reason in one line why there is none."""
+    try:
+        return read_document(path)
+    except SciretrieveError as error:
+        return " ".join(str(error).split())
 
 
 class ReadingProcess:

@@ -30,9 +30,8 @@ FILES = [
 ]
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    path = tmp_path / "zotero.sqlite"
+def write_library(path: Path) -> None:
+    """Write the tables of a library that its attachments are read from."""
     with closing(sqlite3.connect(path)) as connection:
         for table in sorted(TABLES):
             connection.execute(f"CREATE TABLE {table} ({COLUMNS.get(table, 'x')})")
@@ -40,6 +39,12 @@ def library(tmp_path: Path) -> Path:
         connection.executemany("INSERT INTO itemAttachments VALUES (?, ?, ?)", FILES)
         connection.execute("INSERT INTO deletedItems VALUES (6)")
         connection.commit()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    path = tmp_path / "zotero.sqlite"
+    write_library(path)
     return path
 
 
