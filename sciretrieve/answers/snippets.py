@@ -6,7 +6,7 @@ Both use words alone, so they cost little. The sentence nearest in meaning is pa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -86,6 +86,11 @@ def query_words(index: Index, answer: Answer) -> QueryWords:
         texts = [*(paper.title for paper in index.papers(request.like)), request.text or ""]
     else:
         texts = [answer.ranking.query.words, *answer.ranking.corrections.values()]
+    return words_in(index, texts)
+
+
+def words_in(index: Index, texts: Sequence[str]) -> QueryWords:
+    """The words of some texts as a query."""
     terms = {term for text in texts for term in index.snapshot.analyzer.terms(text)}
     letters = frozenset(
         (term, match[1].upper())

@@ -114,10 +114,10 @@ class Library:
         self._damaged = seen
         index = self._all.reopened()
         try:
-            passages = index.snapshot.passages
-            for shard in (*index.snapshot.shards, *(passages.shards if passages is not None else ())):
-                for name in shard.facts.files:
-                    shard.file(name)
+            for snapshot in (index.snapshot, index.snapshot.passages):
+                for shard in snapshot.shards if snapshot is not None else ():
+                    for name in shard.facts.files:
+                        shard.file(name)
         except BaseException:
             index.close()
             raise
@@ -153,12 +153,14 @@ def _file_state(path: Path) -> Seen:
 
 def _warm(index: Index) -> None:
     """Open everything that answers of an index need. Raises CorruptData, NotFound."""
-    index.snapshot.papers_at(index.snapshot.scope.places[:1])
+    snapshots = [each for each in (index.snapshot, index.snapshot.passages) if each is not None]
+    for snapshot in snapshots:
+        snapshot.papers_at(snapshot.scope.places[:1])
     if len(index) <= GRAPHED:  # for larger indexes these take much time and memory, so the first request makes them
         titles_of(index), authors_of(index)
         if index.snapshot.has_references:
             index.snapshot.citations  # noqa: B018
-    for shard in index.snapshot.bm25.shards if index.snapshot.bm25 is not None else ():
+    for shard in (shard for snapshot in snapshots if snapshot.bm25 is not None for shard in snapshot.bm25.shards):
         shard.postings.lengths  # noqa: B018 - otherwise a search opens these for shards with its words
     for each in dict.fromkeys((index, *index.members)):
         try:

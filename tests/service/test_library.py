@@ -11,6 +11,7 @@ import sciretrieve as sr
 from sciretrieve.base.errors import CorruptData, NotFound, UnknownName
 from sciretrieve.service.library import Library
 from sciretrieve.storage.manifest import read_manifest
+from tests.service import full_texts
 
 
 def build(path: Path, *titles: str) -> Path:
@@ -156,6 +157,23 @@ def test_one_that_is_damaged_is_not_ready_until_its_files_are_whole(tmp_path: Pa
     file.write_bytes(data)
     assert library.follow()
     assert (library.is_ready, library.is_doubted, ids(library.index())) == (True, False, {"a", "b", "c"})
+    library.close()
+
+
+def test_one_whose_full_texts_are_damaged_is_not_ready_either(tmp_path: Path) -> None:
+    path = full_texts.build(tmp_path / "sea", full_texts.SEA, full_texts.TEXTS)
+    library = Library([path])
+    library.warm()
+    (file,) = (path / "fulltext").rglob("papers.parquet")
+    data = file.read_bytes()
+    file.write_bytes(data[:-8])
+    for _ in range(2):
+        assert not library.follow()
+        assert (library.is_ready, library.is_doubted) == (False, True)
+    file.write_bytes(data)
+    assert library.follow()
+    assert library.is_ready
+    assert len(library.index().passages("warmup")) == 3
     library.close()
 
 

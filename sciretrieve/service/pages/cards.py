@@ -13,7 +13,7 @@ from ...answers.explaining import Explanation
 from ...answers.outputs import reasons
 from ...answers.snippets import QueryWords, query_words
 from ...base.once import once
-from ...base.types import Hit, Paper
+from ...base.types import Hit, Paper, Passage
 from ...base.wording import without_controls
 from ...papers.formulas import formulas_in, in_unicode
 from ...papers.retractions import retracted, retraction_columns
@@ -25,6 +25,18 @@ from .state import State
 
 Pieces = Sequence[tuple[str, bool]]
 """A text in pieces, of which formulas are HTML, and whether each is marked."""
+
+
+EXCERPT = 360
+"""The most characters of a passage in a list of papers, unless its best sentence is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage of a full text in pieces, with the query's words marked, and its place: page and section."""
+
+    place: Pieces
+    text: Pieces
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class Card:
         is_retracted: whether its record marks it as retracted.
         words: the query's words, to be marked; None in lists without a query.
         snippet: the sentence of its abstract nearest to the query, or its first.
+        passage: the best of its full text; None without one.
         cited: how many papers of the index cite it; None if unknown.
         named: how the query names it, such as "DOI"; "" if it does not.
         shared: how many of the query's words it has, and of how many; None if none.
@@ -54,6 +67,7 @@ class Card:
     is_retracted: bool = False
     words: QueryWords | None = None
     snippet: str = ""
+    passage: ShownPassage | None = None
     cited: int | None = None
     named: str = ""
     shared: tuple[int, int] | None = None
@@ -114,6 +128,7 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
             flag,
             words=words,
             snippet=(why.sentence if why is not None else "") or words.snippet(hit.paper.abstract),
+            passage=None if hit.passage is None else shown_passage(hit.passage, words, EXCERPT),
             cited=count,
             named=answer.ranking.known.get(hit.id, ""),
             shared=_shared_words(words, hit.paper),
@@ -123,6 +138,12 @@ def cards_of_answer(index: Index, answer: Answer, first: int, state: State) -> l
         )
         cards.append(card)
     return cards
+
+
+def shown_passage(passage: Passage, words: QueryWords, most: int | None = None) -> ShownPassage:
+    """A passage, or of a long one its sentences around the best, of at most so many characters."""
+    text = passage.text if most is None else words.excerpt(passage.text, most)
+    return ShownPassage(pieces(passage.place, None), pieces(text, words))
 
 
 def pieces(text: str, words: QueryWords | None) -> Pieces:

@@ -8,10 +8,14 @@ from starlette.responses import Response
 
 from ...answers.authors import authors_in, authors_of
 from ...answers.profiles import CitationsOf, profile
+from ...answers.snippets import words_in
 from ...base.types import Paper
 from ...papers.bibliographies.keywords import keywords_of
+from ...query.index import Index
+from ..full_texts import passages_within
+from ..parameters import check_query
 from ..service import address_of, service_of
-from .cards import cards_of, cards_of_hits
+from .cards import ShownPassage, cards_of, cards_of_hits, pieces, shown_passage
 from .rendering import page
 from .state import paper_path
 from .zotero import tags
@@ -22,12 +26,18 @@ NAMED = 100
 """The most authors of a paper that are named: some have thousands."""
 LISTED = 50
 """The most cited and citing papers that are shown."""
+PASSAGES = 8
+"""The passages of a full text that are shown for a query."""
 
 
 @router.get("/paper/{name:path}")
-async def paper_page(http: HttpRequest, name: str) -> Response:
-    """A paper with the papers that it cites, that cite it, and its neighbours. Raises NotFound."""
-    service = service_of(http)
+async def paper_page(http: HttpRequest, name: str, q: str = "") -> Response:
+    """A paper with the papers that it cites, that cite it, its neighbours, and the best passages of its full text for a query.
+
+    Raises NotFound, InvalidRequest for too long a query.
+    """
+    service, asked = service_of(http), q.strip()
+    check_query(asked, service)
     index = service.library.index()
 
     def shown() -> Response:
@@ -48,6 +58,9 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
             authors=authors[:NAMED],
             others=len(authors) - len(authors[:NAMED]),
             keywords=keywords_of(found.paper),
+            asked=asked,
+            passages=_passages(index, asked, whole_name),
+            sections=[(pieces(head, None), first_page) for head, first_page in found.sections],
             tags=list(tags(found.paper, address_of(http) + paper_path(whole_name))),
             knows_citations=found.citations is not None,
             cited=cards_of(index, cited[:LISTED]),
@@ -60,6 +73,12 @@ async def paper_page(http: HttpRequest, name: str) -> Response:
         )
 
     return await service.do(http, shown)
+
+
+def _passages(index: Index, asked: str, name: str) -> list[ShownPassage]:
+    """The best passages of a paper's full text for a query."""
+    words = words_in(index, [asked])
+    return [shown_passage(passage, words) for passage in passages_within(index, asked, PASSAGES, name)] if asked else []
 
 
 @router.get("/author")

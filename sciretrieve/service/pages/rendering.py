@@ -19,7 +19,7 @@ from ...papers.formulas import in_unicode
 from ..failures import ClientError, Refused
 from ..guards import APIS
 from ..service import address_of, service_of
-from .state import State, author_path, paper_path, shelf_path
+from .state import State, author_path, paper_path, passages_path, shelf_path
 from .zotero import coins, unapi_id
 
 router = APIRouter(include_in_schema=False)
@@ -40,7 +40,7 @@ TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
 TEMPLATES.filters["in_unicode"] = in_unicode
-TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path, shelf_path=shelf_path)
+TEMPLATES.globals.update(static=STATIC, paper_path=paper_path, author_path=author_path, shelf_path=shelf_path, passages_path=passages_path)
 TEMPLATES.globals.update(addresses_of=addresses_of, byline=byline, coins=coins, unapi_id=unapi_id)
 TEMPLATES.globals.update({name: TEMPLATES.get_template(f"{name}.html").module for name in ("parts", "answering")})
 

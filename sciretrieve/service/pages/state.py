@@ -167,6 +167,11 @@ def paper_path(name: str) -> str:
     return f"/paper/{quote(name, safe=':' if STEP.search(name) else ':/')}"
 
 
+def passages_path(name: str, query: str) -> str:
+    """The address of a paper's best passages for a query."""
+    return f"{paper_path(name)}?{urlencode({'q': query})}#passages"
+
+
 def author_path(name: str) -> str:
     """The address of an author's papers."""
     return f"/author?{urlencode({'name': name})}"

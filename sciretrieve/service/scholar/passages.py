@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...answers.authors import authors_in
-from ...answers.snippets import QueryWords
+from ...answers.snippets import QueryWords, words_in
 from ...base.errors import InvalidRequest
 from ...base.types import Paper, Passage, Rows
 from ...papers.sentences import sentence_ranges, sentences
@@ -31,10 +31,7 @@ def passages(records: Records, query: str, among: Rows | None, limit: int, field
     """
     index, wanted = records.index, _wanted(fields)
     ranking = ranked(index, query, among, limit)
-    bm25 = index.snapshot.bm25
-    words = QueryWords(
-        index.snapshot.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in index.snapshot.analyzer.terms(query)}
-    )
+    words = words_in(index, [query])
     papers, names, snapshot = index.snapshot.papers_at(ranking.rows), index.snapshot.whole_names(ranking.rows), index.snapshot
     bodies = [None] * len(papers) if ranking.passages is None else snapshot.passages_at(ranking.passages)
     shown = [passage if _is_better(passage, paper, words) else None for passage, paper in zip(bodies, papers, strict=True)]

@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import sciretrieve as sr
+from sciretrieve.lifecycle import add_full_texts
 from sciretrieve.service.app import make_app
 from sciretrieve.service.library import Library
 from sciretrieve.service.settings import ServiceSettings
@@ -48,7 +49,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(5)
     ]
     papers.append({"id": "50%2F/a//b?c#d", "title": "Oddly named networks"})
+    papers[1]["text"] = "1 Methods\n\nA network is made of a graph. Networks are small.\n\n2 Results\n\nGraph networks are better.\n"
     sr.build(papers, path, encoder=None, progress=False).close()
+    add_full_texts("text", path, progress=False)
     return path
 
 
@@ -324,6 +327,7 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(
     page = opened("/", **screen)
     first, step = ((SCREENS.index(screen) + pytestconfig.option.quarter) % 2, 2) if not pytestconfig.option.torture else (0, 1)
     paths = ["/", f"{QUERY}&like=small:small1&year=2000-2020", "/map?q=graph+networks&index=made-up", "/paper/small:small0"]
+    paths += ["/?q=small+networks&index=small", "/paper/small:small1?q=graph", "/paper/small:small1"]
     paths += ["/author?name=Ada+Lovelace", "/shelf", "/shelf?id=small:small0", "/saved", f"{QUERY}&filter=x+y"]
     for path in paths:
         page.goto(address + path)
