@@ -108,13 +108,19 @@ def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
 
 
 def reasons(hit: Hit, why: Explanation) -> list[str]:
-    """A hit's rank and score in each half of the search, the words it shares, and its nearest sentence."""
+    """A hit's rank and score in each half of the search by title and abstract, its scores with its full text, the words it shares, and its
+    nearest sentence."""
     places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
     if (token_score := hit.scores.get("tokens")) is not None:
         places.append(f"tokens {token_score:.4f}")
     if (rerank_score := hit.scores.get("rerank")) is not None:
         places.append(f"reranker {rerank_score:.4f}")
     lines = [" · ".join(places)]
+    if hit.passage is not None:
+        scores = [
+            f"{name} {score:.4f}" for name, key in (("dense", "dense"), ("BM25", "bm25")) if (score := hit.scores.get(key)) is not None
+        ]
+        lines.append(f"with its full text: {' · '.join(scores)}")
     if why.words:
         lines.append("words: " + ", ".join(f"{word} {weight:.1f}" for word, weight in list(why.words.items())[:8]))
     near_words = [f"{word} ~ {other} {cosine:.2f}" for word, (other, cosine) in why.meanings.items() if cosine >= NEAR_WORD]

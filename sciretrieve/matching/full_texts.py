@@ -112,7 +112,7 @@ class Passages:
         firsts = np.cumsum(counts) - counts
         scores = np.zeros(len(order))
         for half in (self.dense, self.bm25):
-            ordered = known(half)[order]
+            ordered = zeroed(half)[order]
             low, high = np.minimum.reduceat(ordered, firsts), np.maximum.reduceat(ordered, firsts)
             scores += (ordered - np.repeat(low, counts)) / np.repeat(np.where(high > low, high - low, 1.0), counts) / 2
         scores += 2 * bonus[order]
@@ -136,7 +136,7 @@ def two_best(scores: Scores, firsts: Rows) -> Scores:
     """
     if not len(firsts):
         return np.empty(0)
-    scores = known(scores)
+    scores = zeroed(scores)
     best = np.maximum.reduceat(scores, firsts)
     counts = np.diff(firsts, append=len(scores))
     paper_of = np.repeat(np.arange(len(firsts)), counts)
@@ -160,7 +160,7 @@ def usual_gains(gains: Scores, scores: Scores, firsts: Rows, is_sample: Mask) ->
         is_sample: which papers are of the sample.
     """
     counts = np.diff(firsts, append=len(scores))
-    scores = known(scores)
+    scores = zeroed(scores)
     deviations = scores - np.repeat(np.add.reduceat(scores, firsts) / counts, counts)
     spread = np.sqrt(np.mean(deviations[np.repeat(is_sample, counts)] ** 2))
     usual_length = USUAL_LENGTH * np.exp(np.log(counts[is_sample]).mean())
@@ -169,6 +169,6 @@ def usual_gains(gains: Scores, scores: Scores, firsts: Rows, is_sample: Mask) ->
     return usual
 
 
-def known(scores: Scores) -> Scores:
+def zeroed(scores: Scores) -> Scores:
     """Scores with 0 for a missing one (-inf)."""
     return np.where(np.isfinite(scores), scores, 0.0)

@@ -19,7 +19,7 @@ from .dense import VectorShard, full_corpus
 from .dense import vectors as dense
 from .dense.exact import RowScores
 from .effort import USUAL, Effort
-from .full_texts import READ, SHARE, WORDS, FullText, Passages, known, two_best, usual_gains
+from .full_texts import READ, SHARE, WORDS, FullText, Passages, two_best, usual_gains, zeroed
 from .fusion import Fusion, rescored_first
 from .halves import Halves
 from .late import QueryTokens, matches
@@ -302,7 +302,7 @@ class Searcher:
             for place, (probe, near, best) in enumerate(zip(batch, nearest, bests, strict=True)):
                 candidates = self._candidates(probe, near, others[place], best)
                 if full_text is not None:
-                    first = (near[0][topk.best(near[1], READ)], best[0][topk.best(best[1], READ)], owners[place])
+                    first = (near[0][topk.best(near[1], READ)], best[0][topk.best(best[1], READ)], owners[place], probe.named_rows)
                     candidates = self._with_full_texts(full_text, candidates, first)
                 yield candidates
 
@@ -331,9 +331,9 @@ class Searcher:
         counted, of_passages = [], []
         for half, own in (("dense", candidates.dense.copy()), ("bm25", candidates.bm25.copy())):
             of_passages.append(self._half_of(full_text.halves, half, probe, rows))
-            means, texts = two_best(of_passages[-1], firsts), known(self._half_of(self.halves, half, probe, everyone))
+            means, texts = two_best(of_passages[-1], firsts), zeroed(self._half_of(self.halves, half, probe, everyone))
             gains = means - texts
-            own[places] = known(own[places]) + SHARE * (gains - usual_gains(gains, of_passages[-1], firsts, is_sample))[is_candidate]
+            own[places] = zeroed(own[places]) + SHARE * (gains - usual_gains(gains, of_passages[-1], firsts, is_sample))[is_candidate]
             counted.append(own)
         kept = np.isin(full_text.owners[rows], papers)
         passages = Passages(rows[kept], of_passages[0][kept], of_passages[1][kept])
@@ -363,7 +363,7 @@ class Searcher:
         rows, scores = self.proposals(mode, probe, depth, union(owners, probe.named_rows))
         none = np.full(len(rows), -np.inf)
         alone = Candidates(probe, rows, scores if mode == "dense" else none, scores if mode == "bm25" else none)
-        counted = self._with_full_texts(full_text, alone, (rows[topk.best(scores, READ)], owners))
+        counted = self._with_full_texts(full_text, alone, (rows[topk.best(scores, READ)], owners, probe.named_rows))
         joined = counted.dense if mode == "dense" else counted.bm25
         passages = self._best_passages(full_text, counted)
         ranking = self._ranked(probe, k, rows, np.where(np.isfinite(joined), joined, 0.0), {mode: joined}, passages)
