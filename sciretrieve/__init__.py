@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .answers.answering import Answer, Request, answer
     from .answers.citing import Citations, cite
+    from .answers.draft_citations import suggest
     from .answers.explaining import explain, why_not
     from .answers.health import health
     from .answers.profiles import citations_of, profile
@@ -115,6 +116,7 @@ __all__ = [
     "saved_search",
     "saved_searches",
     "schema",
+    "suggest",
     "sync",
     "tune",
     "verify",
@@ -181,6 +183,7 @@ _HOMES = {
     "saved_search": "answers.saved",
     "saved_searches": "answers.saved",
     "schema": "answers.schemas",
+    "suggest": "answers.draft_citations",
     "sync": "lifecycle",
     "tune": "studies.tuning",
     "verify": "storage.verifying",

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "similar": ("searching.similar", "kipf2017semi --not hamilton2017inductive"),
         "show": ("showing.show", "kipf2017semi"),
         "cite": ("bibliography.cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
+        "suggest": ("suggesting.suggest", "draft.tex --insert"),
         "count": ("counting.count", "'graph AND (network OR node)' --since 2018"),
         "news": ("following.news", ""),
         "news list": ("following.saved_searches", ""),

@@ -76,8 +76,9 @@ ROOT_NAMES = (25, "each name in the root is a word that people who look for some
 ARROWS = (154, "pairs of names in the root of which one imports the other: who changes one looks into so many others")
 LINES = {
     "answers": (
-        2_830,
-        "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests",
+        3_275,
+        "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests; what drafts "
+        "should cite",
     ),
     "base": (1_200, "errors, papers, passages, queries, what options may be, words for people, what differs between operating systems"),
     "commands": (5_400, "a function for each command, whose arguments are its options; help, pager and hints"),
@@ -90,8 +91,9 @@ LINES = {
     "metrics": (690, "measures as their authors compute them, significance"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
-        12_400,
-        "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs",
+        12_680,
+        "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs; "
+        "drafts",
     ),
     "query": (6_910, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),

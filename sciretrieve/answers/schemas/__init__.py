@@ -1,4 +1,4 @@
-"""JSON Schemas of answers, runs, hits, papers, counts and health, in Python and on the command line."""
+"""JSON Schemas of answers, runs, hits, papers, counts, health and suggestions, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base.errors import UnknownName
 
-NAMES = ("paper", "passage", "hit", "run", "answer", "count", "health")
+NAMES = ("paper", "passage", "hit", "run", "answer", "count", "health", "suggestions")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def schema(name: str) -> dict[str, Any]:
     Args:
         name: "paper", "passage", "hit", "run" or "answer" for the result of their `to_dict`; without `--fields`, a "hit" is also a line of
             `--format jsonl`, and an "answer" the output of `--format json`. Or "count" for the output of `count --format json`, or "health"
-            for that of `info health --format json`.
+            for that of `info health --format json`, or "suggestions" for that of `suggest --format json`.
 
     Raises UnknownName for another name.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -31,14 +31,15 @@ def root_of(head: bytes) -> str:
     return tags[0].rpartition(":")[2] if tags else ""
 
 
-def records(path: Path, tags: frozenset[str]) -> Iterator[tuple[Element, list[Mapping[str, str]]]]:
+def records(path: Path, tags: frozenset[str], content: Iterable[bytes] | None = None) -> Iterator[tuple[Element, list[Mapping[str, str]]]]:
     """Yield each element with one of these tags that is not within another, with the attributes of all around it, outermost first.
+    `content` are the bytes to parse if they are not the file's own, but of a file within it.
     Raises InvalidRequest: the file is not XML to its end, declares entities, is nested too deeply, or has a record that is too large.
     """
     parser = _Parser(tags)
     count = 0
     try:
-        for block in blocks(path):
+        for block in blocks(path) if content is None else content:
             for place in range(0, len(block), BLOCK):
                 parser.feed(block[place : place + BLOCK])
                 count += len(parser.records)

@@ -154,6 +154,11 @@ class Lookup:
         found."""
         return self._match(text, scope, WAYS)
 
+    def by_names(self, text: str, scope: Scope) -> Rows:
+        """Rows of a scope's papers by all of the authors that a text consists of, and of its year if it has one: "Tillmann and Ney 2000".
+        None if the words may be others than names, or if there are many papers."""
+        return self._match(text, scope, [(NAMES, _Look.by_authors)]).rows
+
     def like(self, text: str, count: int) -> Rows:
         """The first `count` suggestions for a text that names no paper: papers with similar ids, else papers that a query would mean, else
         papers with similar titles."""
