@@ -23,11 +23,11 @@ SHARE = 0.85
 """Share of the passages in a score."""
 USUAL_LENGTH = 2.0
 """How many times as many passages as papers usually have count as many."""
-SAMPLE = 64
+SAMPLE = 32
 """Papers of the sample. Sixteen give the same answers, to a tenth of a point."""
-READ = 100
+READ = 50
 """Papers that each half proposes first, whose passages are read. Others are not among the first ten, whatever their passages say."""
-WORDS = 300
+WORDS = 100
 """Passages with the query's words whose papers are candidates, and whose passages are read, too."""
 
 

@@ -297,7 +297,8 @@ class Searcher:
             full_text = self._full_text(batch[0])
             if full_text is not None:
                 owners = [self._with_words(full_text, probe) for probe in batch]
-                others = list(map(union, others, owners))
+                sample = full_text.sample[batch[0].scope.has(full_text.sample)]  # to be scored with the others
+                others = [union(union(rows, own_rows), sample) for rows, own_rows in zip(others, owners, strict=True)]
             bests = self._bests_with_bonus(batch, depth, others)
             for place, (probe, near, best) in enumerate(zip(batch, nearest, bests, strict=True)):
                 candidates = self._candidates(probe, near, others[place], best)
@@ -331,13 +332,25 @@ class Searcher:
         counted, of_passages = [], []
         for half, own in (("dense", candidates.dense.copy()), ("bm25", candidates.bm25.copy())):
             of_passages.append(self._half_of(full_text.halves, half, probe, rows))
-            means, texts = two_best(of_passages[-1], firsts), zeroed(self._half_of(self.halves, half, probe, everyone))
-            gains = means - texts
+            gains = two_best(of_passages[-1], firsts) - zeroed(self._texts_of(candidates, half, own, everyone))
             own[places] = zeroed(own[places]) + SHARE * (gains - usual_gains(gains, of_passages[-1], firsts, is_sample))[is_candidate]
             counted.append(own)
         kept = np.isin(full_text.owners[rows], papers)
         passages = Passages(rows[kept], of_passages[0][kept], of_passages[1][kept])
         return replace(candidates, dense=counted[0], bm25=counted[1], passages=passages)
+
+    def _texts_of(self, candidates: Candidates, half: str, own: Scores, rows: Rows) -> Scores:
+        """Scores of papers by title and abstract alone in one half, (n,). `own` are the candidates' scores, which also count names and
+        preferred phrases."""
+        probe = candidates.probe
+        if half == "bm25" and (probe.fields or probe.liked or probe.expansion):
+            return self._half_of(self.halves, half, probe, rows)
+        places = np.minimum(np.searchsorted(candidates.rows, rows), len(candidates.rows) - 1)
+        is_known = candidates.rows[places] == rows
+        scores = own[places]
+        if not is_known.all():  # of the sample, but not among the papers that may answer
+            scores[~is_known] = self._half_of(self.halves, half, probe, rows[~is_known])
+        return scores
 
     def _half_of(self, halves: Halves, half: str, probe: Probe, rows: Rows) -> Scores:
         """Scores of papers, or of passages, in one half, (n,); -inf without a word of the query, and without the half."""
@@ -360,7 +373,8 @@ class Searcher:
             owners: Rows = np.unique(full_text.owners[near])
         else:
             owners = self._with_words(full_text, probe)
-        rows, scores = self.proposals(mode, probe, depth, union(owners, probe.named_rows))
+        sample = full_text.sample[probe.scope.has(full_text.sample)]
+        rows, scores = self.proposals(mode, probe, depth, union(union(owners, probe.named_rows), sample))
         none = np.full(len(rows), -np.inf)
         alone = Candidates(probe, rows, scores if mode == "dense" else none, scores if mode == "bm25" else none)
         counted = self._with_full_texts(full_text, alone, (rows[topk.best(scores, READ)], owners, probe.named_rows))
