@@ -39,6 +39,9 @@ K = 3
 NOT_CITING = 0.05
 """Share of the sentences without a citation that are looked at."""
 ET_AL = re.compile(r"[A-Z][\w’'-]+(?:\s*(?:,|and|&)\s*[A-Z][\w’'-]+)*\s*,?\s*et\.?\s+al\.?(?:['’]s)?")
+IN_BRACKETS = re.compile(r"[(\[][^()\[\]]*\b(?:1[89]|20)\d\d[a-z]?\b[^()\[\]]*[)\]]")
+patterns = [markers.TEXTUAL, IN_BRACKETS, markers.NUMBERS, ET_AL]
+"""What is taken out of sentences."""
 
 
 def main() -> None:
@@ -47,7 +50,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("papers", type=Path)
     parser.add_argument("--index", type=Path, required=True)
+    parser.add_argument("--names", action="store_true", help="leave the names that are in a sentence: Och et al. (2001) show …")
     given = parser.parse_args()
+    patterns[:] = [IN_BRACKETS, markers.NUMBERS] if given.names else patterns
     texts = {paper["id"]: paper for paper in map(json.loads, gzip.decompress((given.data / "papers.jsonl.gz").read_bytes()).splitlines())}
     citances = [json.loads(line) for line in (given.data / "citances.jsonl").read_text(encoding="utf-8").splitlines()]
     citing = sorted({one["citing"] for one in citances} & set(texts))
@@ -94,7 +99,7 @@ def build(path: Path, texts: dict[str, Any], cited: Iterable[str], citing: Seque
 
 def stripped(text: str) -> str:
     """A sentence without its citations and the names in them."""
-    for pattern in (markers.TEXTUAL, markers.GROUP, markers.NUMBERS, ET_AL):
+    for pattern in patterns:
         text = pattern.sub(" ", text)
     return " ".join(text.split())
 

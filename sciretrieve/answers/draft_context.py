@@ -21,8 +21,8 @@ SAYING = (
     r"(?:show|prove|propose|introduce|find|found|argue|report|demonstrate|suggest|describe|develop|present|observe|derive|study|studie|"
 )
 SAYING += r"investigate|conclude|note|establish|use|apply|applie)(?:e?s|e?d|ed)?"
-NAMED = re.compile(rf"(?P<names>{NAMES})(?P<own>['’]s?(?=\s))?(?P<says>\s+(?:have\s+|has\s+|first\s+|also\s+)*{SAYING}\b)?")
-SEVERAL = re.compile(r"\bet\.?\s+al\b|\s(?:and|&|und|et)\s")
+NAMED = re.compile(rf"(?P<names>{NAMES})(?P<says>\s+(?:have\s+|has\s+|first\s+|also\s+)*{SAYING}\b)?")
+OF_NAMES = re.compile(r"\bet\.?\s+al\b|\s(?:and|&|und|et)\s|['’]s$")
 
 
 class DraftContext:
@@ -77,7 +77,7 @@ class DraftContext:
 
 def _are_names(match: re.Match[str]) -> bool:
     """Whether words that begin with capitals are told to be names by what is between them or follows."""
-    return bool(SEVERAL.search(match["names"]) or match["own"] or match["says"])
+    return bool(OF_NAMES.search(match["names"]) or match["says"])
 
 
 def similarity(index: Index, rows: Rows, others: Rows) -> Sequence[float]:

@@ -56,6 +56,8 @@ def test_names_in_a_sentence_name_their_paper_with_its_best_passage(library: sr.
         "4 Results",
         "Gravity is localised on a brane by the warped metric of five dimensions.",
     )
+    (one,) = sr.suggest(library, "We repeat Sundrum’s thoughts on what dimensions may be.").sentences
+    assert [paper.by for paper in one.papers] == ["names"]
     assert keys(library, "Randall and Smith showed that pasta can be cooked in a pan.") == []
 
 

@@ -41,5 +41,5 @@ def _mentions(text: str) -> Iterator[Mention]:
 
 
 def plain_names(names: str) -> str:
-    """Names as a lookup reads them: without "et al." and with single blanks."""
-    return " ".join(re.sub(_FURTHER, "", names).split())
+    """Names as a lookup reads them: without "et al." and a last 's, and with single blanks."""
+    return re.sub("['’]s$", "", " ".join(re.sub(_FURTHER, "", names).split()))
