@@ -41,6 +41,7 @@ class CitablePaper:
 
     Attributes:
         paper: the paper.
+        name: its name: its id, or INDEX:ID if the library is several indexes.
         key: its citation key, as `cite` gives it.
         score: how well it fits, from 0 to 1; papers that the sentence names have 1.
         by: what speaks for it: "names" if the sentence names its authors, else "text".
@@ -49,6 +50,7 @@ class CitablePaper:
     """
 
     paper: Paper
+    name: str
     key: str
     score: float
     by: str
@@ -131,7 +133,11 @@ def suggest(index: Index, draft: str | Path, k: int = 3) -> DraftCitations:
         raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
     is_file = isinstance(draft, Path) or ("\n" not in draft and draft.lower().endswith(SUFFIXES))
     path = Path(draft) if is_file else None
-    document = draft_of(str(draft)) if path is None else read_draft(path)
+    return suggest_for(index, draft_of(str(draft)) if path is None else read_draft(path), k, path)
+
+
+def suggest_for(index: Index, document: Manuscript, k: int = 3, path: Path | None = None) -> DraftCitations:
+    """Suggest papers for the sentences of a draft that was read, from a file at `path` or from a text. See `suggest`."""
     asked = [(place, least) for place, sentence in enumerate(document.sentences) if (least := demanded(sentence)) is not None]
     of_each = zip(asked, _papers(index, document, asked, k), strict=True)
     sentences = [UncitedSentence(document.sentences[place], papers) for (place, _), papers in of_each if papers]
@@ -200,14 +206,14 @@ def _papers(index: Index, draft: Manuscript, asked: Sequence[tuple[int, float]],
 def _citable(hit: Hit, is_named: bool, words: QueryWords) -> CitablePaper:
     text = hit.paper.abstract if hit.passage is None else hit.passage.text
     score = 1.0 if is_named else min(hit.score, 1.0)
-    return CitablePaper(hit.paper, "", score, "names" if is_named else "text", hit.passage, words.snippet(text))
+    return CitablePaper(hit.paper, hit.name, "", score, "names" if is_named else "text", hit.passage, words.snippet(text))
 
 
 def _with_keys(sentences: Sequence[UncitedSentence]) -> list[UncitedSentence]:
     """The same with the papers' keys, each paper with one, and no two with the same."""
-    papers = {one.paper.id: one.paper for sentence in sentences for one in sentence.papers}
+    papers = {one.name: one.paper for sentence in sentences for one in sentence.papers}
     key_of = dict(zip(papers, bibtex_entries.keys(list(papers.values())), strict=True))
-    return [replace(each, papers=[replace(one, key=key_of[one.paper.id]) for one in each.papers]) for each in sentences]
+    return [replace(each, papers=[replace(one, key=key_of[one.name]) for one in each.papers]) for each in sentences]
 
 
 def _as_dict(uncited: UncitedSentence) -> dict[str, Any]:

@@ -97,7 +97,7 @@ LINES = {
     ),
     "query": (6_910, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
-    "service": (7_030, "Semantic Scholar's API, our own, a search page, tools for assistants"),
+    "service": (7_190, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_010, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),

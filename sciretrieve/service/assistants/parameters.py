@@ -42,6 +42,14 @@ PassageQuery: TypeAlias = Annotated[
     Field(min_length=1, max_length=LONGEST, description=f"A question, a claim or words. {OPERATORS} They demand of the passage itself."),
 ]
 PassageLimit: TypeAlias = Annotated[int, Field(ge=1, le=MOST, description="How many passages to answer with, over all pages.")]
+Paragraph: TypeAlias = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST,
+        description="One paragraph or several, as plain text, LaTeX or Markdown, with the citations that they have.",
+    ),
+]
 Section: TypeAlias = Annotated[str, Field(max_length=500, description="Read only sections with this in their head, such as methods.")]
 FirstPage: TypeAlias = Annotated[int | None, Field(ge=1, description="Read from this page of the file on.")]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST, description=f"A paper, {NAMES}")]

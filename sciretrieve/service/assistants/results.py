@@ -139,6 +139,54 @@ class FoundPassages(ToolResult):
         yield f"{counted(self.count, 'passage') if self.count else 'No passage'} {self.asked}."
 
 
+class PaperToCite(ToolModel):
+    """A paper that a sentence should perhaps cite."""
+
+    id: str = Field(description=PAPER_ID)
+    key: str = Field(description="Its citation key. Within this answer each paper has one, and no two have the same.")
+    title: str
+    authors: str = Field(default="", description="The family names of one or two authors, or of the first and et al.")
+    year: int | None = None
+    is_named: bool = Field(default=False, description="Whether the sentence names its authors.")
+    page: int | None = Field(default=None, description="The page of the file on which the passage begins, from 1.")
+    section: str = Field(default="", description="The head of the passage's section.")
+    passage: str = Field(default="", description="What supports the sentence in its full text; … stands for what is left out.")
+    sentence: str = Field(default="", description="Without a full text: what supports the sentence in its abstract.")
+
+    def lines(self) -> Iterator[str]:
+        """Its lines for a language model."""
+        yield f"   {self.key}: {self.title}"
+        about = byline(self.authors, self.year, "")
+        yield f"      id: {self.id}{f' · {about}' * bool(about)}{' · named in the sentence' * self.is_named}"
+        if self.passage:
+            yield f"      {place_of(self.page, self.section) or 'full text'}: “{self.passage}”"
+        if self.sentence:
+            yield f"      abstract: “{self.sentence}”"
+
+
+class SentenceToCite(Item):
+    """A sentence that needs a citation, and the papers that it should perhaps cite."""
+
+    sentence: str = Field(description="The sentence, without markup.")
+    papers: list[PaperToCite] = Field(description="The best first.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        return "\n".join([f"“{self.sentence}”", *(line for paper in self.papers for line in paper.lines())])
+
+
+class CitationsToAdd(ToolResult):
+    """What a text should cite, sentence by sentence."""
+
+    compared: int = Field(description="How many sentences without a citation were compared with papers.")
+    count: int = Field(description="For how many of them papers fit, over all pages of the answer.")
+    sentences: list[SentenceToCite]
+
+    def head(self) -> Iterator[str]:
+        """See `ToolResult`."""
+        yield f"{counted(self.compared, 'sentence')} without a citation compared; papers fit {self.count or 'none'} of them."
+
+
 class FullTextPassage(Item):
     """A passage of a full text, in its order."""
 

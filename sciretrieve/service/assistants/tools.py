@@ -17,12 +17,12 @@ from ..desk import Desk, Wait
 from ..library import Library
 from ..parameters import USUAL
 from ..settings import ServiceSettings
-from . import finding, full_texts, looking, parameters, results
+from . import citing, finding, full_texts, looking, parameters, results
 from .paging import Ask
 from .shelf import Shelf
 
 Value = TypeVar("Value")
-TOOLS = ("search", "passages", "similar", "get_papers", "full_text", "cite", "citations", "why_not", "facets", "indexes")
+TOOLS = ("search", "passages", "suggest", "similar", "get_papers", "full_text", "cite", "citations", "why_not", "facets", "indexes")
 """The methods of `Tools` that are tools, in the order of the list."""
 ASKED = 120
 """The most characters of a query that its answer repeats."""
@@ -87,6 +87,22 @@ class Tools:
         ask = Ask(("passages", query, tuple(papers), limit, tuple(filter), index), budget, cursor)
         asked = f"for “{shorten(query, ASKED, placeholder='…')}”"
         return await self._result(lambda shelf: full_texts.passages(shelf, query, papers, limit, filter, asked, ask), ask, index)
+
+    async def suggest(
+        self,
+        text: parameters.Paragraph,
+        index: parameters.InIndex = "",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Annotated[CallToolResult, results.CitationsToAdd]:
+        """Find what a paragraph of a draft should cite: for each sentence that needs a citation, up to three papers, the best first.
+
+        Each comes with its key and what supports the sentence: the best of its full text, with page and section, or of its abstract.
+        Sentences that cite already, and those for which nothing fits, are left out, as are papers that are cited nearby.
+        Judge by the support whether a paper fits. Next: cite for references, passages for more support.
+        """
+        ask = Ask(("suggest", text, index), budget, cursor)
+        return await self._result(lambda shelf: citing.suggested(shelf, text, ask), ask, index)
 
     async def similar(
         self,

@@ -49,7 +49,7 @@ def both(folder: Path) -> Iterator[Server]:
 def test_every_tool_reads_alone_and_says_what_it_takes(sea: Server) -> None:
     tools: list[Any] = asked(sea, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == [
-        *("search", "passages", "similar", "get_papers", "full_text", "cite", "citations", "why_not", "facets", "indexes")
+        *("search", "passages", "suggest", "similar", "get_papers", "full_text", "cite", "citations", "why_not", "facets", "indexes")
     ]
     for tool in tools:
         assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
