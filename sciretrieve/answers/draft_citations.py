@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
-from ..base.types import Hit, Paper, Passage, Query, Rows, Scores
+from ..base.types import Hit, Paper, Passage, Query, Rows, Scores, name_in
 from ..base.wording import as_json, counted
 from ..papers.bibliographies import bibtex_entries
 from ..papers.drafts.draft import DraftSentence, Manuscript
@@ -41,21 +41,26 @@ class CitablePaper:
 
     Attributes:
         paper: the paper.
-        name: its name: its id, or INDEX:ID if the library is several indexes.
         key: its citation key, as `cite` gives it.
         score: how well it fits, from 0 to 1; papers that the sentence names have 1.
         by: what speaks for it: "names" if the sentence names its authors, else "text".
         passage: the passage of its full text that supports it; None without a full text.
         sentence: of that passage, or else of its abstract, the sentence with most of the words.
+        index: if the library is several indexes, the name of the paper's.
     """
 
     paper: Paper
-    name: str
     key: str
     score: float
     by: str
     passage: Passage | None
     sentence: str
+    index: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The paper's name in the library: its id, or INDEX:ID if there are several indexes."""
+        return name_in(self.index, self.paper.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +211,7 @@ def _papers(index: Index, draft: Manuscript, asked: Sequence[tuple[int, float]],
 def _citable(hit: Hit, is_named: bool, words: QueryWords) -> CitablePaper:
     text = hit.paper.abstract if hit.passage is None else hit.passage.text
     score = 1.0 if is_named else min(hit.score, 1.0)
-    return CitablePaper(hit.paper, hit.name, "", score, "names" if is_named else "text", hit.passage, words.snippet(text))
+    return CitablePaper(hit.paper, "", score, "names" if is_named else "text", hit.passage, words.snippet(text), hit.index)
 
 
 def _with_keys(sentences: Sequence[UncitedSentence]) -> list[UncitedSentence]:

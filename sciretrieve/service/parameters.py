@@ -58,10 +58,10 @@ def taken(form: BaseModel, options_class: type) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
 
 
-def check_query(text: str, service: Service) -> None:
-    """Raise InvalidRequest for too long a query."""
+def check_query(text: str, service: Service, of: str = "query") -> None:
+    """Raise InvalidRequest for too long a query, or text."""
     if len(text) > (most := service.settings.query):
-        raise InvalidRequest(f"the query has {len(text):,} characters, and the limit is {most:,}; shorten it")
+        raise InvalidRequest(f"the {of} has {len(text):,} characters, and the limit is {most:,}; shorten it")
 
 
 def check_count(k: int, service: Service, of: str = "papers") -> None:

@@ -4,9 +4,9 @@ Every state of the page has an address, and every address gives a whole page tha
 replaced by those of the page at another address.
 """
 
-from . import describing, papers, rendering, searching, shelves, zotero
+from . import describing, drafts, papers, rendering, searching, shelves, zotero
 from .rendering import failed, wants_page
 
 __all__ = ["ROUTERS", "failed", "wants_page"]
 
-ROUTERS = (searching.router, papers.router, shelves.router, zotero.router, describing.router, rendering.router)
+ROUTERS = (searching.router, papers.router, drafts.router, shelves.router, zotero.router, describing.router, rendering.router)

@@ -6,8 +6,6 @@ search.
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs
-
 import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
@@ -25,7 +23,7 @@ from ..exports import as_file, text_of
 from ..service import service_of
 from .cards import cards_of
 from .rendering import ANEW, page
-from .state import index_of, state_of
+from .state import index_of, state_of, values_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -62,7 +60,7 @@ async def export(http: HttpRequest) -> Response:
     Raises InvalidRequest, and NotFound if the index has none of them.
     """
     service, names = service_of(http), await _names(http)
-    form = (await _values(http)).get("format", [""])[0]
+    form = (await values_of(http)).get("format", [""])[0]
     if form not in FORMATS:
         raise InvalidRequest(f"there is no format {form[:100]!r}; take one of {', '.join(FORMATS)}")
     if not names:
@@ -109,11 +107,4 @@ def _rows(index: Index, names: list[str]) -> Rows:
 
 async def _names(http: HttpRequest) -> list[str]:
     """The names of papers in a request, each once."""
-    return list(dict.fromkeys((await _values(http)).get("id", [])))
-
-
-async def _values(http: HttpRequest) -> dict[str, list[str]]:
-    """The values of a request, from its address and its form."""
-    body = parse_qs((await http.body()).decode(errors="replace")) if http.method == "POST" else {}
-    address = {name: http.query_params.getlist(name) for name in http.query_params}
-    return {name: [*address.get(name, []), *body.get(name, [])] for name in address.keys() | body.keys()}
+    return list(dict.fromkeys((await values_of(http)).get("id", [])))

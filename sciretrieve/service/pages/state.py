@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request as HttpRequest
@@ -146,6 +146,13 @@ def state_of(http: HttpRequest) -> State:
     """The state in a request's address; a single index need not be named. Raises InvalidRequest."""
     state = State.of(http.query_params)
     return replace(state, index="") if service_of(http).library.names == (state.index,) else state
+
+
+async def values_of(http: HttpRequest) -> dict[str, list[str]]:
+    """The values of a request, from its address and its form."""
+    body = parse_qs((await http.body()).decode(errors="replace")) if http.method == "POST" else {}
+    address = {name: http.query_params.getlist(name) for name in http.query_params}
+    return {name: [*address.get(name, []), *body.get(name, [])] for name in address.keys() | body.keys()}
 
 
 def index_of(service: Service, state: State) -> Index:

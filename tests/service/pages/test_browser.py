@@ -26,6 +26,7 @@ PATIENCE = 20_000
 """Milliseconds: a machine may be busy."""
 expect.set_options(timeout=PATIENCE)
 QUERY = "/?q=graph+networks"
+CITING = "It+has+been+shown+that+a+network+is+made+of+a+small+graph."
 MODULES = ("keys", "map", "saved", "suggestions", "theme", "years")
 SCRIPTED = ".scripted" + "".join(f".has-{name}" for name in MODULES)
 
@@ -328,7 +329,15 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(
     first, step = ((SCREENS.index(screen) + pytestconfig.option.quarter) % 2, 2) if not pytestconfig.option.torture else (0, 1)
     paths = ["/", f"{QUERY}&like=small:small1&year=2000-2020", "/map?q=graph+networks&index=made-up", "/paper/small:small0"]
     paths += ["/?q=small+networks&index=small", "/paper/small:small1?q=graph", "/paper/small:small1"]
-    paths += ["/author?name=Ada+Lovelace", "/shelf", "/shelf?id=small:small0", "/saved", f"{QUERY}&filter=x+y"]
+    paths += [
+        "/author?name=Ada+Lovelace",
+        "/shelf",
+        "/shelf?id=small:small0",
+        "/saved",
+        "/draft",
+        f"/draft?text={CITING}",
+        f"{QUERY}&filter=x+y",
+    ]
     for path in paths:
         page.goto(address + path)
         settled(page)

@@ -229,6 +229,7 @@ def test_what_was_retracted_says_so(harmed: TestClient) -> None:
         "/author?name=Eve+O%27Neil",
         "/shelf?id=a%20b%2Fc%3Fd%23e%25%26f%22g%27h&id=%3Cscript%3E",
         "/saved",
+        "/draft?text=It+has+been+shown+by+Eve+O%27Neil+that+graph+networks+%3Cscript%3Ealert(1)%3C/script%3E+of+%7B%7B+7+*+7+%7D%7D+are+%E2%80%AEgnol.",
     ],
 )
 def test_what_papers_and_addresses_say_is_text(harmed: TestClient, followed: set[str], address: str) -> None:
@@ -244,7 +245,7 @@ def test_what_papers_and_addresses_say_is_text(harmed: TestClient, followed: set
         link = attributes.get("href") or attributes.get("src") or attributes.get("action") or "/"
         assert link.startswith(("/", "#", "http://testserver/", "https://example.org/")), link
         assert not link.startswith("//")
-        assert "\u202e" not in element.own or element.is_in("bdi", "title")
+        assert "\u202e" not in element.own or element.is_in("bdi", "title", "textarea")
     for link in {link.attributes["href"] for link in whole.all("a") if link.attributes["href"].startswith("/")} - followed:
         assert harmed.get(link).status_code == 200, link
         followed.add(link)
