@@ -103,7 +103,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """By section of the help: commands, with their function and the arguments in their example."""
-RARE = {"batch", "why-not", "restore", "reindex", "verify", "compare", "tune", "bench", "measure-recall"}
+RARE = {"batch", "why-not", "restore", "merge", "reindex", "verify", "compare", "tune", "bench", "measure-recall"}
 RARE |= {"benchmarks", "train", "encode", "encoders"}
 """Commands that few people need: `--help-all` shows them, and `--help` does not."""
 

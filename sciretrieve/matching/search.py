@@ -27,7 +27,7 @@ from .lexical import Bm25
 from .lexical.bm25 import FieldTerms
 from .lexical.lexical_shard import Weights
 from .lexical.spelling import Correction
-from .scope import NO_ROWS, Scope, union
+from .scope import NO_ROWS, Scope, are_among, union
 
 BATCH = 256
 """Queries whose candidates are in memory at a time."""
@@ -325,6 +325,8 @@ class Searcher:
         probe = candidates.probe
         papers = np.unique(np.concatenate(first))
         papers = papers[full_text.readable[papers]]
+        if not len(papers):
+            return candidates
         places = np.searchsorted(candidates.rows, papers)
         everyone = union(papers, full_text.sample)
         rows, firsts = full_text.passages_of(everyone)
@@ -345,11 +347,11 @@ class Searcher:
         probe = candidates.probe
         if half == "bm25" and (probe.fields or probe.liked or probe.expansion):
             return self._half_of(self.halves, half, probe, rows)
-        places = np.minimum(np.searchsorted(candidates.rows, rows), len(candidates.rows) - 1)
-        is_known = candidates.rows[places] == rows
-        scores = own[places]
-        if not is_known.all():  # of the sample, but not among the papers that may answer
-            scores[~is_known] = self._half_of(self.halves, half, probe, rows[~is_known])
+        is_candidate = are_among(rows, candidates.rows)
+        scores = np.empty(len(rows))
+        scores[is_candidate] = own[np.searchsorted(candidates.rows, rows[is_candidate])]
+        if not is_candidate.all():  # of the sample, but not among the papers that may answer
+            scores[~is_candidate] = self._half_of(self.halves, half, probe, rows[~is_candidate])
         return scores
 
     def _half_of(self, halves: Halves, half: str, probe: Probe, rows: Rows) -> Scores:
@@ -380,6 +382,8 @@ class Searcher:
         counted = self._with_full_texts(full_text, alone, (rows[topk.best(scores, READ)], owners, probe.named_rows))
         joined = counted.dense if mode == "dense" else counted.bm25
         passages = self._best_passages(full_text, counted)
+        kept = np.isfinite(joined) | np.isin(rows, probe.named_rows)  # without those of the sample that have no word of the query
+        rows, joined, passages = rows[kept], joined[kept], None if passages is None else passages[kept]
         ranking = self._ranked(probe, k, rows, np.where(np.isfinite(joined), joined, 0.0), {mode: joined}, passages)
         seen = rows
         while len(ranking) < k and len(seen) < len(probe.scope):

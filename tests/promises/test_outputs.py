@@ -27,6 +27,7 @@ APART = {
     "encoders/conversion.py": "the same",
     "matching/dense/unpacking.py": "to its standard output",
     "service/assistants/running.py": "the same",
+    "papers/fulltext/bounded.py": "the same",
     "commands/full_texts.py": "the output of a process in the background",
 }
 """Modules that write files by themselves, and what they write to."""

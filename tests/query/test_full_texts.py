@@ -98,6 +98,23 @@ def test_a_book_is_not_first_because_it_is_long(folder: Path) -> None:
     assert 5 < np.mean(ranks) < 24
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+def test_filters_hold_for_papers_with_full_texts_and_without(index: sr.Index, mode: Any) -> None:
+    for years in ("year < 1900", "year = 2003", "year = 2004", "year in (2003, 2004, 2007)"):
+        passing = set(index.ids(index.matching("", years)))
+        assert set(index.search("graph tree", 30, mode=mode, filter=years, group=False)[0].ids) == passing
+    assert index.search("graph tree", mode=mode, filter="year < 1900").hits == []
+
+
+def test_by_words_only_papers_with_one_of_them_answer(index: sr.Index) -> None:
+    rows = papers()
+    for word in ("graph", "methods", "introduction", "zebra"):
+        having = (
+            {row["id"] for row in rows if word in f"{row['title']} {row['abstract']} {row['text']}".lower()} if word == "graph" else set()
+        )
+        assert set(index.search(word, 30, mode="bm25", group=False)[0].ids) == having
+
+
 def test_two_best_is_what_a_loop_finds() -> None:
     chance = np.random.default_rng(3)
     for _ in range(50):
