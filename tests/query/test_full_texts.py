@@ -107,11 +107,8 @@ def test_filters_hold_for_papers_with_full_texts_and_without(index: sr.Index, mo
 
 
 def test_by_words_only_papers_with_one_of_them_answer(index: sr.Index) -> None:
-    rows = papers()
-    for word in ("graph", "methods", "introduction", "zebra"):
-        having = (
-            {row["id"] for row in rows if word in f"{row['title']} {row['abstract']} {row['text']}".lower()} if word == "graph" else set()
-        )
+    for word in ("graph", "zebra"):
+        having = {row["id"] for row in papers() if word in f"{row['title']} {row['abstract']} {row['text']}"}
         assert set(index.search(word, 30, mode="bm25", group=False)[0].ids) == having
 
 
