@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -68,7 +69,13 @@ async def by_papers() -> list[list[str]]:
     for paper in papers:
         await index.add_document({"file_location": paper["id"], "body": paper["text"], "title": paper["title"], "year": ""}, paper["id"])
     await index.save_index()
-    return [await index.query(query, most) for query in queries]
+    found = []
+    for query in queries:
+        try:
+            found.append(await index.query(query, most))
+        except ValueError:  # what its syntax does not take is asked without marks
+            found.append(await index.query(" ".join(re.findall(r"\w+", query)), most))
+    return found
 
 
 print(f"paper-qa {version('paper-qa')}", flush=True)
