@@ -27,7 +27,7 @@ MOVED = {
 """Files beside docs/ -> where they stand on the site."""
 LISTS = {"encoders": ("encoder-names.md", "encoders.md"), "benchmarks": ("benchmark-names.md", "protocols.md")}
 """Commands whose answers are pages of the site alone: these pages, and those that say more."""
-SHOWN = (".css", ".md", ".png", ".svg", ".toml", ".yaml")
+SHOWN = (".css", ".md", ".png", ".svg", ".toml", ".tsv", ".yaml")
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)")
 USED = re.compile(r"""<(\w+)\b[^>]*?\b(?:src|href)=["']?([^\s"'>#?]+)|url\(["']?([^\s"')]+)""")
 """An element and an address in it, or an address in a style."""
