@@ -30,6 +30,8 @@ from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cud
 LOG = logging.getLogger(__name__)
 LEAST_COSINE = 0.9999
 """The least cosine of a bf16 runtime's vectors to those of plain torch in fp32."""
+OF_FILES = "filesystem error"
+"""How OpenVINO's errors about files begin, which say nothing of a runtime."""
 LARGEST_DIFFERENCE = 1e-4
 """The largest difference of an fp32 runtime's components from those of plain torch in fp32."""
 TEXT = PROBES[5]
@@ -183,7 +185,8 @@ class Runtimes:
             raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.way} would be next, but {error}") from error
         except Exception as error:  # OpenVINO and torch raise many classes
             facts = {"raised": _in_one_line(error)}
-            if len(self._remaining) == 1:  # the last one is tried again next time
+            # the last one is tried again next time, and so is one that missed a file, as when two processes compile at once
+            if len(self._remaining) == 1 or isinstance(error, OSError) or OF_FILES in str(error):
                 return facts, False
         self._save_check(runtime, facts)
         return facts, False
@@ -205,7 +208,8 @@ class Runtimes:
 
     def _saved_checks(self) -> dict[str, Any]:
         path = self.artifact.folder / "checked.json"
-        return dict(read_json(path)) if path.exists() else {}
+        saved = read_json(path) if path.exists() else {}
+        return {name: facts for name, facts in saved.items() if OF_FILES not in facts.get("raised", "")}  # earlier versions kept these
 
     def _save_check(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
         with suppress(OSError):  # without a writable cache, the check is repeated next time

@@ -101,6 +101,21 @@ def test_the_next_runtime_encodes_what_was_lost(core: FakeCore, plain: Vectors, 
     assert len(caplog.records) == 1
 
 
+def test_a_file_that_was_missing_is_not_held_against_a_runtime(core: FakeCore, plain: Vectors) -> None:
+    """Two processes that compile at once may each find a file of the other gone. The next process tries again."""
+
+    def missing(precision: str, number: int) -> None:
+        if precision == "bf16":
+            raise RuntimeError(f"filesystem error: cannot set permissions of batch {number}")
+
+    core.before_batch = missing
+    first = opened()
+    assert np.abs(first.encode_papers(PAPERS[:3]) - plain[:3]).max() < 1e-4
+    assert first.precision == "fp32"
+    core.before_batch = lambda precision, number: None
+    assert opened().precision == "bf16"
+
+
 def test_torch_is_the_last_resort(core: FakeCore, plain: Vectors, caplog: pytest.LogCaptureFixture) -> None:
     core.before_batch = lambda precision, number: failing(precision, number)(precision, number)
     encoder = opened()
