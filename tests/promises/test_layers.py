@@ -82,7 +82,7 @@ LINES = {
     ),
     "base": (1_200, "errors, papers, passages, queries, what options may be, words for people, what differs between operating systems"),
     "commands": (5_400, "a function for each command, whose arguments are its options; help, pager and hints"),
-    "encoders": (5_700, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
+    "encoders": (5_760, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (170, "a retriever for each of three libraries"),
