@@ -1,4 +1,4 @@
-"""TextFinder the full texts of an index's papers: in a folder, in Zotero's data, or in a column."""
+"""Finds the full texts of an index's papers: in a folder, in Zotero's data, or in a column."""
 
 from __future__ import annotations
 

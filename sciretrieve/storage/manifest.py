@@ -163,8 +163,9 @@ class Manifest:
         """The bytes of its file, and the manifest with its checksum."""
         facts = _facts(self) | {name: [*map(_facts, getattr(self, name))] for name in ("shards", "sources", "log")}
         facts["trial"] = self.trial and asdict(self.trial)
-        for name in ("checksum", *(("fulltext",) if self.fulltext is None else ())):
-            del facts[name]
+        del facts["checksum"]
+        if self.fulltext is None:
+            del facts["fulltext"]
         data, checksum = sealed(facts)
         return data, replace(self, checksum=checksum)
 
