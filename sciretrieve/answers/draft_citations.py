@@ -15,6 +15,7 @@ import numpy as np
 from ..base.errors import InvalidRequest
 from ..base.types import Hit, Paper, Passage, Query, Rows, Scores, name_in
 from ..base.wording import as_json, counted
+from ..options import check_k
 from ..papers.bibliographies import bibtex_entries
 from ..papers.drafts.draft import DraftSentence, Manuscript
 from ..papers.drafts.reading import SUFFIXES, draft_of, read_draft
@@ -134,8 +135,7 @@ def suggest(index: Index, draft: str | Path, k: int = 3) -> DraftCitations:
         NotFound: there is no such file.
         InvalidRequest: the draft cannot be read, or k is below 1.
     """
-    if k < 1:
-        raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
+    check_k(k)
     is_file = isinstance(draft, Path) or ("\n" not in draft and draft.lower().endswith(SUFFIXES))
     path = Path(draft) if is_file else None
     return suggest_for(index, draft_of(str(draft)) if path is None else read_draft(path), k, path)

@@ -1,13 +1,51 @@
-"""Shared by the retrievers of other libraries: options per call, and the text and metadata of a hit."""
+"""Shared by the retrievers of other libraries: what they are made with, options per call, and the text and metadata of a hit."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any, Unpack
 
+from ..base.errors import InvalidRequest
 from ..base.types import Hit, Paper
-from ..options import SearchOptions, changed
+from ..options import SearchOptions, changed, check_k
 from ..options.keywords import SearchKeywords
+from ..query.index import Index
+
+HELD = {"index", "k", "options", *(field.name for field in fields(SearchOptions))}
+"""What a retriever is made with, and keeps."""
+
+
+class Retriever:
+    """An index, and how it is searched: fixed for good, since a retriever that was made for one user's papers is handed on.
+
+    Attributes:
+        index: the opened index.
+        k: the number of papers.
+        options: the search options.
+    """
+
+    index: Index
+    k: int
+    options: SearchOptions
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raises InvalidRequest for what it was made with, so that no filter is lifted."""
+        if name in HELD:
+            raise InvalidRequest(f"`{name}` of a retriever does not change; make another retriever, or give it with a call")
+        super().__setattr__(name, value)
+
+    def hits(self, query: str, k: int | None = None, **changes: Unpack[SearchKeywords]) -> Sequence[Hit]:
+        """The papers that a call finds. Raises as `Index.search`, and UnknownName for an unknown option."""
+        return self.index.search(query, self.k if k is None else k, narrowed(self.options, changes)).hits
+
+
+def kept(index: Index, k: int, options: SearchOptions, changes: SearchKeywords) -> dict[str, Any]:
+    """What a retriever is made with, by its attributes' names. Raises InvalidRequest for invalid values and unknown options."""
+    if not isinstance(index, Index):
+        raise InvalidRequest(f"a retriever's index is an open one, as `sr.open(path)` gives it, not {index!r}")
+    check_k(k)
+    return {"index": index, "k": k, "options": narrowed(options, changes)}
 
 
 def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
@@ -15,8 +53,16 @@ def narrowed(options: SearchOptions, changes: SearchKeywords) -> SearchOptions:
 
     Raises UnknownName for an unknown field, InvalidRequest for an invalid value.
     """
+    if not isinstance(options, SearchOptions):
+        raise InvalidRequest(f"`options` are `sr.SearchOptions`, not {options!r}")
     call_options = changed(replace(options, filter=None, since=None, until=None), changes)
     return replace(call_options, filter=(*options.filters, *call_options.filters), since=None, until=None)
+
+
+def both(options: SearchOptions, others: SearchOptions) -> SearchOptions:
+    """Other options, with the filters of both. Raises as `narrowed`."""
+    changes: Any = {field.name: getattr(others, field.name, None) for field in fields(SearchOptions)}
+    return narrowed(options, changes)
 
 
 def text_of(paper: Paper) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
@@ -465,6 +466,12 @@ def check_recall(recall: float) -> None:
     """Raise InvalidRequest for a value that is not a share."""
     if not 0 < recall <= 1:
         raise InvalidRequest(f"`recall`, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
+
+
+def check_k(k: Any) -> None:
+    """Raise InvalidRequest for a number of papers that is none."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
 
 
 Options = TypeVar("Options", BuildSettings, SearchOptions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, Unpack
 
@@ -19,7 +18,7 @@ from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
 from ..matching.late import QueryTokens, match
 from ..matching.search import Probe, Searcher
-from ..options import SearchOptions, changed
+from ..options import SearchOptions, changed, check_k
 from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
 from .closing import closed
@@ -404,8 +403,7 @@ class Index:
 
     def _checked_mode(self, k: int, options: SearchOptions) -> Mode:
         """The mode to search in. Raises InvalidRequest for a wrong k or mode."""
-        if not isinstance(k, Integral) or k < 1:
-            raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
+        check_k(k)
         mode = self.snapshot.checked_mode(options.mode)
         options.check_words(mode)
         return mode

@@ -14,6 +14,7 @@ INTEGRATED = {
     "IPython",
     "anyio",
     "h11",
+    "haystack",
     "langchain_core",
     "latex2mathml",
     "llama_index",
