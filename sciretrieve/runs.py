@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import shorten
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
 
-from .base.errors import InvalidRequest, MissingExtra, SciretrieveError
+from .base.errors import InvalidRequest, SciretrieveError
+from .base.forms import Plain, Tabular, as_pandas, as_polars
+from .base.frozen import frozen_dict
 from .base.types import Half, Hit, Paper, Passage, Query, Rows, Scores, TotalIs
-from .base.wording import as_json, counted
+from .base.wording import counted
 from .metrics.trec import run_line
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource, PassageSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """The number of queries, and of hits for each, that a notebook shows."""
@@ -34,7 +41,7 @@ WEAK = 0.4
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Ranking:
+class Ranking(Plain):
     """The ranked papers of one query: ids by falling score, equal scores by rising id.
 
     A reranker, `diverse` and a listing order papers differently. Papers that the query names come first and share the best score.
@@ -59,6 +66,7 @@ class Ranking:
         passages: for an index with full texts, the row of each paper's best passage, aligned with `ids`; -1 without one.
         indexes: for several indexes, the name of each paper's index, aligned with `ids`.
         also_in: for several indexes, the names for `also`.
+        offset: how many papers of the whole answer come before these.
     """
 
     query: Query
@@ -80,6 +88,13 @@ class Ranking:
     also_in: Sequence[Sequence[str]] = ()
     remarks: Sequence[str] = ()
     passages: Rows | None = None
+    offset: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query, and ids with scores, as plain JSON values, without reading papers; `Run.to_dict` has all facts."""
+        hits = zip(self.ids, self.scores.tolist(), strict=True)
+        found = [{"rank": rank, "id": id, "score": score} for rank, (id, score) in enumerate(hits, self.offset + 1)]
+        return {"query": self.query.to_dict(), "total": self.total, "total_is": self.total_is, "hits": found}
 
     @property
     def weak(self) -> bool:
@@ -119,6 +134,10 @@ class Ranking:
             passages=None if self.passages is None else self.passages[places],
         )
 
+    def after(self, offset: int) -> Ranking:
+        """The papers after the first `offset`, whose ranks go on."""
+        return replace(self.take(range(offset, len(self))), offset=self.offset + offset)
+
     def followed_by(self, others: Ranking) -> Ranking:
         """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one."""
         names = dict.fromkeys([*self.parts, *others.parts])
@@ -140,10 +159,11 @@ def _below(scores: Scores, last: float) -> Scores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Sequence[Ranking]):
+class Run(Plain, Tabular, Sequence[Ranking]):
     """Rankings of a batch of queries, in the queries' order: a sequence of them, whose slices are runs, too.
 
-    `mode` is the search's mode; `source` has the papers."""
+    `mode` is the search's mode; `source` has the papers. A pickled run has its papers with it, so that its hits are there in another
+    process, and after the index changed or was closed there; copies share the open index."""
 
     rankings: tuple[Ranking, ...]
     mode: str
@@ -162,6 +182,19 @@ class Run(Sequence[Ranking]):
     def __getitem__(self, place: int | slice) -> Ranking | Run:
         """The ranking of one query, or a run of a slice of them."""
         return replace(self, rankings=self.rankings[place]) if isinstance(place, slice) else self.rankings[place]
+
+    def __reduce__(self) -> tuple[type[Run], tuple[Any, ...]]:
+        return Run, (self.rankings, self.mode, _PapersRead.of(self))
+
+    def __copy__(self) -> Run:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Run:
+        return replace(self, rankings=deepcopy(self.rankings, memo))
+
+    def after(self, offset: int) -> Run:
+        """The run without the first papers of each ranking, whose ranks go on: a later page."""
+        return replace(self, rankings=tuple(ranking.after(offset) for ranking in self.rankings)) if offset else self
 
     def mode_of(self, ranking: Ranking) -> str:
         """The mode that answered one query: the run's, unless a half of a hybrid search did not run."""
@@ -183,7 +216,10 @@ class Run(Sequence[Ranking]):
             names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
         except (SciretrieveError, OSError, ValueError):  # a repr raises nothing
             names = list(excerpt.ids)
-        lines = [f"{rank:>3}  {score:.3f}  {name}" for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), start=1)]
+        lines = [
+            f"{rank:>3}  {score:.3f}  {name}"
+            for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), ranking.offset + 1)
+        ]
         return lines + [f"     … {len(ranking) - SHOWN_HITS:,} more"] * (len(ranking) > SHOWN_HITS)
 
     def _repr_html_(self) -> str:
@@ -228,12 +264,13 @@ class Run(Sequence[Ranking]):
         passages: Sequence[Passage | None] = [None] * len(papers)
         if ranking.passages is not None and isinstance(self.source, PassageSource):
             passages = self.source.passages_at(ranking.passages)
-        for rank, (paper, passage) in enumerate(zip(papers, passages, strict=True), start=1):
+        for place, (paper, passage) in enumerate(zip(papers, passages, strict=True)):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
-            scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
-            also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
-            index = ranking.indexes[rank - 1] if ranking.indexes else None
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in, passage))
+            scores = frozen_dict({name: _number(ranking.parts[name][place]) if name in ranking.parts else None for name in names})
+            also, also_in = (tuple(others[place]) if others else () for others in (ranking.also, ranking.also_in))
+            index = ranking.indexes[place] if ranking.indexes else None
+            rank, score = ranking.offset + place + 1, float(ranking.scores[place])
+            hits.append(Hit(rank, score, paper, scores, also, index, also_in, passage))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
@@ -258,15 +295,9 @@ class Run(Sequence[Ranking]):
         """The run with its papers as plain JSON values, see `sciretrieve.schema("run")`."""
         rankings = []
         for ranking in self.rankings:
-            query, hits = ranking.query, [hit.to_dict() for hit in self.hits_of(ranking)]
-            asked: dict[str, Any] = {"id": query.id, "text": query.text, "paper": None if query.paper is None else query.paper.to_dict()}
-            asked["has_vector"] = query.vector is not None  # the caller has its many numbers
-            rankings.append({"query": asked, "listing": ranking.listing, **self.facts_of(ranking), "hits": hits})
+            hits = [hit.to_dict() for hit in self.hits_of(ranking)]
+            rankings.append({"query": ranking.query.to_dict(), "listing": ranking.listing, **self.facts_of(ranking), "hits": hits})
         return {"schema": SCHEMA, "mode": self.mode, "rankings": rankings}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON, with line breaks."""
-        return as_json(self.to_dict(), indent=2)
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
         """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran for any query, index where several
@@ -277,7 +308,7 @@ class Run(Sequence[Ranking]):
         lengths = [len(ranking) for ranking in self.rankings]
         columns: dict[str, Any] = {
             "query_id": pa.array(np.repeat([ranking.query.id for ranking in self.rankings], lengths).tolist(), pa.string()),
-            "rank": pa.array([rank for length in lengths for rank in range(1, length + 1)], pa.int32()),
+            "rank": pa.array([rank for one in self.rankings for rank in range(one.offset + 1, one.offset + len(one) + 1)], pa.int32()),
             "paper_id": pa.array([id for ranking in self.rankings for id in ranking.ids], pa.string()),
             "score": pa.array(np.concatenate([np.empty(0), *(ranking.scores for ranking in self)])),
         }
@@ -292,9 +323,13 @@ class Run(Sequence[Ranking]):
             columns["year"] = pa.array([paper.year for paper in papers], pa.int32())
         return pa.table(columns)
 
-    def to_pandas(self, *, titles: bool = True) -> Any:
+    def to_pandas(self, *, titles: bool = True) -> pd.DataFrame:
         """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
         return as_pandas(self.to_arrow(titles=titles))
+
+    def to_polars(self, *, titles: bool = True) -> pl.DataFrame:
+        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed."""
+        return as_polars(self.to_arrow(titles=titles))
 
     def to_trec(self, tag: str = "sciretrieve") -> Iterator[str]:
         """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
@@ -304,9 +339,35 @@ class Run(Sequence[Ranking]):
         """
         for ranking in self.rankings:
             last = np.float32(np.inf)
-            for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), start=1):
+            for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), ranking.offset + 1):
                 last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
                 yield run_line(ranking.query.id, id, rank, f"{float(last):.9g}", tag)
+
+
+@dataclass(frozen=True)
+class _PapersRead:
+    """The source of a pickled run: its papers and passages by row, read when it was pickled."""
+
+    papers: Mapping[int, Paper]
+    passages: Mapping[int, Passage | None]
+
+    @classmethod
+    def of(cls, run: Run) -> _PapersRead:
+        """Read them: each once, and of the papers that could not be compared those that are named."""
+        rows = np.unique(np.concatenate([np.empty(0, np.int64), *(part for one in run for part in (one.rows, one.undecided[:NAMED]))]))
+        papers, passages = run.source.papers_at(rows), dict[int, Passage | None]()
+        if isinstance(run.source, PassageSource):
+            of_hits = np.unique(np.concatenate([np.empty(0, np.int64), *(one.passages for one in run if one.passages is not None)]))
+            passages = dict(zip(of_hits.tolist(), run.source.passages_at(of_hits), strict=True))
+        return cls(dict(zip(rows.tolist(), papers, strict=True)), passages)
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows, in the given order."""
+        return [self.papers[row] for row in rows.tolist()]
+
+    def passages_at(self, rows: Rows) -> list[Passage | None]:
+        """The passages at the given rows; None for the row -1."""
+        return [self.passages.get(row) for row in rows.tolist()]
 
 
 def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper]]) -> list[list[Paper]]:
@@ -317,14 +378,6 @@ def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper
     found = [papers[place] for place in places.tolist()]
     ends = np.cumsum([len(ranking) for ranking in rankings]).tolist()
     return [found[end - len(ranking) : end] for end, ranking in zip(ends, rankings, strict=True)]
-
-
-def as_pandas(table: pa.Table) -> Any:
-    """A table as a pandas data frame. Raises MissingExtra if pandas is not installed."""
-    try:
-        return table.to_pandas()
-    except ImportError as error:
-        raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
 
 
 def _number(value: float) -> float | None:

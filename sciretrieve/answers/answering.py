@@ -13,15 +13,16 @@ import pyarrow as pa
 
 from ..base.choices import check_types
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain, Tabular
 from ..base.types import Hit, TotalIs
-from ..base.wording import as_json, counted
+from ..base.wording import counted
 from ..matching.search import Probe
-from ..options import FACETS, LIKE, PAPER_TEXT, UNLIKE, Clustered, Count, Explained, SearchOptions, SimilarByWhat, Sorted
+from ..options import FACETS, LIKE, PAPER_TEXT, UNLIKE, Clustered, Count, Explained, Offset, SearchOptions, SimilarByWhat, Sorted
 from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.combining import leaves
 from ..query.narrowing.demands import Demand
-from ..runs import SCHEMA, Ranking, Run, as_pandas
+from ..runs import SCHEMA, Ranking, Run
 from . import overview
 from .explaining import Explanation, explain_rows, unmet
 from .overview import FACET_DEPTH, Facet, Group
@@ -32,7 +33,7 @@ count the best matches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Request(Plain):
     """A request to an index.
 
     Attributes:
@@ -47,6 +48,7 @@ class Request:
         explain: whether to explain each hit's rank.
         sort: "year" sorts the hits by year, newest first, papers without a year last; None keeps the search's order.
         by: how papers are compared, see `Index.similar`; only without a query.
+        offset: number of first papers to leave out, those of the pages before.
 
     Raises:
         InvalidRequest: a query with `text` or `by`, or a value of a wrong type.
@@ -63,6 +65,7 @@ class Request:
     explain: Explained = False
     sort: Sorted = None
     by: SimilarByWhat = None
+    offset: Offset = 0
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -75,7 +78,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer:
+class Answer(Plain, Tabular):
     """An index's answer to a request.
 
     Attributes:
@@ -122,6 +125,11 @@ class Answer:
         return self.run.rankings[0]
 
     @property
+    def places(self) -> list[int]:
+        """The hits' places in the ranking, from 0."""
+        return [hit.rank - 1 - self.ranking.offset for hit in self.hits]
+
+    @property
     def total(self) -> int:
         """Number of papers in the index that satisfy the request, whatever k is; `total_is` says in what way."""
         return self.ranking.total
@@ -155,17 +163,9 @@ class Answer:
             ]
         return value
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON, with line breaks."""
-        return as_json(self.to_dict(), indent=2)
-
     def to_arrow(self) -> pa.Table:
         """The hits in the answer's order, with the columns of `Run.to_arrow`."""
-        return self.run.to_arrow().take(pa.array([hit.rank - 1 for hit in self.hits], pa.int64()))
-
-    def to_pandas(self) -> Any:
-        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
-        return as_pandas(self.to_arrow())
+        return self.run.to_arrow().take(pa.array(self.places, pa.int64()))
 
 
 def answer(index: Index, request: Request) -> Answer:
@@ -174,7 +174,7 @@ def answer(index: Index, request: Request) -> Answer:
     Raises as `Index.search` and `Index.similar`, and UnknownName if a facet's column is missing.
     """
     start = time.perf_counter()
-    run = searched(index, request, request.k, request.options)
+    run = searched(index, request, request.k, request.options, request.offset)
     return _looked_into(index, request, run, run.hits, start)
 
 
@@ -183,7 +183,7 @@ def can_share(request: Request) -> Hashable | None:
     if request.query is None or request.like or request.unlike or request.options.reranker is not None:
         return None
     views = request.explain, request.cluster, tuple(request.facets)
-    return None if any(views) else (request.k, repr(request.options))
+    return None if any(views) else (request.k, request.offset, repr(request.options))
 
 
 def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
@@ -194,7 +194,7 @@ def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
     """
     start = time.perf_counter()
     texts = [request.query for request in requests if request.query is not None]
-    run = index.search(texts, requests[0].k, requests[0].options)
+    run = index.search(texts, requests[0].k, requests[0].options, offset=requests[0].offset)
     own_runs = [replace(run[place : place + 1], mode=run.mode_of(run[place])) for place in range(len(run))]
     parts = zip(requests, own_runs, run.hits_of_each, strict=True)
     return [_looked_into(index, request, own_run, hits, start) for request, own_run, hits in parts]
@@ -209,12 +209,17 @@ def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], star
     plain = plainly(request.options)  # groups cover more papers than the hits
     facets = _facets(index, request, run.rankings[0]) if request.facets else ()
     groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
-    failed = unmet(index, request.query) if request.query is not None and not hits else ()
+    failed = unmet(index, request.query) if request.query is not None and not hits and not request.offset else ()
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
     remarks = [*run[0].remarks, *(index.snapshot.remarks(_columns(index, request)) if len(index.names) > 1 else ())]
-    if not hits and request.query is not None and (words := run[0].query.words.strip()) not in ("", request.query.strip()):
+    if (
+        not hits
+        and not request.offset
+        and request.query is not None
+        and (words := run[0].query.words.strip()) not in ("", request.query.strip())
+    ):
         remarks.append(f"without its operators the query is: {words}")
     return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
 
@@ -249,11 +254,11 @@ def plainly(options: SearchOptions) -> SearchOptions:
     return replace(options, reranker=None, group=False, diversify=False)
 
 
-def searched(index: Index, request: Request, k: int, options: SearchOptions) -> Run:
+def searched(index: Index, request: Request, k: int, options: SearchOptions, offset: int = 0) -> Run:
     """The run of a request with another depth and other options. Raises as `answer`."""
     if request.query is None:
-        return index.similar(request.like, k, options, text=request.text, negatives=request.unlike, by=request.by)
-    return index.search(request.query, k, options, like=request.like, unlike=request.unlike)
+        return index.similar(request.like, k, options, offset=offset, text=request.text, negatives=request.unlike, by=request.by)
+    return index.search(request.query, k, options, offset=offset, like=request.like, unlike=request.unlike)
 
 
 def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Explanation]:

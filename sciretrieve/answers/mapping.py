@@ -51,7 +51,7 @@ def answer_map(index: Index, request: Request) -> AnswerMap:
     response = answer(index, request)
     groups = groups_at(index, response.ranking.rows, response.ranking.query.words)
     number_at = {place: number for number, group in enumerate(groups) for place in group.places}
-    order = [hit.rank - 1 for hit in response.hits]
+    order = response.places
     points = places(index.snapshot.vectors_at(response.ranking.rows))[order]
     return AnswerMap(response, points, [group.label for group in groups], [number_at[place] for place in order])
 

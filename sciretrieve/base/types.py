@@ -14,7 +14,9 @@ import numpy.typing as npt
 from .characters import clean
 from .choices import SideName
 from .errors import InvalidRequest
-from .wording import as_json, plain
+from .forms import PlainLine
+from .frozen import FrozenDict, frozen
+from .wording import plain
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Encoded texts, shape (n, dim)."""
@@ -52,8 +54,8 @@ def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A scholarly paper. `extra` holds the corpus's columns without a field here."""
+class Paper(PlainLine):
+    """A scholarly paper. `extra` holds the corpus's columns without a field here; it cannot be changed either, at any depth."""
 
     id: str
     title: str = ""
@@ -63,7 +65,13 @@ class Paper:
     authors: tuple[str, ...] = ()
     doi: str | None = None
     url: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = FrozenDict()
+
+    def __post_init__(self) -> None:
+        if type(self.extra) is not FrozenDict:
+            object.__setattr__(self, "extra", frozen(self.extra))
+        if isinstance(self.authors, list):
+            object.__setattr__(self, "authors", tuple(self.authors))
 
     def __repr__(self) -> str:
         return f"<Paper {self.id}: {self.headline()}>"
@@ -88,13 +96,9 @@ class Paper:
             "extra": plain(self.extra),
         }
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON on one line."""
-        return as_json(self.to_dict())
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Query:
+class Query(PlainLine):
     """A query: a text, a paper (`paper`), or a vector, alone or beside a text.
 
     With a vector, (dim,) numbers, dense search uses it and encodes nothing; the text is for BM25. The vector is copied to read-only
@@ -119,8 +123,10 @@ class Query:
             raise InvalidRequest(f"a query's vector is a list of numbers, not {type(self.vector).__name__}") from error
         if vector.ndim != 1 or not len(vector):
             raise InvalidRequest(f"a query's vector has the shape (dimension,), not {vector.shape}; give each query its own")
-        vector.flags.writeable = False
-        object.__setattr__(self, "vector", vector)
+        object.__setattr__(self, "vector", np.frombuffer(vector.tobytes(), np.float32))  # which nobody can make writable
+
+    def __reduce__(self) -> tuple[type[Query], tuple[Any, ...]]:
+        return Query, (self.id, self.text, self.paper, self.vector)  # a copied array could be written
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Query) and self._facts == other._facts
@@ -131,6 +137,11 @@ class Query:
     @property
     def _facts(self) -> tuple[str, str, Paper | None, bytes | None]:
         return self.id, self.text, self.paper, None if self.vector is None else np.asarray(self.vector).tobytes()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query as in `sciretrieve.schema("run")`: `has_vector` stands for its vector, whose many numbers the caller has."""
+        paper = None if self.paper is None else self.paper.to_dict()
+        return {"id": self.id, "text": self.text, "paper": paper, "has_vector": self.vector is not None}
 
     @property
     def side(self) -> SideName:
@@ -144,7 +155,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(PlainLine):
     """A passage of a paper's full text.
 
     Attributes:
@@ -198,13 +209,9 @@ class Passage:
         where = {} if self.index is None else {"index": self.index}
         return where | {name: getattr(self, name) for name in ("paper", "number", "text", "section", "page", "start", "end")}
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON on one line."""
-        return as_json(self.to_dict())
-
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(PlainLine):
     """A paper in an answer. `scores` has its score in each part of the search, `also` the ids of its grouped near-duplicates. If several
     indexes were searched, `index` names the paper's index, and `also_in` those of `also`. `passage` is the best of its full text."""
 
@@ -216,6 +223,13 @@ class Hit:
     index: str | None = None
     also_in: tuple[str, ...] = ()
     passage: Passage | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.scores) is not FrozenDict:
+            object.__setattr__(self, "scores", frozen(self.scores))
+        for name in ("also", "also_in"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def __repr__(self) -> str:
         return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.name}>"
@@ -243,10 +257,6 @@ class Hit:
         scores, also = dict(self.scores), list(self.also)
         passage = {} if self.passage is None else {"passage": self.passage.to_dict()}
         return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, **passage, "extra": extra}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON on one line."""
-        return as_json(self.to_dict())
 
 
 def name_in(index: str | None, id: str) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -84,14 +85,20 @@ def printable(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """`value` for JSON output: dates and bytes become text, NaN and infinity null."""
+    """`value` for JSON output: dates and bytes become text, NaN and infinity null, results of this package what their `to_dict` gives."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)  # NumPy's arrays and numbers
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from ..base.characters import composed
 from ..base.errors import CorruptData
+from ..base.frozen import frozen_dict
 from ..base.types import Mask, Paper, Rows
 
 PAPER_FIELDS = (
@@ -59,7 +60,7 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
         values["title"] = values["title"] or ""
         values["abstract"] = values["abstract"] or ""
         values["authors"] = tuple(values["authors"] or ())
-        papers.append(Paper(**values, extra={name: value for name, value in row.items() if value is not None}))
+        papers.append(Paper(**values, extra=frozen_dict({name: value for name, value in row.items() if value is not None})))
     return papers
 
 

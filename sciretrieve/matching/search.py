@@ -57,7 +57,7 @@ DEEPER = 4
 """If an answer is longer than its proposals, this many times as many papers are proposed, and follow the others. So the first proposals,
 and the first papers, do not depend on k."""
 LEAST_DEPTH = 20
-"""Least depth of a dense search with an approximate index: the depth that the usual ten papers, grouped, need."""
+"""First depth of a dense search with an approximate index: the depth that the usual ten papers, grouped, need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +226,7 @@ class Searcher:
                 bests = self._bests_with_bonus(batch, k, [probe.named_rows for probe in batch])
                 rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
             elif mode == "dense":
-                nearest = zip(batch, self._nearest(batch, self._depth(k)), strict=True)
-                rankings += [self._dense(probe, k, *near) for probe, near in nearest]
+                rankings += self._by_vectors(batch, k)
             else:
                 rankings += [self._hybrid(candidates, k, fusion) for candidates in self.candidates(batch, fusion.depth)]
         return rankings
@@ -241,12 +240,20 @@ class Searcher:
         """Nearest papers in a scope for each vector, (n, dim); see `matching.dense.vectors.search`."""
         return dense.search(self.halves.vectors, query_vectors, k, scope, self.effort)
 
-    def _depth(self, k: int) -> int:
-        """Depth of a vector search for k papers. An approximate index's results depend on it, so it takes few values."""
-        depth = LEAST_DEPTH
-        while depth < k:
+    def _by_vectors(self, probes: Sequence[Probe], k: int) -> list[Ranking]:
+        """The papers nearest to each probe of a batch. What an approximate index finds depends on how deep it looks, so it looks as deep as
+        for a usual answer first, and what it finds deeper follows, as in hybrid search."""
+        depth = LEAST_DEPTH if any(shard.ann_path for shard in self.halves.vectors) else k
+        nearest = zip(probes, self._nearest(probes, depth), strict=True)
+        rankings = [self._dense(probe, min(k, depth), *near) for probe, near in nearest]
+        while depth < min(k, len(probes[0].scope)):
             depth *= DEEPER
-        return depth if any(shard.ann_path for shard in self.halves.vectors) else k
+            for place, (probe, (rows, scores)) in enumerate(zip(probes, self._nearest(probes, depth), strict=True)):
+                first = rankings[place]
+                is_new = ~np.isin(rows, first.rows)
+                deeper = self._ranked(probe, max(min(k, depth) - len(first), 0), rows[is_new], scores[is_new], {"dense": scores[is_new]})
+                rankings[place] = first.followed_by(deeper) if len(deeper) else first
+        return rankings
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
         """Best papers by words for each probe of a batch that shares a scope; see `Bm25.best`."""

@@ -84,6 +84,7 @@ Rerank: TypeAlias = Annotated[
 ]
 RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1, setting=True)]
 Count: TypeAlias = Annotated[int, Help("How many papers to answer with.", "N", least=1, short="-n")]
+Offset: TypeAlias = Annotated[int, Help("How many of the first papers to leave out.", "N", least=0)]
 LIKE = Help("Find more like this paper. Repeatable.", "ID", completes="ids")
 UNLIKE = Help("Find fewer like this paper. Repeatable.", "ID", completes="ids")
 PAPER_TEXT = Help("'Title. Abstract' of a paper that is not in the index.", "TEXT")
@@ -468,10 +469,10 @@ def check_recall(recall: float) -> None:
         raise InvalidRequest(f"`recall`, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
 
 
-def check_k(k: Any) -> None:
+def check_k(k: Any, name: str = "k", least: int = 1) -> None:
     """Raise InvalidRequest for a number of papers that is none."""
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < least:
+        raise InvalidRequest(f"{name} must be a whole number, at least {least}, not {k!r}")
 
 
 Options = TypeVar("Options", BuildSettings, SearchOptions)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
 from ..base.choices import Filter, Mode, SideName, SimilarBy
-from ..base.errors import InvalidRequest, WordsAlone
+from ..base.errors import InvalidRequest, NoSuchPaper, WordsAlone
 from ..base.types import Paper, Passage, Query, Rows, Scores, Vectors
+from ..base.waiting import awaited
 from ..base.wording import counted
 from ..encoders import packing_of
 from ..encoders.remembered import RememberingEncoder
@@ -22,6 +23,7 @@ from ..options import SearchOptions, changed, check_k
 from ..options.keywords import SearchKeywords
 from ..runs import Ranking, Run
 from .closing import closed
+from .ids import READ_AT_ONCE, Ids
 from .ranking.diversity import POOL, diverse
 from .ranking.leading import named_first
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 
 GROUPED = 10
 """Number of papers fetched per wanted paper where near-duplicates are grouped. More are fetched if that is not enough."""
-READ_AT_ONCE = 4096
-"""Papers read at a time when all papers are read."""
+Default = TypeVar("Default")
 Reopened: TypeAlias = "Callable[[int | None], Index]"
 """Opens the same index again, at a generation or as it is now."""
 
@@ -163,6 +164,32 @@ class Index:
         for first in range(0, len(rows), READ_AT_ONCE):
             yield from self.papers_at(rows[first : first + READ_AT_ONCE])
 
+    @overload
+    def get(self, id: str) -> Paper | None: ...
+    @overload
+    def get(self, id: str, default: Default) -> Paper | Default: ...
+    def get(self, id: str, default: Default | None = None) -> Paper | Default | None:
+        """The paper with this id, or `default` if there is none: `index.get("p0007")`."""
+        try:
+            return self[id]
+        except NoSuchPaper:
+            return default
+
+    def keys(self) -> Set[str]:
+        """The papers' ids, in the order of the papers, read while iterating: `missing = wanted - index.keys()`.
+
+        For several indexes INDEX:ID. `index[id]` takes each."""
+        return Ids(self.snapshot)
+
+    def to_numpy(self, rows: Rows | None = None) -> Vectors:
+        """The papers' vectors as encoded, (n, dim) float32, in the order of `keys`, or at some rows; nobody can write them.
+
+        All vectors of an index of one shard, as `merge` leaves it, without deleted papers are mapped from their file, not copied. Otherwise
+        they are gathered in memory, with 4 · dim bytes a paper: `index.to_numpy(index.matching("graph"))`.
+
+        Raises InvalidRequest for an index without vectors, and for several indexes with different encoders."""
+        return self.snapshot.read_only_vectors(rows)
+
     def papers(self, names: str | Sequence[str]) -> list[Paper]:
         """The papers with these names, in order: `index.papers(["p0007", "10.1000/182", "a title"])`.
 
@@ -188,6 +215,7 @@ class Index:
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
+        offset: int = 0,
         like: str | Sequence[str] = (),
         unlike: str | Sequence[str] = (),
         vectors: Vectors | None = None,
@@ -201,6 +229,7 @@ class Index:
                 `sciretrieve.query.narrowing.operators`. A `Query` is used unchanged and may be a vector.
             k: number of papers wanted per query.
             options: how to search.
+            offset: number of first papers to leave out, those of the pages before: with k=10, the third page has `offset=20`. Ranks go on.
             like: ids of papers that answer the query. Rocchio's formula moves the query towards them in both halves, see
                 `query.reading.rocchio.moved`. Papers in `like` and `unlike` never appear in the answer, nor do their duplicates where
                 papers are grouped.
@@ -211,18 +240,18 @@ class Index:
 
         Raises:
             NotFound: a paper in `like` or `unlike` is not in the index.
-            InvalidRequest: an empty query, a k below 1, an unreadable filter, or a mode that the index lacks; `like` or `unlike` with
-                several queries, or one paper in both.
+            InvalidRequest: an empty query, a k below 1, an offset below 0, an unreadable filter, or a mode that the index lacks; `like` or
+                `unlike` with several queries, or one paper in both.
         """
         chosen = changed(options, changes)
-        queries, mode = _as_list(query), self._checked_mode(k, chosen)
+        queries, mode = _as_list(query), self._checked_mode(k, chosen, offset)
         probes = self.reader.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.group and (like or unlike):
             probes = [self.reader.without_copies(probes[0], like, unlike)]
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
-        return self._search(self._searcher(chosen), probes, k, chosen)
+        return self._search(self._searcher(chosen), probes, offset + k, chosen).after(offset)
 
     def similar(
         self,
@@ -230,6 +259,7 @@ class Index:
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
+        offset: int = 0,
         text: str | None = None,
         negatives: str | Sequence[str] = (),
         by: SimilarBy | None = None,
@@ -244,6 +274,7 @@ class Index:
                 papers are grouped.
             k: number of papers wanted.
             options: how to search. A reranker is ignored, since there is no query.
+            offset: as in `search`.
             text: title and abstract of a further example, which need not be in the index.
             negatives: ids of papers to be unlike.
             by: "text", "citations" (see `CitationGraph.related`) or "both". The default is "both" if the index has at most 100,000 papers
@@ -255,7 +286,7 @@ class Index:
             InvalidRequest: neither ids nor text, citations of an index without references, or any reason that `search` has.
         """
         chosen = replace(changed(options, changes), reranker=None)
-        mode = self._checked_mode(k, chosen)
+        mode = self._checked_mode(k, chosen, offset)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` apply to texts; leave them out with `by='citations'`")
         if by == "citations":
@@ -267,7 +298,10 @@ class Index:
         if chosen.group:
             probe = self.reader.without_copies(probe, ids, negatives)
         linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
-        return self._search(self._searcher(chosen), [probe], k, chosen, linked)
+        return self._search(self._searcher(chosen), [probe], offset + k, chosen, linked).after(offset)
+
+    asearch = awaited(search)
+    asimilar = awaited(similar)
 
     def full_text(self, name: str) -> list[Passage]:
         """The passages of a paper's full text, in order; empty without one: `[p.section for p in index.full_text("p0007")]`.
@@ -401,9 +435,10 @@ class Index:
             why = self.reader.query_encoder.lack(side)
             warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
 
-    def _checked_mode(self, k: int, options: SearchOptions) -> Mode:
-        """The mode to search in. Raises InvalidRequest for a wrong k or mode."""
+    def _checked_mode(self, k: int, options: SearchOptions, offset: int = 0) -> Mode:
+        """The mode to search in. Raises InvalidRequest for a wrong k, offset or mode."""
         check_k(k)
+        check_k(offset, "offset", least=0)
         mode = self.snapshot.checked_mode(options.mode)
         options.check_words(mode)
         return mode

@@ -502,6 +502,18 @@ class Snapshot:
         self.check_files()
         return vectors_at(self.vectors, rows)
 
+    def read_only_vectors(self, rows: Rows | None) -> Vectors:
+        """What `Index.to_numpy` gives."""
+        if not self.has_vectors:
+            raise InvalidRequest(f"{self.path} has no vectors; `sciretrieve reindex --encoder` adds them")
+        self.check_comparable()
+        if rows is None and len(self.shards) == 1 and self.scope.mask is None:
+            self.check_files()
+            return self.vectors[0].vectors
+        vectors = self.vectors_at(self.scope.places if rows is None else rows)
+        vectors.flags.writeable = False
+        return vectors
+
     def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
         """Vectors of the undeleted papers, (n, dim) for each shard."""
         self.check_files()

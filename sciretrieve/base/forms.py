@@ -1,0 +1,77 @@
+"""Forms that results have in common: plain values, JSON, tables."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import MissingExtra
+from .wording import as_json, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+class Plain:
+    """A dataclass with a form as plain JSON values."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values: dates and paths become texts, numbers that are not finite None."""
+        assert is_dataclass(self)
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, with line breaks."""
+        return as_json(self.to_dict(), indent=2)
+
+
+class PlainLine(Plain):
+    """A value of which files hold many, one on a line."""
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON on one line."""
+        return as_json(self.to_dict())
+
+
+class Tabular:
+    """What `to_arrow` makes a table of, for other libraries' tables."""
+
+    __slots__ = ()
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table: `result.to_arrow()`."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+        return as_pandas(self.to_arrow())
+
+    def to_polars(self) -> pl.DataFrame:
+        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed."""
+        return as_polars(self.to_arrow())
+
+
+def as_pandas(table: pa.Table) -> pd.DataFrame:
+    """A table as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+    try:
+        frame: pd.DataFrame = table.to_pandas()
+    except ImportError as error:
+        raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
+    return frame
+
+
+def as_polars(table: pa.Table) -> pl.DataFrame:
+    """A table as a polars data frame. Raises MissingExtra if polars is not installed."""
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingExtra("polars", "to_polars", "pip install polars") from error
+    frame = polars.from_arrow(table)
+    assert isinstance(frame, polars.DataFrame)
+    return frame
