@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -105,6 +106,17 @@ class Answer(Plain, Tabular):
     seconds: float = field(default=0.0, compare=False)
     lacks_meaning: str = ""
     remarks: Sequence[str] = ()
+
+    def __reduce__(self) -> tuple[type[Answer], tuple[Any, ...]]:
+        """Without the request's reranker, which has done its work and may be a loaded model."""
+        request = replace(self.request, options=replace(self.request.options, reranker=None))
+        return Answer, (request, *(getattr(self, one.name) for one in fields(self)[1:]))
+
+    def __copy__(self) -> Answer:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Answer:
+        return replace(self, run=deepcopy(self.run, memo), hits=list(self.hits))
 
     def __repr__(self) -> str:
         note = f" ({self.ranking.note})" * bool(self.ranking.note)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..base.types import Hit, Paper, Passage, Query, Rows, Scores, name_in
-from ..base.wording import as_json, counted
+from ..base.wording import counted
 from ..options import check_k
 from ..papers.bibliographies import bibtex_entries
 from ..papers.drafts.draft import DraftSentence, Manuscript
@@ -73,7 +74,7 @@ class UncitedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftCitations:
+class DraftCitations(Plain):
     """What a draft should cite.
 
     Attributes:
@@ -99,10 +100,6 @@ class DraftCitations:
             "compared": self.compared,
             "sentences": [_as_dict(one) for one in self.sentences],
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON, with line breaks."""
-        return as_json(self.to_dict(), indent=1)
 
     def insert(self) -> Path:
         """Write a copy of the draft with the best paper's key in each of the sentences: beside it, `paper.tex` as `paper.cited.tex`.

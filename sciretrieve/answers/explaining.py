@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.choices import Filter, FusionMethod, Mode, conditions
+from ..base.forms import Plain
 from ..base.types import Paper, Query, Rows, Vectors
 from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
@@ -42,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Plain):
     """The explanation of a paper's rank.
 
     Attributes:
@@ -66,7 +67,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(Plain):
     """The explanation of an expected paper's absence.
 
     Attributes:

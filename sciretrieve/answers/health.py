@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..base.forms import Plain
 from ..base.types import Mask, Rows
 from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
 from ..papers.duplicates import groups, key
@@ -16,6 +19,7 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.citations.citation_graph import names_of, references_from
 from ..query.citations.cited_works import WorkNames, identified
+from ..query.ids import IdsAt
 from ..query.index import Index
 from ..query.snapshot import Snapshot
 
@@ -38,31 +42,23 @@ class Finding:
         label: its name for people.
         remedy: what to do about it, in one clause.
         rows: the papers' rows, ascending, (n,).
-        index: the index.
+        ids: the papers' ids, in row order.
+        share: their share of the index's papers, from 0 to 1.
     """
 
     name: str
     label: str
     remedy: str
     rows: Rows
-    index: Index = field(repr=False)
+    ids: Sequence[str] = field(repr=False)
+    share: float
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def ids(self) -> list[str]:
-        """Ids of the papers, in row order."""
-        return self.index.snapshot.ids(self.rows)
-
     def examples(self) -> list[str]:
         """The first ids, at most three."""
-        return self.index.snapshot.ids(self.rows[:EXAMPLES])
-
-    @property
-    def share(self) -> float:
-        """Share of the index's papers, from 0 to 1."""
-        return len(self.rows) / len(self.index)
+        return list(self.ids[:EXAMPLES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +79,20 @@ class ReferenceCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class Health(Plain):
     """The result of an index's checks.
 
     Attributes:
-        index: the index.
+        index: the index's directory; for several indexes, all names joined.
+        generation: its generation; None for several indexes.
+        papers: number of papers.
         findings: the checks in a fixed order, including those that found nothing.
         references: numbers of references; None if no column has any.
     """
 
-    index: Index
+    index: Path
+    generation: int | None
+    papers: int
     findings: tuple[Finding, ...]
     references: ReferenceCounts | None
 
@@ -105,16 +105,16 @@ class Health:
         counts = self.references
         return {
             "schema": 1,
-            "index": str(self.index.path),
-            "generation": None if len(self.index.members) > 1 else self.index.snapshot.manifest.generation,
-            "papers": len(self.index),
+            "index": str(self.index),
+            "generation": self.generation,
+            "papers": self.papers,
             "findings": [
                 {
                     "name": finding.name,
                     "label": finding.label,
                     "papers": len(finding),
                     "share": finding.share,
-                    "ids": finding.ids,
+                    "ids": list(finding.ids),
                     "remedy": finding.remedy,
                 }
                 for finding in self.findings
@@ -160,7 +160,11 @@ def health(index: Index, *, progress: Progress | bool = True) -> Health:
         if names is not None and snapshot.has_references:
             counts, rows = _references(snapshot, names, listener)
             results.append((NOWHERE, rows))
-        return Health(index, tuple(Finding(look.name, look.label, look.remedy, rows, index) for look, rows in results), counts)
+        findings = [
+            Finding(look.name, look.label, look.remedy, rows, IdsAt(snapshot, rows), len(rows) / len(index)) for look, rows in results
+        ]
+        generation = None if len(index.members) > 1 else snapshot.manifest.generation
+        return Health(index.path, generation, len(index), tuple(findings), counts)
 
 
 def _near_duplicates(snapshot: Snapshot, keys: Rows) -> Rows:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.forms import Plain
 from ..base.types import Hit, Paper
 from ..matching.sharding import by_shard
 from ..papers.duplicates import groups
@@ -21,7 +22,7 @@ DUPLICATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class CitationsOf:
+class CitationsOf(Plain):
     """The citations of a paper.
 
     Attributes:
@@ -37,7 +38,7 @@ class CitationsOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Plain):
     """A paper and its relations to others.
 
     Attributes:

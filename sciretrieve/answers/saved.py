@@ -17,6 +17,7 @@ from typing import Any
 
 from ..base.choices import check_types
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
+from ..base.forms import Plain
 from ..base.types import Hit
 from ..config import data_directory
 from ..files.appending import now
@@ -40,7 +41,7 @@ TURN = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class SavedSearch:
+class SavedSearch(Plain):
     """A saved search.
 
     Attributes:
@@ -72,7 +73,7 @@ class SavedSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class News(Plain):
     """New papers in a saved search.
 
     Attributes:

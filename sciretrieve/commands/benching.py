@@ -54,7 +54,7 @@ def bench(
         if done is not None:
             if format == "json":
                 rows = [{**asdict(row), "pareto": row in done.front} for row in done.rows]
-                say_json({"schema": 1, "index": str(opened_index.path), **asdict(done), "rows": rows})
+                say_json({"schema": 1, "index": str(opened_index.path), **done.to_dict(), "rows": rows})
             else:
                 say(_table(done))
             console.note(
@@ -88,7 +88,7 @@ def measure_recall(index: IndexPath = None, format: PlainFormatOption = "table")
     with interruptible(console := Console()), open_index(index, None) as opened_index:
         found = measure(opened_index, progress=console)
     if format == "json":
-        facts = {**asdict(found), "is_exact": found.is_exact, "holds": found.holds}
+        facts = {**found.to_dict(), "is_exact": found.is_exact, "holds": found.holds}
         say_json({"schema": 1, "index": str(opened_index.path), **facts})
     else:
         say(_recall_lines(found))

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -155,7 +155,7 @@ def _print_plan(update: Update, index: Path, allow_deletions: bool, format: Plai
     from ..lifecycle.updating import are_many
 
     if format == "json":
-        say_json({"schema": 1, "index": str(index), "dry_run": True, **asdict(update)})
+        say_json({"schema": 1, "index": str(index), "dry_run": True, **update.to_dict()})
         return
     counts = {"add": update.added, "replace": update.replaced, "delete": update.deleted, "keep": update.kept}
     for (change, count), name in zip(counts.items(), ("added", "replaced", "deleted", "kept"), strict=True):
@@ -254,7 +254,7 @@ def _update(
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
         update = change(opened_corpus, index, encoder=given, progress=console, **options)
     if format == "json":
-        say_json({"schema": 1, "index": str(index), **asdict(update)})
+        say_json({"schema": 1, "index": str(index), **update.to_dict()})
     else:
         seconds = duration_text(time.perf_counter() - start)
         console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
@@ -295,7 +295,7 @@ def delete(
     target = index_to_change(index, console)
     deletion = remove(target, named_ids, filter=filter, dry_run=dry_run, progress=console)
     if format == "json":
-        say_json({"schema": 1, "index": str(target), **asdict(deletion)})
+        say_json({"schema": 1, "index": str(target), **deletion.to_dict()})
         return
     if not dry_run:
         console.note(f"{target}: {deletion.deleted:,} deleted; {counted(deletion.papers, 'paper')} now, generation {deletion.generation}")
@@ -335,7 +335,7 @@ def merge(index: IndexPath = None, format: PlainFormatOption = "table") -> None:
     with interruptible(console, "the index is as it was, and the same command resumes it"):
         result = rewrite(target, progress=console)
     if format == "json":
-        say_json({"schema": 1, "index": str(target), **asdict(result)})
+        say_json({"schema": 1, "index": str(target), **result.to_dict()})
         return
     shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
     console.note(f"{target}: {shards}; {size_text(max(result.freed, 0))} freed")

@@ -149,7 +149,7 @@ def _resumed(console: Console) -> AbstractContextManager[None]:
 def _print(report: Any, format: PlainFormat) -> None:
     """Print a report: its lines for people, or JSON."""
     if format == "json":
-        say_json(report.as_json())
+        say_json(report.to_dict())
     else:
         say(map(as_options.get(), report.lines()))
 
@@ -197,7 +197,7 @@ def compare(
 
     comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
     if format == "json":
-        say_json(comparison.as_json())
+        say_json(comparison.to_dict())
     else:
         say(comparison.lines(changed))
     if comparison.unequal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,7 +119,7 @@ def _print_estimate(corpus: OpenedCorpus, settings: BuildSettings, format: Plain
     with interruptible(console := Console()):
         result = estimate(corpus, settings, progress=console)
     if format == "json":
-        say_json({"schema": 1, **asdict(result)})
+        say_json({"schema": 1, **result.to_dict()})
         return
     encoder = result.encoder
     rows = {

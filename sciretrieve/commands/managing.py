@@ -104,7 +104,7 @@ def health(index: IndexPath = None, generation: Generation = None, format: Plain
 
 
 def _health_lines(found: Health) -> Iterator[str]:
-    yield f"{counted(len(found.index), 'paper')} of {found.index.path}, generation {found.index.snapshot.manifest.generation}"
+    yield f"{counted(found.papers, 'paper')} of {found.index}, generation {found.generation}"
     present = [finding for finding in found.findings if len(finding)]
     width = max((len(finding.label) for finding in present), default=0)
     for finding in present:
@@ -204,7 +204,6 @@ def verify(
 
     The exit code is 1 if anything is wrong.
     """
-    from dataclasses import asdict
 
     from ..storage.repairing import repair as mend
     from ..storage.verifying import verify as check
@@ -215,7 +214,7 @@ def verify(
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
     if format == "json":
-        say_json({"schema": 1, "index": str(path), **asdict(result)})
+        say_json({"schema": 1, "index": str(path), **result.to_dict()})
     else:
         say(f"{fault.file}: {fault.what}" for fault in result.faults)
         if result.unchecked:

@@ -72,10 +72,10 @@ def robustness(
             progress=console,
         )
     if output is not None:
-        write_json(output / "report.json", study.as_json())
+        write_json(output / "report.json", study.to_dict())
         write_whole(output / "report.md", markdown(study, plots(study, output)).encode())
         console.note(f"report and plots: {output}")
     if format == "json":
-        say_json(study.as_json())
+        say_json(study.to_dict())
     else:
         say([markdown(study, {})])

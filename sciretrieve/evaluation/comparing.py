@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
 from ..metrics.measures import Evaluator, parse_measure
@@ -24,7 +25,7 @@ TINY = 1e-9
 
 
 @dataclass(frozen=True)
-class RunComparison:
+class RunComparison(Plain):
     """Several runs on the same judgements, each compared with the first.
 
     Attributes:
@@ -80,7 +81,7 @@ class RunComparison:
             out.append("")
         return out[:-1]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain values: schema 1."""
         rows: list[dict[str, Any]] = [{"run": self.names[0], "measures": self.means[0]}]
         for run, mean, row in zip(self.names[1:], self.means[1:], self.comparisons, strict=True):

@@ -67,7 +67,7 @@ class Times:
             self.answered += 1
             yield answer
 
-    def as_json(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The measured counts and seconds, as in a report."""
         searching = max(self.answering - self.preparing, 0.0)
         counted = ((self.papers, self.indexing), (self.encoded, self.encoding), (self.answered, searching))

@@ -160,7 +160,7 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
         pearson = [[None if math.isnan(value) else value for value in row] for row in correlated.pearson.tolist()]
         facts["correlations"] = {"figures": correlated.names, "pearson": pearson}
     if sweeps:
-        facts["sweeps"] = [sweep.as_json() for sweep in sweeps]
+        facts["sweeps"] = [sweep.to_dict() for sweep in sweeps]
     write_json(output / "matrix.json", facts)
     return path, standings, failures
 

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from ..base.choices import Mode
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationOptions
 from ..options.keywords import EvaluationKeywords
@@ -28,15 +29,15 @@ ORDER: tuple[Mode, ...] = ("dense", "hybrid", "bm25")
 
 
 @dataclass(frozen=True)
-class ModesReport:
+class ModesReport(Plain):
     """The result of several modes: each mode's report."""
 
     reports: Mapping[Mode, Report]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The reports as plain values, by mode: schema 1."""
         first = next(iter(self.reports.values()))
-        modes = {mode: report.as_json() for mode, report in self.reports.items()}
+        modes = {mode: report.to_dict() for mode, report in self.reports.items()}
         return {"schema": 1, "benchmark": first.benchmark.name, "split": first.split, "modes": modes}
 
     def lines(self) -> list[str]:
@@ -46,7 +47,7 @@ class ModesReport:
         cells = []
         for report in reports.values():
             values = {(task.name, query): row for task in report.result.tasks for query, row in task.per_query.items()}
-            cells.append(Cell(first.benchmark.name, report.system, report.as_json(), {}, values))
+            cells.append(Cell(first.benchmark.name, report.system, report.to_dict(), {}, values))
         out = [f"{first.benchmark.name}, {first.split}: {first.benchmark.task}", ""]
         column_marks: dict[Column, Marks] = {}
         for title, columns in first.tables():

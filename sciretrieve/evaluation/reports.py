@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..base.forms import Plain, Tabular
 from ..files.writing import replaced, write_json, write_lines
 from ..storage.manifest import library_versions
 from . import sides
@@ -28,7 +29,7 @@ Column: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Plain, Tabular):
     """The result of an evaluation, to print and save."""
 
     benchmark: Benchmark
@@ -41,7 +42,7 @@ class Report:
     result: Result
     notes: Sequence[str]
     times: Mapping[str, float]
-    """The measured run times, see `costs.Times.as_json`."""
+    """The measured run times, see `costs.Times.to_dict`."""
     lacks: Sequence[str] = ()
     """The missing parts of the benchmark, see `benchmark_reading.lacking`; figures are then not comparable with published ones."""
 
@@ -50,7 +51,7 @@ class Report:
         """The benchmark's published rows."""
         return rows(self.benchmark.name)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report as plain values: schema 1."""
         result = self.result
         per_task = {
@@ -94,13 +95,19 @@ class Report:
             "counts": {
                 task.name: {key: value for key, value in per_task[task.name].items() if isinstance(value, int)} for task in result.tasks
             },
-            "published": [row.as_json() for row in self.published],
+            "published": [row.to_dict() for row in self.published],
             "system": {"name": self.system, **self.facts},
             "notes": list(self.notes),
             "partial": list(self.lacks),
             "times": dict(self.times),
             "versions": versions(),
         }
+
+    def to_arrow(self) -> pa.Table:
+        """Each query's values: task, query, and a column for each measure."""
+        rows = [(task.name, query, values) for task in self.result.tasks for query, values in task.per_query.items()]
+        columns: dict[str, list[Any]] = {"task": [task for task, _, _ in rows], "query": [query for _, query, _ in rows]}
+        return pa.table(columns | {name: [values.get(name) for _, _, values in rows] for name in self.result.measures})
 
     def lines(self) -> list[str]:
         """The report in words: one table, or one per task if it would be too wide; then the scoring."""
@@ -248,7 +255,7 @@ def column_name(column: Column) -> str:
 class Saved(Protocol):
     """A report that can be saved."""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report as plain values."""
 
     def lines(self) -> list[str]:
@@ -258,7 +265,7 @@ class Saved(Protocol):
 def save(folder: Path, report: Saved, per_query: pa.Table | None = None) -> dict[str, Any]:
     """Write a report as JSON and as text into a folder, with a table of each query's values. Returns the report as plain values."""
     folder.mkdir(parents=True, exist_ok=True)
-    as_json = report.as_json()
+    as_json = report.to_dict()
     write_json(folder / "report.json", as_json)
     write_lines(folder / "report.txt", report.lines())
     if per_query is not None:

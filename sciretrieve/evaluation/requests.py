@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import IndexExists, InvalidRequest, NotFound
@@ -43,7 +42,6 @@ from .evaluation_options import EvaluationRequest, make_request
 from .material import Material
 from .predicting import check_library
 from .reports import Report, all_measures, save, versions
-from .scoring import Result
 from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
@@ -103,7 +101,7 @@ def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers 
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
     with shown(progress) as listener:
         report = _evaluated(request, None, listener, workers)
-    measures_now = all_measures(report.as_json())
+    measures_now = all_measures(report.to_dict())
     differences = [
         f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
     ]
@@ -255,7 +253,7 @@ def _measured(
     if training := trainings_of(*map(request_facts.get, ("encoder", "adapter", "query_adapter"))):
         facts["training"] = training
     lacks = lacking(spec, split, request.data, materials)
-    return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json(), lacks)
+    return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.to_dict(), lacks)
 
 
 def _check_prediction(request: EvaluationRequest, spec: Benchmark, what: str) -> None:
@@ -404,7 +402,7 @@ def _digest_of(text: str) -> str:
 
 
 def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
-    as_json = save(output, report, per_query(report.result))
+    as_json = save(output, report, report.to_arrow())
     facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json)}
     facts |= {name: as_json[name] for name in ("versions", "times")}
     index = report.facts.get("index")
@@ -439,10 +437,3 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
         "judged_queries": len(judgements),
         "per_query": query_values,
     }
-
-
-def per_query(result: Result) -> pa.Table:
-    """Per-query values as a table: task, query, and one column per measure."""
-    rows = [(task.name, query, values) for task in result.tasks for query, values in task.per_query.items()]
-    columns: dict[str, list[Any]] = {"task": [task for task, _, _ in rows], "query": [query for _, query, _ in rows]}
-    return pa.table(columns | {name: [values.get(name) for _, _, values in rows] for name in result.measures})

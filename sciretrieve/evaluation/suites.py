@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import InvalidRequest, NotFound, ResultAwaited
+from ..base.forms import Plain
 from ..encoders import EncoderRequest
 from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
@@ -37,7 +38,7 @@ FORMATS = ("CLF", "RGN", "PRX", "SRCH")
 
 
 @dataclass(frozen=True)
-class SuiteReport:
+class SuiteReport(Plain):
     """The result of a suite, to print and save.
 
     Attributes:
@@ -89,7 +90,7 @@ class SuiteReport:
         known = {name: value for row in self.published if row.system == self.suite.against for (_, name), value in row.values.items()}
         return {name: 100 * (self.complete[name] / base - 1) for name, base in known.items() if name in self.complete}
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report as plain values: schema 1, as for a benchmark. Incomplete averages are under `incomplete` only."""
         per_task: dict[str, Any] = {}
         for figure, value in self.figures:
@@ -114,7 +115,7 @@ class SuiteReport:
             "missing": {figure.name: reason for figure, reason in self.missing},
             "per_task": per_task,
             "counts": {},
-            "published": [row.as_json() for row in self.published],
+            "published": [row.to_dict() for row in self.published],
             "system": {"name": self.system} | ({"training": list(self.training)} if self.training else {}),
             "notes": list(self.notes),
             "partial": [f"{name}: {lack}" for name, lacks in self.partial.items() for lack in lacks],
@@ -223,7 +224,7 @@ def evaluate_suite_request(request: EvaluationRequest, output: Path | None, prog
             raise InvalidRequest(f"{name}: {error}") from error
         progress.note(f"{suite.name}: {name}")
         try:
-            reports[name] = measure(member, spec, materials, folder, progress).as_json()
+            reports[name] = measure(member, spec, materials, folder, progress).to_dict()
         except ResultAwaited as error:
             reasons[name] = str(error)
         except InvalidRequest as error:

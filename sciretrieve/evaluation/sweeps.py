@@ -122,7 +122,7 @@ class Sweep:
             return f"what the choice by {name} is worth on other queries cannot be told from these"
         return f"chosen by four fifths of the queries, the setting gives {name} {value:.2f} on the last fifth, over all fifths"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The sweep as plain values; figures from 0 to 1."""
         worth = {column_name(column): self.chosen_elsewhere(column) for column in self.columns}
         return {

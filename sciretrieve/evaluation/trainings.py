@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidRequest, NotFound
+from ..base.forms import Plain
 from ..base.wording import counted
 from ..metrics.judgements import json_of
 from ..metrics.significance import Variance, one_way
@@ -58,7 +59,7 @@ class TrainedSystem:
 
 
 @dataclass(frozen=True)
-class TrainingsReport:
+class TrainingsReport(Plain):
     """The results of systems with several trainings on one benchmark.
 
     Attributes:
@@ -91,7 +92,7 @@ class TrainingsReport:
             return {}
         return {column: one_way([system.values(column) for system in self.tested]) for column in self.columns}
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The report as plain values: schema 1. Figures are from 0 to 1."""
         names = [system.name for system in self.tested]
         return {

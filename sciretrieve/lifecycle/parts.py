@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..encoders import compared
 from ..files.writing import folder_entries, remove, rename, sync_file, write_lock
 from ..matching.late import write_packing
@@ -27,7 +28,7 @@ from .building import PLAN, Build, check_place, publish, shard_differences
 
 
 @dataclass(frozen=True, slots=True)
-class IndexPart:
+class IndexPart(Plain):
     """A part of an index.
 
     Attributes:
@@ -79,7 +80,7 @@ def build_part(
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Plain):
     """The result of joining parts: an index's numbers of parts and shards."""
 
     parts: int

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any, overload
 
+from ..base.types import Rows
 from .snapshot import Snapshot
 
 READ_AT_ONCE = 4096
@@ -33,3 +35,35 @@ class Ids(Set[str]):
     @classmethod
     def _from_iterable(cls, ids: Iterable[str]) -> set[str]:  # type: ignore[override]  # what `keys() & others` gives
         return set(ids)
+
+
+class IdsAt(Sequence[str]):
+    """The ids at some rows, each read when it is looked at, since there may be millions. Pickled and copied they are a list."""
+
+    def __init__(self, snapshot: Snapshot, rows: Rows) -> None:
+        self._snapshot, self._rows = snapshot, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        rows = self._rows[place]
+        return self._snapshot.ids(rows) if isinstance(place, slice) else self._snapshot.ids(self._rows[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self[:])
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def __reduce__(self) -> tuple[type[list[str]], tuple[Any, ...]]:
+        return list, (list(self),)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from ..base.choices import SIDES
 from ..base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
+from ..base.forms import Plain
 from ..encoders import check_golden, must_be_given, read_golden
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import booleans
@@ -55,7 +56,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Plain):
     """The result of verifying an index.
 
     Attributes:

@@ -15,8 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain, Tabular
 from ..base.types import Rows
 from ..files.figures import COLOURS, draw
 from ..files.writing import write_vectors
@@ -62,7 +65,7 @@ class TypeMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Plain, Tabular):
     """The results of types of dense index on an index's vectors.
 
     Attributes:
@@ -82,6 +85,10 @@ class Bench:
     dim: int
     metric: Metric
     rows: tuple[TypeMeasured, ...]
+
+    def to_arrow(self) -> pa.Table:
+        """`rows` as a table."""
+        return pa.Table.from_pylist(self.to_dict()["rows"])
 
     @property
     def front(self) -> list[TypeMeasured]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..base.types import Rows
 from ..matching.dense import VectorShard
 from ..matching.dense.measuring import QUERIES, K, Questions
@@ -50,7 +51,7 @@ class RecallPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Plain):
     """The recall of an index.
 
     Attributes:

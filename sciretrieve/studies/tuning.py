@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidRequest
+from ..base.forms import Plain
 from ..base.types import Query
 from ..lifecycle import refit
 from ..matching.fusion import Fusion
@@ -43,7 +44,7 @@ class FusionSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class TuningResult:
+class TuningResult(Plain):
     """The result of tuning.
 
     Attributes:

@@ -70,7 +70,7 @@ def test_every_method_that_changes_a_dict_or_a_list_is_refused() -> None:
 
 
 def test_a_vector_cannot_be_written_either() -> None:
-    query = sr.Query(vector=np.ones(2))
+    query: Any = sr.Query(vector=np.ones(2))
     for one in (query, pickle.loads(pickle.dumps(query)), copy.deepcopy(query)):
         with pytest.raises(ValueError, match="WRITEABLE"):
             one.vector.flags.writeable = True

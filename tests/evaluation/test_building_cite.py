@@ -154,8 +154,8 @@ def test_evaluate_runs_both_forms_on_one_index(folder: Path, tmp_path: Path) -> 
     evaluate(f"beir:{folder}", split="cocite", **options)
     candidates = evaluate(f"cite:{folder}", output=tmp_path / "candidates", **options)
     assert [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()] == [f"beir{str(folder).replace('/', '-')}-bm25"]
-    assert set(whole.as_json()["measures"]) == {"nDCG@10", "R@100", "MAP", "MRR"}
-    measures = candidates.as_json()["measures"]
+    assert set(whole.to_dict()["measures"]) == {"nDCG@10", "R@100", "MAP", "MRR"}
+    measures = candidates.to_dict()["measures"]
     qrels = read_qrels(folder / "qrels" / "test.tsv")
     run = json.loads((tmp_path / "candidates" / "run.json").read_text())
     recalls = []
@@ -181,7 +181,7 @@ def test_fields_bound_candidates_and_are_averaged(tmp_path: Path) -> None:
         assert len(queries) == 12
         for query, kinds in queries.items():
             assert {topics[id] for id in (query, *kinds["most_cited"], *kinds["random"])} == {field}
-    report = evaluate(f"cite:{folder}", mode="bm25", cache=tmp_path / "cache").as_json()
+    report = evaluate(f"cite:{folder}", mode="bm25", cache=tmp_path / "cache").to_dict()
     assert report["measures"]["MAP"] == pytest.approx(sum(task["measures"]["MAP"] for task in report["per_task"].values()) / 3)
     rare = [
         {**row, "fieldsOfStudy": None if row["fieldsOfStudy"] == ["Physics"] and place > 40 else row["fieldsOfStudy"]}
@@ -401,7 +401,7 @@ def test_each_query_has_related_papers_and_500_others(tmp_path: Path) -> None:
         assert len(set(queries)) == len(queries) == 12
         fields.update(of[query] for query in queries)
     assert fields == {"Mathematics": 12, "Medicine": 12}
-    report = evaluate("multi-scidocs", tmp_path / "made", mode="bm25", cache=tmp_path / "cache").as_json()
+    report = evaluate("multi-scidocs", tmp_path / "made", mode="bm25", cache=tmp_path / "cache").to_dict()
     assert {name: task["queries"] for name, task in report["per_task"].items()} == {"cite": 6, "co-cite": 6}
     build_scidocs_like(rows, tmp_path / "again", settings)
     assert contents(tmp_path / "again") == contents(tmp_path / "made")

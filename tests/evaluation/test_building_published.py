@@ -52,7 +52,7 @@ def test_scidocs_from_its_metadata(tmp_path: Path) -> None:
     assert not all(row["co-cite"] for row in made)
     for name in ("scidocs-cite", "scidocs-cocite"):
         report = evaluate(name, tmp_path / "made", mode="bm25", cache=tmp_path / "cache")
-        assert report.as_json()["queries"] == sum(bool(row["cite" if name == "scidocs-cite" else "co-cite"]) for row in made)
+        assert report.to_dict()["queries"] == sum(bool(row["cite" if name == "scidocs-cite" else "co-cite"]) for row in made)
 
 
 def test_patients_with_the_queries_of_all_splits(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_patients_with_the_queries_of_all_splits(tmp_path: Path) -> None:
         {"title": "", "abstract": f"the {split} patient", "patient": [f"p{place}", "p8"]}
         for place, split in enumerate(("train", "dev", "test"))
     ]
-    report = evaluate("pmc-patients-zeroshot", tmp_path / "made", mode="bm25", cache=tmp_path / "cache").as_json()
+    report = evaluate("pmc-patients-zeroshot", tmp_path / "made", mode="bm25", cache=tmp_path / "cache").to_dict()
     assert report["queries"] == 3
     assert report["measures"]["R@20"] == 1  # all share the word "patient"
 
@@ -96,12 +96,12 @@ def test_search_sets_hold_all_splits(tmp_path: Path) -> None:
     ]
     assert len(lines(tmp_path / "made" / "search" / "SciFact_papers_test.json")) == 6
     report = evaluate("scimult-search", tmp_path / "made", mode="bm25", cache=tmp_path / "cache")
-    assert {name: task["queries"] for name, task in report.as_json()["per_task"].items()} == {"SciFact": 2, "NFCorpus": 3}
-    assert report.as_json()["per_task"]["NFCorpus"]["measures"]["nDCG@10"] == 1
+    assert {name: task["queries"] for name, task in report.to_dict()["per_task"].items()} == {"SciFact": 2, "NFCorpus": 3}
+    assert report.to_dict()["per_task"]["NFCorpus"]["measures"]["nDCG@10"] == 1
     assert any(
         "files are missing are left out: Search, TRECCOVID_SciRepEval, TRECCOVID_BEIR; so no mean" in line for line in report.lines()
     )
-    assert evaluate("scimult-search", tmp_path / "made", task="SciFact", mode="bm25", cache=tmp_path / "cache").as_json()["queries"] == 2
+    assert evaluate("scimult-search", tmp_path / "made", task="SciFact", mode="bm25", cache=tmp_path / "cache").to_dict()["queries"] == 2
 
 
 @pytest.mark.parametrize(

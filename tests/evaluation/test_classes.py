@@ -52,7 +52,7 @@ def test_the_nearest_class_is_predicted(tmp_path: Path) -> None:
         "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", papers)),
     }
     report = evaluate("scimult-coarse", tmp_path / "data", output=tmp_path / "out", **options)
-    cosine = evaluate("scimult-coarse", tmp_path / "data", metric="cosine", **options).as_json()["per_task"]
+    cosine = evaluate("scimult-coarse", tmp_path / "data", metric="cosine", **options).to_dict()["per_task"]
     for name, size in SIZES.items():
         labels = np.array([classes[f"{name}{place}"] for place in range(size)])
         vectors = np.array([papers[f"{name}-{id}"] for id in IDS])
@@ -60,18 +60,18 @@ def test_the_nearest_class_is_predicted(tmp_path: Path) -> None:
         expected = {f"{kind}-F1": per_cent(places[name], predicted, kind) for kind in ("macro", "micro")}
         assert set(predicted) - set(places[name])  # a class that counts 0
         assert 20 < expected["macro-F1"] < 90
-        assert report.as_json()["per_task"][name]["rounded"] == expected
+        assert report.to_dict()["per_task"][name]["rounded"] == expected
         lengths = np.linalg.norm(labels, axis=1)
         nearest = (vectors @ labels.T / lengths).argmax(axis=1).tolist()
         assert cosine[name]["rounded"]["macro-F1"] == per_cent(places[name], nearest, "macro")
-        for measure, (low, high) in report.as_json()["per_task"][name]["intervals"].items():
-            assert low < report.as_json()["per_task"][name]["measures"][measure] < high
-        assert set(report.as_json()["per_task"][name]["intervals"]) == {"macro-F1", "micro-F1"}
-    assert report.as_json()["measures"] == {}
+        for measure, (low, high) in report.to_dict()["per_task"][name]["intervals"].items():
+            assert low < report.to_dict()["per_task"][name]["measures"][measure] < high
+        assert set(report.to_dict()["per_task"][name]["intervals"]) == {"macro-F1", "micro-F1"}
+    assert report.to_dict()["measures"] == {}
     run = (tmp_path / "out/mag/run.trec").read_text().splitlines()
     assert len(run) == len(IDS) * SIZES["MAG"]
-    alone = evaluate("scimult-coarse", tmp_path / "data", task="MeSH", **options).as_json()
-    assert alone["rounded"] == report.as_json()["per_task"]["MeSH"]["rounded"]
+    alone = evaluate("scimult-coarse", tmp_path / "data", task="MeSH", **options).to_dict()
+    assert alone["rounded"] == report.to_dict()["per_task"]["MeSH"]["rounded"]
 
 
 @pytest.mark.parametrize("mode", ["bm25", "hybrid"])
@@ -82,7 +82,7 @@ def test_classes_are_ranked_in_any_mode(tmp_path: Path, mode: Any) -> None:
     write_lines(tmp_path / "data/MAG_label.json", labels)
     rows = [{"paper": f"p{at}", "title": f"On {names[at % 3]}", "abstract": "", "label": 0 if at == 5 else at % 3} for at in range(9)]
     write_lines(tmp_path / "data/MAG_papers_test.json", rows)
-    report = evaluate("scimult-coarse", tmp_path / "data", mode=mode, cache=tmp_path / "cache").as_json()
+    report = evaluate("scimult-coarse", tmp_path / "data", mode=mode, cache=tmp_path / "cache").to_dict()
     truth = [row["label"] for row in rows]
     assert report["rounded"] == {f"{kind}-F1": per_cent(truth, [at % 3 for at in range(9)], kind) for kind in ("macro", "micro")}
     assert "tasks whose files are missing are left out: MeSH" in report["notes"]
@@ -92,7 +92,7 @@ def test_papers_without_an_answer_are_wrong(tmp_path: Path) -> None:
     _, _, places = coarse(tmp_path / "data", IDS[:4])
     right, other = (f"MAG{place}" for place in (places["MAG"][0], places["MAG"][0] + 1))
     path = write_text(tmp_path / "scores.json", json.dumps({"MAG-p000": {right: 2.0, other: 1.0}}))
-    report = evaluate("scimult-coarse", tmp_path / "data", scores=str(path), task="MAG").as_json()
+    report = evaluate("scimult-coarse", tmp_path / "data", scores=str(path), task="MAG").to_dict()
     assert report["rounded"]["micro-F1"] == 25
     assert report["counts"]["MAG"]["unanswered_queries"] == 3
     truth = [str(place) for place in places["MAG"]]
@@ -142,7 +142,7 @@ def solved(vectors: dict[str, Array], labels: dict[str, int], test: slice) -> fl
 def test_scidocs_own_protocol_of_classes(tmp_path: Path, split: str, part: slice) -> None:
     vectors, labels = scidocs(tmp_path / "data")
     report = evaluate("scidocs-classes", tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), split=split)
-    per_task = report.as_json()["per_task"]
+    per_task = report.to_dict()["per_task"]
     for task, name in (("mag", "MAG"), ("mesh", "MeSH")):
         assert per_task[name]["rounded"]["macro-F1"] == solved(vectors, labels[task], part)
     zeros = {"test": 2, "val": 1}[split]
@@ -175,10 +175,10 @@ def multi_scidocs(folder: Path) -> dict[str, Array]:
 def test_judgements_are_those_beside_the_metadata(tmp_path: Path) -> None:
     vectors = multi_scidocs(tmp_path / "multi")
     options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors))}
-    alone = evaluate("multi-scidocs", tmp_path / "multi", **options).as_json()["per_task"]
+    alone = evaluate("multi-scidocs", tmp_path / "multi", **options).to_dict()["per_task"]
     write_scidocs(tmp_path / "scidocs", {key: {"magp000": {"magp001": 1}} for key in SCIDOCS}, ("magp000", "magp001"))
-    assert evaluate("multi-scidocs", tmp_path, **options).as_json()["per_task"] == alone
-    assert evaluate("scidocs-rerank", tmp_path, **options).as_json()["per_task"]["cite"]["judged_queries"] == 1
+    assert evaluate("multi-scidocs", tmp_path, **options).to_dict()["per_task"] == alone
+    assert evaluate("scidocs-rerank", tmp_path, **options).to_dict()["per_task"]["cite"]["judged_queries"] == 1
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -186,15 +186,15 @@ def test_the_average_of_multi_scidocs_is_that_of_five_figures(tmp_path: Path) ->
     vectors = multi_scidocs(tmp_path / "data")
     options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors))}
     report = evaluate_suite("multi-scidocs-all", tmp_path / "data", output=tmp_path / "out", **options)
-    mag = evaluate("scidocs-classes", tmp_path / "data", task="MAG", **options).as_json()["rounded"]["macro-F1"]
-    ranked = evaluate("multi-scidocs", tmp_path / "data", **options).as_json()["per_task"]
+    mag = evaluate("scidocs-classes", tmp_path / "data", task="MAG", **options).to_dict()["rounded"]["macro-F1"]
+    ranked = evaluate("multi-scidocs", tmp_path / "data", **options).to_dict()["per_task"]
     five = [mag, *(ranked[task]["rounded"][measure] for task in ("cite", "co-cite") for measure in ("MAP", "nDCG"))]
     assert [value for _, value in report.figures] == five
     average, *counts = report.averages["average"]
     assert list(report.averages) == ["average"]
     assert average == pytest.approx(np.mean(five))
     assert counts == [5, 5]
-    assert report.as_json()["rounded"] == {"average": round(float(np.mean(five)), 2)}
+    assert report.to_dict()["rounded"] == {"average": round(float(np.mean(five)), 2)}
     # only the field is predicted, not the disease
     assert list(json.loads((tmp_path / "out/scidocs-classes/report.json").read_text())["counts"]) == ["MAG"]
     assert "the mean of 5 figures\n" in CliRunner().invoke(app, ["benchmarks", "show", "multi-scidocs-all"]).stdout
@@ -206,8 +206,8 @@ def test_an_average_of_multi_scidocs_over_a_part_is_in_brackets(tmp_path: Path) 
     (tmp_path / "data/cocite/test.qrel").unlink()
     options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)), "output": tmp_path / "out"}
     report = evaluate_suite("multi-scidocs-all", tmp_path / "data", **options)
-    assert report.as_json()["measures"] == {}
-    assert report.as_json()["incomplete"]["average"]["figures"] == 3
+    assert report.to_dict()["measures"] == {}
+    assert report.to_dict()["incomplete"]["average"]["figures"] == 3
     text = "\n".join(report.lines())
     assert "average is the mean of 3 of its 5 figures" in text
     assert "left out: multi. co-cite: there are no files of multi-scidocs's task co-cite" in text

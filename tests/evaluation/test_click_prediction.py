@@ -104,7 +104,7 @@ def clicks_of(path: Path) -> list[tuple[str, str, list[str]]]:
 
 
 def test_figures_weigh_clicks_by_one_over_their_places_propensity(data: Path, tmp_path: Path) -> None:
-    report = evaluate("scidocs-recomm", data, embeddings=str(tmp_path / "v.jsonl"), output=tmp_path / "out").as_json()
+    report = evaluate("scidocs-recomm", data, embeddings=str(tmp_path / "v.jsonl"), output=tmp_path / "out").to_dict()
     vectors = {row["paper_id"]: np.array(row["embedding"]) for row in map(json.loads, (tmp_path / "v.jsonl").read_text().splitlines())}
     above, below, first = 0.0, 0.0, 0.0
     for query, clicked, shown in clicks_of(data / "recomm/test.csv"):
@@ -121,13 +121,13 @@ def test_figures_weigh_clicks_by_one_over_their_places_propensity(data: Path, tm
     assert "recomm: learnt from 600 clicks; predicted 80" in text
     assert "Multi2SPE on SPECTER's triples, CS" in text
     assert report["protocol"]["score"] == "a network that learns clicks from the cosine and metadata"
-    assert evaluate("scidocs-recomm", data, split="val", embeddings=str(tmp_path / "v.jsonl")).as_json()["rounded"]["adj-P@1"] > 90
+    assert evaluate("scidocs-recomm", data, split="val", embeddings=str(tmp_path / "v.jsonl")).to_dict()["rounded"]["adj-P@1"] > 90
 
 
 def test_ties_are_half_above(data: Path, tmp_path: Path) -> None:
     """Equal papers give equal scores: a click is above half of the four others."""
     write_vectors(tmp_path / "same.jsonl", dict.fromkeys(IDS, np.ones(6, np.float32)))
-    report = evaluate("scidocs-recomm", data, embeddings=str(tmp_path / "same.jsonl")).as_json()
+    report = evaluate("scidocs-recomm", data, embeddings=str(tmp_path / "same.jsonl")).to_dict()
     assert report["rounded"] == {"adj-NDCG": round(100 / np.log2(4), 2), "adj-P@1": 0.0}
 
 
@@ -161,7 +161,7 @@ def test_what_is_known_of_papers_is_learnt_too(data: Path, tmp_path: Path) -> No
         )
         write_text(folder / "recomm/propensity_scores.json", json.dumps({"scores": PROPENSITIES}))
         vectors = str(write_vectors(folder / "v.jsonl", dict.fromkeys(known, np.ones(3, np.float32))))
-        report = evaluate("scidocs-recomm", folder, embeddings=vectors).as_json()
+        report = evaluate("scidocs-recomm", folder, embeddings=vectors).to_dict()
         assert report["rounded"]["adj-P@1"] == 100, name
 
 

@@ -99,7 +99,7 @@ def test_the_figure_is_the_mean_of_the_table(data: Path, tmp_path: Path) -> None
     path = put(data, awaited(data), table())
     report = evaluate("s2and", data, output=tmp_path / "out", **options(data))
     values = np.array([row[1:] for row in table()["b3"][1:]])
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert as_json["measures"] == {"B3 F1": pytest.approx(values.mean())}
     assert as_json["rounded"] == {"B3 F1": pytest.approx(100 * values.mean(), abs=0.00501)}
     assert [row["measures"]["B3 F1"] for row in as_json["per_task"].values()] == pytest.approx(values.mean(axis=0).tolist())
@@ -132,7 +132,7 @@ def test_papers_without_a_vector_are_counted_and_not_written(data: Path) -> None
     datasets = [name for name in DATASETS if f'"paper_id": {gone},' in (data / name / f"{name}_signatures.json").read_text()]
     name = awaited(data)
     put(data, name, table())
-    tasks = evaluate("s2and", data, **options(data)).as_json()["per_task"]
+    tasks = evaluate("s2and", data, **options(data)).to_dict()["per_task"]
     assert [name for name in DATASETS if tasks[name]["papers_without_vector"]] == datasets
     _, keys = pickle.loads((data / datasets[0] / f"{datasets[0]}_{name}.pkl").read_bytes())
     assert gone not in keys
@@ -144,14 +144,14 @@ def test_the_suite_says_what_to_run_and_averages_with_the_figure_afterwards(data
     write_text(data / "relish/evaluation.jsonl", json.dumps({"query": {"doc_id": "1000"}, "candidates": [{"doc_id": "1001"}]}) + "\n")
     write_text(data / "relish/test_qrel.jsonl", json.dumps({"query_id": "1000", "cand_id": "1001", "score": 1}) + "\n")
     before = evaluate_suite("scirepeval", data, output=tmp_path / "out", **options(data))
-    reason = before.as_json()["missing"]["S2AND"]
+    reason = before.to_dict()["missing"]["S2AND"]
     assert [figure.name for figure, _ in before.figures] == ["RELISH"]
     put(data, name_in(reason), table())
     after = evaluate_suite("scirepeval", data, output=tmp_path / "out", **options(data))
     figures = {figure.name: value for figure, value in after.figures}
     assert figures["S2AND"] == pytest.approx(100 * np.mean([row[1:] for row in table()["b3"][1:]]), abs=0.00501)
     assert after.averages["out-of-train PRX"][0] == pytest.approx((figures["S2AND"] + figures["RELISH"]) / 2)
-    assert "S2AND" not in after.as_json()["missing"]
+    assert "S2AND" not in after.to_dict()["missing"]
     assert any(note.startswith("s2and: computed by S2AND's own code") for note in after.notes)
 
 

@@ -121,8 +121,8 @@ def test_all_modes_are_one_report_with_a_receipt_each(tmp_path: Path, index: Ind
     assert list(report.reports) == ["dense", "hybrid", "bm25"]
     stored = json.loads((tmp_path / "out/report.json").read_text())
     for mode, one in report.reports.items():
-        alone = evaluate("scidocs-rerank", data, index=index.path, mode=mode).as_json()
-        assert one.as_json()["per_task"] == alone["per_task"] == stored["modes"][mode]["per_task"]
+        alone = evaluate("scidocs-rerank", data, index=index.path, mode=mode).to_dict()
+        assert one.to_dict()["per_task"] == alone["per_task"] == stored["modes"][mode]["per_task"]
         assert replay(tmp_path / "out" / mode / "receipt.json")[1] == []
     text = (tmp_path / "out/report.txt").read_text()
     assert text.count("measured here") == 3
@@ -193,10 +193,10 @@ def benchmark(tmp_path: Path) -> str:
 @pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
 def test_an_open_index_is_evaluated(benchmark: str, tmp_path: Path, mode: Any) -> None:
     index = sr.build(rows(), tmp_path / "index", encoder=LetterEncoder())
-    report = sr.evaluate(benchmark, index=index, mode=mode, output=tmp_path / "out").as_json()
+    report = sr.evaluate(benchmark, index=index, mode=mode, output=tmp_path / "out").to_dict()
     if mode == "bm25":
         by_name = sr.evaluate(benchmark, index=tmp_path / "index", mode=mode)
-        assert all_measures(report) == all_measures(by_name.as_json())
+        assert all_measures(report) == all_measures(by_name.to_dict())
     assert len(index.search("graph networks", k=3, mode="bm25").hits) == 3  # it stays open
     index.close()
     with pytest.raises(sr.InvalidRequest, match="is closed"):

@@ -98,7 +98,7 @@ def test_classes(tmp_path: Path, name: str, texts: str, configuration: str, parq
     vectors, numbers = made(1, 4, 1.2)
     labels = {id: f"class {label}" for id, label in numbers.items()} if name == "scidocs-mag" else numbers
     data = written(tmp_path / "data", texts, configuration, labels, parquet)
-    report = evaluate(name, data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    report = evaluate(name, data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()
     x_train, x_test, y_train, y_test = matrices(vectors, labels, parquet)
     expected = f1(y_test, classified(x_train, x_test, y_train), "macro")
     assert 40 < expected < 95
@@ -118,15 +118,15 @@ def test_few_papers_to_learn_from(tmp_path: Path) -> None:
     assert [len(predicted) for predicted in runs.values()] == [4, 15]  # as many samples as there are folds
     for size, predicted in runs.items():
         expected[f"{size}-shot"] = float(np.mean([f1(y_test, one, "binary") for one in predicted]))
-    tasks = report.as_json()["per_task"]
+    tasks = report.to_dict()["per_task"]
     assert {task: row["measures"]["F1"] for task, row in tasks.items()} == pytest.approx({task: v / 100 for task, v in expected.items()})
-    assert report.as_json()["rounded"] == {"F1": pytest.approx(np.mean(list(expected.values())), abs=0.00501)}
+    assert report.to_dict()["rounded"] == {"F1": pytest.approx(np.mean(list(expected.values())), abs=0.00501)}
     assert tasks["16-shot"]["intervals"]["F1"][0] < tasks["16-shot"]["measures"]["F1"] < tasks["16-shot"]["intervals"]["F1"][1]
     text = (tmp_path / "out/report.txt").read_text()
     assert "16-shot: learnt from 240 papers in 15 samples, as there are not enough for the protocol's 100; predicted 90" in text
     report_again, differences = sr.evaluation.replay(tmp_path / "out/receipt.json")
     assert differences == []
-    assert report_again.as_json()["per_task"] == tasks
+    assert report_again.to_dict()["per_task"] == tasks
 
 
 def several_labels(vectors: dict[str, Array], labels: dict[str, int]) -> dict[str, list[int]]:
@@ -147,7 +147,7 @@ def test_several_classes_a_paper(tmp_path: Path) -> None:
     report = evaluate("fields-of-study", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="full")
     x_train, x_test, y_train, y_test = matrices(vectors, labels)
     np.random.seed(42)
-    assert report.as_json()["rounded"] == {"macro-F1": f1(y_test, several(x_train, x_test, y_train), "macro")}
+    assert report.to_dict()["rounded"] == {"macro-F1": f1(y_test, several(x_train, x_test, y_train), "macro")}
     assert "10-shot" not in "\n".join(report.lines())
 
 
@@ -169,7 +169,7 @@ def test_few_papers_of_each_of_several_classes(tmp_path: Path, monkeypatch: pyte
         data, "test", "fields-of-study", texts="fos", configuration="fos", label="classes", measure="macro-F1", few_shot=[(10, 3)]
     )
     monkeypatch.setattr(sr.evaluation.requests, "read_for", lambda _: (CATALOGUE["fields-of-study"], [material]))
-    report = evaluate("fields-of-study", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    report = evaluate("fields-of-study", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()
     assert report["per_task"]["10-shot"]["measures"]["macro-F1"] == pytest.approx(np.mean(figures) / 100)
     assert len(set(figures)) > 1
 
@@ -186,8 +186,8 @@ def test_numbers(tmp_path: Path, name: str, texts: str, configuration: str) -> N
     model = GridSearchCV(estimator=LinearSVR(random_state=42), cv=3, param_grid={"C": np.logspace(-4, 2, 7)})
     tau = kendalltau(y_test, model.fit(x_train, y_train).predict(x_test))[0]
     report = evaluate(name, data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)))
-    assert report.as_json()["rounded"] == {"tau": float(np.round(100 * tau, 2))}
-    low, high = report.as_json()["intervals"]["tau"]
+    assert report.to_dict()["rounded"] == {"tau": float(np.round(100 * tau, 2))}
+    low, high = report.to_dict()["intervals"]["tau"]
     assert low < tau < high
     assert report.metric == "linear support vectors"
     text = "\n".join(report.lines())
@@ -200,9 +200,9 @@ def test_several_processes_fit_the_same_models(tmp_path: Path, monkeypatch: pyte
     data = written(tmp_path / "data", "fos", "fos", several_labels(vectors, numbers))
     written(data, "pub_year", "pub_year", numbers)
     options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)), "task": "full"}
-    alone = [evaluate(name, data, **options).as_json()["rounded"] for name in ("fields-of-study", "publication-year")]
+    alone = [evaluate(name, data, **options).to_dict()["rounded"] for name in ("fields-of-study", "publication-year")]
     monkeypatch.setattr(predicting, "PARALLEL", 0)
-    assert [evaluate(name, data, **options).as_json()["rounded"] for name in ("fields-of-study", "publication-year")] == alone
+    assert [evaluate(name, data, **options).to_dict()["rounded"] for name in ("fields-of-study", "publication-year")] == alone
 
 
 def test_papers_without_a_vector_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_papers_without_a_vector_are_left_out_and_counted(tmp_path: Path) -> Non
     data = written(tmp_path / "data", "drsm", "drsm", labels)
     report = evaluate("drsm", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="full")
     x_train, x_test, y_train, y_test = matrices(vectors, labels)
-    assert report.as_json()["rounded"] == {"macro-F1": f1(y_test, classified(x_train, x_test, y_train), "macro")}
+    assert report.to_dict()["rounded"] == {"macro-F1": f1(y_test, classified(x_train, x_test, y_train), "macro")}
     assert "full: learnt from 239 papers; predicted 88; left out 3 without a vector" in "\n".join(report.lines())
     other = write_vectors(tmp_path / "other.jsonl", {"x": vectors["a1"], "y": vectors["a2"]})
     with pytest.raises(InvalidRequest, match="none of the labelled papers of full has a vector, 'a0' first"):

@@ -101,7 +101,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def figures(report: Any) -> dict[str, float]:
-    rounded: dict[str, float] = report.as_json()["rounded"]
+    rounded: dict[str, float] = report.to_dict()["rounded"]
     return rounded
 
 
@@ -152,7 +152,7 @@ def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_pat
     tasks = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
     qrels = scidocs(tmp_path, list(tasks), metadata)
     vectors = {id: vector for id, vector in VECTORS.items() if id not in ("p005", "p011")}
-    per_task = evaluate(name, tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()["per_task"]
+    per_task = evaluate(name, tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()["per_task"]
     assert list(per_task) == list(tasks.values())[0 if name == "scidocs-rerank" else 2 :]
     for task in tasks:
         if (task_report := per_task.get(tasks[task])) is None:
@@ -173,7 +173,7 @@ def test_a_candidate_with_an_empty_vector_is_last_and_a_query_with_one_left_out(
     write_scidocs(tmp_path, {key: {"p000": {"p001": 0, "p002": 0, "p003": 1}, "p004": {"p001": 1}} for key in SCIDOCS}, IDS)
     empty: list[float] = []
     rows = [{"paper_id": id, "embedding": empty if id in ("p003", "p004") else VECTORS[id].tolist()} for id in IDS]
-    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_lines(tmp_path / "v.jsonl", rows)), task="cite").as_json()
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_lines(tmp_path / "v.jsonl", rows)), task="cite").to_dict()
     assert report["measures"]["MAP"] == pytest.approx(1 / 3)
     counts = report["counts"]["cite"]
     assert (counts["unanswered_queries"], counts["missing_candidates"]) == (1, 0)
@@ -184,20 +184,20 @@ def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path)
     qrels = {"p000": {"p001": 1, "p002": 0}, "p003": {"gone": 1, "lost": 0}, "bare": {"p004": 0, "alone": 1}}
     write_scidocs(tmp_path, dict.fromkeys(SCIDOCS, qrels), IDS)
     vectors = {**VECTORS, "bare": VECTORS["p004"] + 1, "alone": VECTORS["p004"]}
-    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="cite").as_json()
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="cite").to_dict()
     first_precision = 1.0 if l2(VECTORS["p000"], VECTORS["p001"]) > l2(VECTORS["p000"], VECTORS["p002"]) else 0.5
     tied_precision = 0.5  # p004 and alone are as near: the greater id comes first
     assert report["measures"]["MAP"] == mean([first_precision, tied_precision])
     assert report["counts"]["cite"]["unanswered_queries"] == 1
     assert report["counts"]["cite"]["missing_candidates"] == 2
-    texts = evaluate("scidocs-rerank", tmp_path, mode="bm25", task="cite", cache=str(tmp_path / "cache")).as_json()
+    texts = evaluate("scidocs-rerank", tmp_path, mode="bm25", task="cite", cache=str(tmp_path / "cache")).to_dict()
     assert texts["counts"]["cite"]["unanswered_queries"] == 2
 
 
 def test_one_task_of_several(tmp_path: Path, vectors: str) -> None:
     scidocs(tmp_path, SCIDOCS)
-    measures = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).as_json()["per_task"]["cite"]["measures"]
-    assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == measures
+    measures = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).to_dict()["per_task"]["cite"]["measures"]
+    assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").to_dict()["measures"] == measures
     with pytest.raises(InvalidRequest, match="has no task 'site'; there are: co-view"):
         evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="site")
 
@@ -228,7 +228,7 @@ def test_pmc_patients(tmp_path: Path, vectors: str, task: str, names: str) -> No
         reciprocal.append(next((1 / rank for rank, id in enumerate(stable, 1) if id in qrels[query]), 0.0))
     our_figures = figures(report)
     assert our_figures["MRR"] == round(100 * sum(reciprocal) / len(queries), 2)
-    measures = report.as_json()["measures"]
+    measures = report.to_dict()["measures"]
     for name, values in expected.items():
         assert measures[name] == pytest.approx(mean(values), abs=1e-9)
     run = json.loads((tmp_path / "out" / "run.json").read_text())
@@ -309,7 +309,7 @@ def mdcr_expected(value: dict[str, dict[str, dict[str, list[str]]]], score: Call
 
 def test_mdcr_is_the_mean_of_rounded_fields(tmp_path: Path, vectors: str) -> None:
     value = mdcr(tmp_path)
-    report = evaluate("mdcr", tmp_path, embeddings=vectors).as_json()
+    report = evaluate("mdcr", tmp_path, embeddings=vectors).to_dict()
     expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))
     for field in value:
         assert report["per_field"][field]["rounded"] == expected[field]
@@ -327,7 +327,7 @@ def test_mdcrs_own_score_files(tmp_path: Path) -> None:
         for other in ids
     }
     path = write_text(tmp_path / "scores.json", json.dumps({f"{query}_{other}": score for (query, other), score in pairs.items()}))
-    report = evaluate("mdcr", tmp_path, scores=str(path)).as_json()
+    report = evaluate("mdcr", tmp_path, scores=str(path)).to_dict()
     assert report["rounded"] == mdcr_expected(value, lambda query, other: pairs[query, other])["AVG"]
     missing = dict(json.loads(path.read_text()))
     missing_pair = next(iter(missing))
@@ -341,7 +341,7 @@ def test_mdcr_needs_its_texts_only_where_they_are_read(tmp_path: Path, vectors: 
     value = mdcr(tmp_path)
     expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))["AVG"]
     (tmp_path / "mdcr_test_data.jsonl").unlink()
-    assert evaluate("mdcr", tmp_path, embeddings=vectors).as_json()["rounded"] == expected
+    assert evaluate("mdcr", tmp_path, embeddings=vectors).to_dict()["rounded"] == expected
     systems: list[dict[str, Any]] = [{"mode": "bm25"}, {"embeddings": vectors, "rerank": "minilm"}]
     for system in systems:
         with pytest.raises(NotFound, match=r"mdcr needs mdcr_test_data\.jsonl under"):
@@ -361,7 +361,7 @@ def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path, vectors: st
             rows.append(recall(order, dict.fromkeys(kinds["true"], 1), 20))
         expected.append(mean(rows))
     assert figures(report)["R@20"] == pytest.approx(100 * mean(expected), abs=0.006)
-    assert report.as_json()["published"] == []
+    assert report.to_dict()["published"] == []
     assert any("this form is ours" in note for note in report.notes)
 
 
@@ -376,7 +376,7 @@ def beir(folder: Path) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("name", ["trec-covid", "beir:data"])
 def test_beir_takes_the_query_itself_out(tmp_path: Path, vectors: str, name: str) -> None:
     qrels = beir(tmp_path / "data")
-    report = evaluate(name, tmp_path / "data", embeddings=vectors, metric="ip").as_json()
+    report = evaluate(name, tmp_path / "data", embeddings=vectors, metric="ip").to_dict()
     orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS if other != query}) for query in qrels}
     # BEIR rounds to five decimals, and then people print per cent with two
     ndcgs = [ndcg(orders[query], row, 10) for query, row in qrels.items()]
@@ -399,10 +399,10 @@ def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path,
     name = f"beir:{tmp_path / 'data'}"
     kept = evaluate(name, self_matches="kept", output=tmp_path / "kept", **options)
     orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS}) for query in qrels}
-    assert kept.as_json()["rounded"]["nDCG@10"] == round(
+    assert kept.to_dict()["rounded"]["nDCG@10"] == round(
         100 * round(mean([ndcg(orders[query], row, 10) for query, row in qrels.items()]), 5), 2
     )
-    assert (kept.as_json()["protocol"]["self_matches"], kept.as_json()["counts"]["test"]["self_matches_dropped"]) == ("kept", 0)
+    assert (kept.to_dict()["protocol"]["self_matches"], kept.to_dict()["counts"]["test"]["self_matches_dropped"]) == ("kept", 0)
     assert "a paper with the query's own id is kept, unlike in the benchmark's protocol" in kept.notes
     # what BEIR does is said where it does something
     dropped = evaluate(name, **options)
@@ -411,9 +411,9 @@ def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path,
     ]
     asked = evaluate(name, self_matches="dropped", **options)
     assert asked.notes == [note for note in dropped.notes if "self_matches" not in note]
-    assert asked.as_json()["rounded"] == dropped.as_json()["rounded"]
+    assert asked.to_dict()["rounded"] == dropped.to_dict()["rounded"]
     again, differences = replay(tmp_path / "kept/receipt.json")
-    assert (again.as_json()["rounded"], differences) == (kept.as_json()["rounded"], [])
+    assert (again.to_dict()["rounded"], differences) == (kept.to_dict()["rounded"], [])
 
 
 def test_a_ranking_is_as_deep_besides_the_query_itself_and_the_greatest_ids_fill_it(tmp_path: Path) -> None:
@@ -513,7 +513,7 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path, vectors: str) -> None:
         }
         rows = ({"query_id": query, "cand_id": id, "score": grade} for query, row in qrels[name].items() for id, grade in row.items())
         write_lines(data / folder / "test_qrel.jsonl", rows)
-    report = evaluate("scidocs-scirepeval", data, embeddings=vectors).as_json()
+    report = evaluate("scidocs-scirepeval", data, embeddings=vectors).to_dict()
     assert list(report["per_task"]) == list(names)
     for name, judged in qrels.items():
         orders = {query: ranked({id: l2(VECTORS[query], VECTORS[id]) for id in row if id in VECTORS}) for query, row in judged.items()}
@@ -524,7 +524,7 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path, vectors: str) -> None:
         assert report["per_task"][name]["rounded"] == {measure: round(100 * value, 2) for measure, value in expected.items()}
     (data / "scidocs_cite/test_qrel.jsonl").unlink()
     part = evaluate("scidocs-scirepeval", data, embeddings=vectors)
-    assert part.as_json()["per_task"] == {task: row for task, row in report["per_task"].items() if task != "cite"}
+    assert part.to_dict()["per_task"] == {task: row for task, row in report["per_task"].items() if task != "cite"}
     assert "note: tasks whose files are missing are left out: cite" in part.lines()
     with pytest.raises(NotFound, match=r"data has no files of scidocs-scirepeval's task cite; see `sciretrieve benchmarks show"):
         evaluate("scidocs-scirepeval", data, task="cite")
@@ -557,17 +557,17 @@ def test_scirepeval_has_one_vector_for_a_paper_on_either_side(tmp_path: Path) ->
     ]
     data = relish(tmp_path / "data", [row, other], judged)
     vectors = {**VECTORS, "unread": VECTORS["p009"]}
-    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()
     qrels: dict[str, dict[str, int]] = {}
     for query, id, grade in judged:
         qrels.setdefault(query, {})[id] = grade
     values = [ndcg(ranked({id: l2(vectors[query], vectors[id]) for id in grades}), grades) for query, grades in qrels.items()]
     assert report["measures"]["nDCG"] == pytest.approx(mean(values))
-    texts = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
+    texts = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).to_dict()
     assert (texts["counts"]["test"]["unanswered_queries"], texts["counts"]["test"]["missing_candidates"]) == (2, 1)
     # judgements say which papers are candidates: other ones, another index
     relish(tmp_path / "data", [row, other], [("p006", "p001", 1), ("p001", "p002", 0)])
-    report_again = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
+    report_again = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).to_dict()
     assert (report_again["counts"]["test"]["unanswered_queries"], report_again["counts"]["test"]["missing_candidates"]) == (0, 0)
 
 
@@ -583,7 +583,7 @@ def test_scirepevals_distances_are_scikit_learns(tmp_path: Path) -> None:
     squares = {id: float((vector.astype(np.float64) ** 2).sum()) for id, vector in zip(ids, near, strict=True)}
     their_order = ranked({id: -float(np.sqrt(np.float32(square))) for id, square in squares.items()})
     assert their_order != ranked({id: -math.sqrt(square) for id, square in squares.items()})
-    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()
     assert report["measures"]["nDCG"] == pytest.approx(ndcg(their_order, grades), abs=1e-12)
     assert ndcg(their_order, grades) != pytest.approx(
         ndcg(ranked({id: -math.sqrt(square) for id, square in squares.items()}), grades), abs=1e-12
@@ -610,7 +610,7 @@ def reviewers(folder: Path, papers: Mapping[str, Sequence[str]]) -> Path:
 def test_every_paper_of_a_judged_reviewer_is_wanted(tmp_path: Path) -> None:
     vectors = str(write_vectors(tmp_path / "v.jsonl", {id: vector for id, vector in VECTORS.items() if id != "p007"}))
     folder = reviewers(tmp_path / "a", {"r1": ["p001"], "r2": ["p002"], "r3": ["nowhere"]})
-    assert evaluate("reviewer-matching", folder, embeddings=vectors).as_json()["queries"] == 2
+    assert evaluate("reviewer-matching", folder, embeddings=vectors).to_dict()["queries"] == 2
     with pytest.raises(InvalidRequest, match=r"v\.jsonl lacks 1 candidates of hard, 'p007' first"):
         evaluate("reviewer-matching", reviewers(tmp_path / "b", {"r1": ["p001"], "r2": ["p007"]}), embeddings=vectors)
     with pytest.raises(InvalidRequest, match="reviewer 'r2' is judged but has no papers"):
@@ -629,7 +629,7 @@ def test_reviewer_matching(tmp_path: Path, vectors: str) -> None:
     for kind, qrels in (("hard", hard), ("soft", soft)):
         rows = [{"query_id": query, "cand_id": other, "score": grade} for query, row in qrels.items() for other, grade in row.items()]
         write_lines(tmp_path / f"test_{kind}_qrel.jsonl", rows)
-    report = evaluate("reviewer-matching", tmp_path, embeddings=vectors).as_json()
+    report = evaluate("reviewer-matching", tmp_path, embeddings=vectors).to_dict()
     four = []
     for kind, qrels in (("hard", hard), ("soft", soft)):
         for cut in (5, 10):
@@ -663,7 +663,7 @@ def test_scimults_search_sets(tmp_path: Path, vectors: str) -> None:
     query_vectors = {f"q{number}": VECTORS[IDS[number]] for number in range(5)}
     report = evaluate(
         "scimult-search", tmp_path, embeddings=vectors, query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors))
-    ).as_json()
+    ).to_dict()
     assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
     assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))
 
@@ -696,7 +696,7 @@ def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path, vectors: s
     rows[0]["cite"] = ["p001", "p001", "p002"]
     write_lines(tmp_path / "SciDocs_papers_test.json", rows)
     report = evaluate("scidocs-cite", tmp_path, embeddings=vectors)
-    assert report.as_json()["measures"]["R@100"] == pytest.approx(2 / 3)
+    assert report.to_dict()["measures"]["R@100"] == pytest.approx(2 / 3)
     assert any("1 positives are listed again" in note for note in report.notes)
 
 
@@ -717,8 +717,8 @@ def test_recommendations_are_graded(tmp_path: Path, vectors: str) -> None:
         for name, cut in (("nDCG@5", 5), ("nDCG@10", 10), ("nDCG", None)):
             expected[name].append(ndcg(order, row, cut))
     assert figures(report) == {name: round(100 * mean(values), 2) for name, values in expected.items()}
-    assert report.as_json()["queries"] == 12
-    assert evaluate("recommendation", tmp_path / "data", mode="bm25", cache=tmp_path / "cache").as_json()["queries"] == 12
+    assert report.to_dict()["queries"] == 12
+    assert evaluate("recommendation", tmp_path / "data", mode="bm25", cache=tmp_path / "cache").to_dict()["queries"] == 12
     with path.open("a") as file:
         file.write(json.dumps({**paper("q", "paper"), "score": {"gone": 1}}) + "\n")
     with pytest.raises(InvalidRequest, match=r"papers_test\.json judges paper 'gone', which is not in it"):
@@ -744,7 +744,7 @@ def test_a_matched_label_that_is_none_of_the_set_is_no_candidate(tmp_path: Path)
     report = evaluate(
         "maple", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", label_vectors)), query_embeddings=str(query_file)
     )
-    assert report.as_json()["per_task"]["Geography"]["measures"]["R@20"] == 1.0
+    assert report.to_dict()["per_task"]["Geography"]["measures"]["R@20"] == 1.0
 
 
 def test_a_paper_of_maple_stands_once(tmp_path: Path) -> None:
@@ -765,7 +765,7 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
         "embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)),
         "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
     }
-    by_name, by_vectors = (evaluate(name, tmp_path, **options).as_json() for name in ("maple", "maple-unmatched"))
+    by_name, by_vectors = (evaluate(name, tmp_path, **options).to_dict() for name in ("maple", "maple-unmatched"))
     with_names, without = [], []
     for id, row in papers.items():
         order = ranked({label: ip(VECTORS[id], vectors[label]) for label in labels})
@@ -814,7 +814,7 @@ def test_maple_looks_for_names_where_no_matches_are_at_hand(tmp_path: Path, name
         ]
         assert {paper.abstract for paper in material.pool()} == ({"words"} if name == "maple" else {""})
     report = evaluate(name, tmp_path, mode="bm25", cache=tmp_path / "cache")
-    assert report.as_json()["measures"] == {}
+    assert report.to_dict()["measures"] == {}
     left_out = "tasks whose files are missing are left out: Geography, Psychology; so no mean over the tasks is given"
     assert (left_out in report.notes) == (name == "maple")
 
@@ -832,7 +832,7 @@ def test_alternative_self_retrieval(tmp_path: Path) -> None:
     paper_ids = [id for id in IDS if not id.endswith("3")]
     titles = made_vectors([f"title of {id}" for id in paper_ids], 5)
     vectors = {id: VECTORS[id] for id in paper_ids} | titles
-    report = evaluate("asr", tmp_path / "papers.jsonl", embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    report = evaluate("asr", tmp_path / "papers.jsonl", embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).to_dict()
     matrix = np.array([vectors[id] for id in paper_ids])
     for task, pool in (("Task I", paper_ids), ("Task II", [*paper_ids, *titles])):
         for standard in (False, True):
@@ -892,7 +892,7 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
     ]
     rows[0]["candidates"].append({"doc_id": "empty", "title": "", "abstract": None, "score": 0})  # type: ignore[attr-defined]
     write_lines(data / "relish" / "evaluation.jsonl", rows)
-    report = evaluate("relish", data, mode=mode, output=tmp_path / "out").as_json()
+    report = evaluate("relish", data, mode=mode, output=tmp_path / "out").to_dict()
     assert report["counts"]["test"]["missing_candidates"] == 0
     assert "empty" in json.loads((tmp_path / "out" / "run.json").read_text())["q1"]
     assert report["measures"]["nDCG"] > 0.4

@@ -73,7 +73,7 @@ def test_figures_of_several_tasks(average: Any, expected: dict[str, float]) -> N
 def test_each_task_of_alternative_self_retrieval_stands_alone_beside_its_published_rows(tmp_path: Path) -> None:
     data, vectors = titles(tmp_path)
     report = evaluate("asr", data, embeddings=vectors, output=tmp_path / "out")
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert as_json["measures"] == as_json["rounded"] == as_json["intervals"] == {}
     assert list(as_json["per_task"]) == ["Task I", "Task II", "Task I, standardised", "Task II, standardised"]
     text = "\n".join(report.lines())
@@ -86,7 +86,7 @@ def test_each_task_of_alternative_self_retrieval_stands_alone_beside_its_publish
         line = next(line for line in tables[task].split("\n") if line.startswith("> "))
         assert line.split()[2:-2] == [f"{value:.2f}" for value in row["rounded"].values()]
     report_again, differences = replay(tmp_path / "out" / "receipt.json")
-    assert (report_again.as_json()["per_task"], differences) == (as_json["per_task"], [])
+    assert (report_again.to_dict()["per_task"], differences) == (as_json["per_task"], [])
     receipt = json.loads((tmp_path / "out" / "receipt.json").read_text())
     receipt["measures"]["Task II MRR"] += 0.5
     write_text(tmp_path / "out" / "receipt.json", json.dumps(receipt))
@@ -148,7 +148,7 @@ def test_scidocs_scores_tie_from_the_sixth_decimal_on(tmp_path: Path) -> None:
     def precision(name: str, near: float, far: float) -> float:
         rows = [{"paper_id": id, "embedding": [value, 0.0]} for id, value in (("q", 0.0), ("a", near), ("b", far))]
         path = write_lines(tmp_path / f"{name}.jsonl", rows)
-        return float(evaluate("scidocs-rerank", tmp_path, embeddings=str(path), task="cite").as_json()["measures"]["MAP"])
+        return float(evaluate("scidocs-rerank", tmp_path, embeddings=str(path), task="cite").to_dict()["measures"]["MAP"])
 
     # the nearer is relevant; where both tie, the greater id comes first
     assert precision("sixth", 1.000001, 1.000003) == 0.5
@@ -240,7 +240,7 @@ def test_part_of_a_corpus_stands_apart_in_brackets(tmp_path: Path) -> None:
     assert re.search(r"\(\d+\.\d\d\) +\(\d+\.\d\d\)", lines[ours])
     said = "30 of 92,214 queries; 30 of 142,009 candidates"
     assert f"in brackets: {said}: does not compare with published figures" in lines
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert "; ".join(as_json["partial"]) == said
     standings = Standings.of([Cell("scidocs-cite", "v", as_json, {}, {})])
     assert standings.figure("v", 0).startswith("(")

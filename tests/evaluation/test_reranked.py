@@ -108,7 +108,7 @@ def test_a_whole_corpus(tmp_path: Path, beir: Any, depth: int) -> None:
         for id, row in run_of(tmp_path / "plain").items():
             assert set(orders[id]) == {other for other, _ in row}
             assert orders[id][0] == min(row, key=lambda item: (-item[1], item[0]))[0]
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert as_json["measures"]["MRR"] == pytest.approx(np.mean([reciprocal_rank(orders[id], ids) for id, ids in relevant.items()]))
     assert as_json["measures"]["R@5"] == pytest.approx(np.mean([len(set(orders[id][:5]) & ids) / 5 for id, ids in relevant.items()]))
     text = "\n".join(report.lines())
@@ -133,12 +133,12 @@ def test_candidates(tmp_path: Path) -> None:
     assert all(sorted(orders[id]) == sorted(grades[id]) for id in query_ids)
     relevant = {id: {other for other, grade in row.items() if grade} for id, row in grades.items()}
     expected = np.mean([reciprocal_rank(orders[id], relevant[id]) for id in query_ids])
-    assert report.as_json()["measures"]["MRR"] == pytest.approx(expected)
+    assert report.to_dict()["measures"]["MRR"] == pytest.approx(expected)
 
 
 def test_over_the_same_encoder_little_changes(tmp_path: Path, beir: Any) -> None:
-    plain = evaluate("beir:data", precision="fp32", output=tmp_path / "plain").as_json()
-    reranked = evaluate("beir:data", precision="fp32", rerank="minilm", rerank_depth=20, output=tmp_path / "ours").as_json()
+    plain = evaluate("beir:data", precision="fp32", output=tmp_path / "plain").to_dict()
+    reranked = evaluate("beir:data", precision="fp32", rerank="minilm", rerank_depth=20, output=tmp_path / "ours").to_dict()
     assert reranked["measures"] == pytest.approx(plain["measures"], abs=0.01)
     before, after = run_of(tmp_path / "plain"), run_of(tmp_path / "ours")
     for id in beir[1]:

@@ -79,7 +79,7 @@ def test_a_benchmark_is_read_by_the_expert_of_its_kind(tmp_path: Path, name: str
     queries = [Query("text", "graph networks"), Query("paper", paper=Paper("q", "title of q", "abstract of q"))]
     np.testing.assert_allclose(index.reader.query_encoder.encode(queries), expert.encode_queries(queries), atol=1e-5)
     assert task in index.path.name
-    assert {side["task"] for side in report.as_json()["system"]["reads"]} == {task}
+    assert {side["task"] for side in report.to_dict()["system"]["reads"]} == {task}
     text = "\n".join(report.lines())
     assert f"papers are read as {{title}} {{sep}} {{abstract}} through {task}" in text
     assert "do not compare" not in text

@@ -112,13 +112,13 @@ def test_every_figure_is_its_benchmarks_and_averages_are_means_of_figures(data: 
     value_of = {(figure.name, figure.measure): value for figure, value in report.figures}
     assert len(value_of) == 25
     for name, key in (("max-h-index", ("h-Index of Authors", "tau")), ("biomimicry", ("Biomimicry", "F1")), ("relish", ("RELISH", "nDCG"))):
-        alone = evaluate(name, data, embeddings=str(data.parent / "v.jsonl")).as_json()
+        alone = evaluate(name, data, embeddings=str(data.parent / "v.jsonl")).to_dict()
         assert alone["rounded"][key[1]] == value_of[key]
         assert json.loads((out / name / "report.json").read_text())["rounded"] == alone["rounded"]
-    scidocs = evaluate("scidocs-scirepeval", data, embeddings=str(data.parent / "v.jsonl")).as_json()["per_task"]
+    scidocs = evaluate("scidocs-scirepeval", data, embeddings=str(data.parent / "v.jsonl")).to_dict()["per_task"]
     assert scidocs["co-read"]["rounded"] == {measure: value_of["SciDocs CoRead", measure] for measure in ("MAP", "nDCG")}
     matching = [value for (task, _), value in value_of.items() if task == "Paper-Reviewer Matching"]
-    assert matching == list(evaluate("reviewer-matching", data, embeddings=str(data.parent / "v.jsonl")).as_json()["rounded"].values())
+    assert matching == list(evaluate("reviewer-matching", data, embeddings=str(data.parent / "v.jsonl")).to_dict()["rounded"].values())
 
     out_of_train = [value for figure, value in report.figures if figure.group == "out-of-train"]
     regression = [value_of["Citation Count", "tau"], value_of["Year of Publication", "tau"]]
@@ -136,7 +136,7 @@ def test_what_is_missing_is_said_and_not_averaged_over_in_silence(data: Path, ou
         report = measured("scirepeval", data, output=out)
     finally:
         texts_of.rename(data / "relish/evaluation.jsonl")
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert set(as_json["missing"]) == {"Fields of Study", "S2AND", "RELISH"}
     assert set(as_json["measures"]) == {f"{group} {format}" for group, format in COMPLETE}
     assert as_json["incomplete"]["average"]["figures"] == 24
@@ -169,7 +169,7 @@ def test_the_system_of_a_suite_is_named_as_it_was_asked_for(models: Path, tmp_pa
     report = evaluate_suite("scirepeval", data, encoder="scirepeval-ctrl", precision="fp32", cache=tmp_path / "cache", output=out)
     names = [json.loads((out / name / "report.json").read_text())["system"]["name"] for name in ("mesh-descriptors", "relish")]
     assert names == ["scirepeval-ctrl with [CLF]", "scirepeval-ctrl"]
-    assert report.system == report.as_json()["system"]["name"] == "scirepeval-ctrl"
+    assert report.system == report.to_dict()["system"]["name"] == "scirepeval-ctrl"
     assert re.search(r"^> scirepeval-ctrl +\(", "\n".join(report.lines()), re.MULTILINE)
     (data / "mesh_descriptors/train.csv").unlink()
     chosen = evaluate_suite("scirepeval", data, encoder="scirepeval-ctrl", adapter="[RGN]", precision="fp32", cache=tmp_path / "cache")
@@ -184,7 +184,7 @@ def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, out: Pa
         "SciDocs": [10, 10],
         "average": [26, 28],
     }
-    assert list(report.as_json()["rounded"])[-2:] == ["SciDocs", "PRX without S2AND"]
+    assert list(report.to_dict()["rounded"])[-2:] == ["SciDocs", "PRX without S2AND"]
     assert "SciRepEval's first version, Table 2" in "\n".join(report.lines())
 
 
@@ -194,7 +194,7 @@ def test_a_benchmark_that_is_done_is_not_done_again(data: Path, whole: tuple[Sui
     assert len(times) == 18
     (out / "relish/receipt.json").unlink()
     again = measured("scirepeval", data, output=out)
-    assert {**again.as_json(), "times": {}} == {**first.as_json(), "times": {}}
+    assert {**again.to_dict(), "times": {}} == {**first.to_dict(), "times": {}}
     assert again.times["answered_queries"] == first.times["answered_queries"]
     new_times = {path: path.stat().st_mtime_ns for path in out.rglob("receipt.json")}
     assert {path.parent.name for path in times if times[path] != new_times[path]} == {"relish"}
@@ -388,17 +388,17 @@ def test_a_suite_is_scored_by_cosine_where_the_paper_scores_its_baselines_so(arc
     report = evaluate_suite("scimult", archive, embeddings=file, metric="cosine")
     value_of = {(figure.benchmark, figure.task, figure.measure): value for figure, value in report.figures}
     for benchmark in ("scidocs-cite", "pmc-patients-zeroshot", "recommendation"):
-        by_cosine = evaluate(benchmark, archive, embeddings=file, metric="cosine").as_json()["rounded"]
+        by_cosine = evaluate(benchmark, archive, embeddings=file, metric="cosine").to_dict()["rounded"]
         assert {name: value_of[benchmark, "", name] for name in by_cosine} == by_cosine
-    assert by_cosine != evaluate("recommendation", archive, embeddings=file).as_json()["rounded"]
-    by_distance = evaluate("scidocs-rerank", archive, embeddings=file).as_json()["per_task"]["co-view"]["rounded"]
+    assert by_cosine != evaluate("recommendation", archive, embeddings=file).to_dict()["rounded"]
+    by_distance = evaluate("scidocs-rerank", archive, embeddings=file).to_dict()["per_task"]["co-view"]["rounded"]
     assert {name: value_of["scidocs-rerank", "co-view", name] for name in by_distance} == by_distance
 
     retrieval = [value for figure, value in report.figures if figure.group == RETRIEVAL]
     mean, *counts = report.averages[RETRIEVAL]
     assert mean == pytest.approx(np.mean(retrieval))
     assert counts == [9, 9]
-    as_json = report.as_json()
+    as_json = report.to_dict()
     assert set(as_json["rounded"]) == {RETRIEVAL, RERANKING}
     vanilla = printed_average(RETRIEVAL)["SciMult-Vanilla"]
     assert as_json["changes"]["SciMult-Vanilla"][RETRIEVAL] == pytest.approx(mean / vanilla - 1)

@@ -88,7 +88,7 @@ def test_each_combination_gives_what_it_gives_by_itself(done: Done, data: Path, 
     alone = evaluate(f"beir:{data}", output=tmp_path, cache=cache, progress=False, **ALONE[name])
     place = out / "made-up" / name
     assert (place / "run.trec").read_bytes() == (tmp_path / "run.trec").read_bytes()
-    assert json.loads((place / "report.json").read_text())["measures"] == alone.as_json()["measures"]
+    assert json.loads((place / "report.json").read_text())["measures"] == alone.to_dict()["measures"]
     is_swept = name != "plain"
     assert (json.loads((place / "report.json").read_text())["times"] == {}) == is_swept  # what is shared cannot be timed
 
@@ -198,7 +198,7 @@ def test_an_index_is_named_in_a_row_and_in_python(done: Done, data: Path, tmp_pa
     assert failures == []
     expected = json.loads((done[0] / "made-up/plain/report.json").read_text())["measures"]
     assert standings.cells["x", "a"].report["measures"] == expected
-    assert evaluate(f"beir:{data}", index="mine", mode="bm25", progress=False).as_json()["measures"] == expected
+    assert evaluate(f"beir:{data}", index="mine", mode="bm25", progress=False).to_dict()["measures"] == expected
     write_text(tmp_path / "plan.toml", '[systems.a]\nindex = "yours"\nmode = "bm25"\n[benchmarks.x]\nname = "beir:data"\n')
     with pytest.raises(NotFound, match=r"\[systems.a\] on \[benchmarks.x\]: there is no index at yours"):
         read_plan(tmp_path / "plan.toml", "cache")

@@ -94,7 +94,7 @@ def test_other_figures_are_shown_by_their_names(saved: Path, tmp_path: Path) -> 
     runs = [changed(saved, tmp_path, str(at), rounded={"MAP": 30.0 + at}) for at in (1, 2)]
     report = compare_trainings({"a": runs}, ["MAP"])
     assert re.search(r"^> a \(2 trainings\) +31\.50 \(0\.71\)  measured here$", "\n".join(report.lines()), re.MULTILINE)
-    assert set(report.as_json()["systems"][0]["figures"]) == {"nDCG", "MAP"}
+    assert set(report.to_dict()["systems"][0]["figures"]) == {"nDCG", "MAP"}
     refused = sciretrieve("evaluate", "trainings", f"a={runs[0]}", "-m", "R@5")
     assert (refused.returncode, refused.stderr) == (2, "sciretrieve: the results have no figure 'R@5'; they have nDCG, MAP\n")
 
@@ -152,7 +152,7 @@ def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp
         write_text(encoder / "training.json", json.dumps(facts | {"seed": seed, "parameters": 450_000 * factor, "seconds": 540.0 * factor}))
         options: dict[str, Any] = {"output": tmp_path / name, "cache": tmp_path / "cache"}
         report = evaluate("relish", saved / "data", encoder=str(encoder), **options)
-        training = report.as_json()["system"]["training"]
+        training = report.to_dict()["system"]["training"]
         assert training == json.loads((tmp_path / name / "report.json").read_text())["system"]["training"]
         assert training[0]["seconds"] == 540 * factor
         assert {"folder", "seed"} < set(training[0])
@@ -186,12 +186,12 @@ def test_what_was_there_already_is_not_timed(tmp_path: Path) -> None:
     options: dict[str, Any] = {"encoder": "minilm", "cache": tmp_path / "cache"}
 
     def counts(report: Any) -> dict[str, float]:
-        return {name: value for name, value in report.as_json()["times"].items() if not name.endswith("seconds")}
+        return {name: value for name, value in report.to_dict()["times"].items() if not name.endswith("seconds")}
 
     first = evaluate(f"beir:{tmp_path / 'data'}", output=tmp_path / "out", **options)
     assert counts(first) == {"indexed_papers": 30, "encoded_queries": 8, "answered_queries": 8}
-    assert all(value > 0 for value in first.as_json()["times"].values())
-    assert json.loads((tmp_path / "out/receipt.json").read_text())["times"] == first.as_json()["times"]
+    assert all(value > 0 for value in first.to_dict()["times"].values())
+    assert json.loads((tmp_path / "out/receipt.json").read_text())["times"] == first.to_dict()["times"]
     again = evaluate(f"beir:{tmp_path / 'data'}", **options)
     assert counts(again) == {"answered_queries": 8}
     assert "not measured for the vectors of papers and queries, which were there already" in "\n".join(again.lines())
@@ -208,8 +208,8 @@ def test_what_was_there_already_is_not_timed(tmp_path: Path) -> None:
 
 def test_searching_is_without_getting_vectors() -> None:
     times = Times(answered=4, answering=3.0, preparing=1.0)
-    assert times.as_json() == {"answered_queries": 4, "searching_seconds": 2.0}
-    assert times_line(times.as_json(), "bm25") == "times: searching 500 ms a query (4)"
+    assert times.to_dict() == {"answered_queries": 4, "searching_seconds": 2.0}
+    assert times_line(times.to_dict(), "bm25") == "times: searching 500 ms a query (4)"
 
 
 def test_times_are_compared_only_where_runs_were_repeated() -> None:

@@ -81,7 +81,11 @@ LINES = {
         "an answer's views and formats: facets, groups, explanations, profiles, a library's health, authors, saved requests; what drafts "
         "should cite",
     ),
-    "base": (1_200, "errors, papers, passages, queries, what options may be, words for people, what differs between operating systems"),
+    "base": (
+        1_430,
+        "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, what differs "
+        "between operating systems",
+    ),
     "commands": (5_400, "a function for each command, whose arguments are its options; help, pager and hints"),
     "encoders": (5_760, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
@@ -96,7 +100,7 @@ LINES = {
         "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs; "
         "drafts",
     ),
-    "query": (6_910, "operators, filters, phrases and names as people type them; the steps of a ranking"),
+    "query": (6_990, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (7_190, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_010, "shards, commits, and all that verify checks and repair makes anew"),

@@ -1,6 +1,7 @@
 """Pages: each goes on where the one before ends, and together they are one long answer, whatever the search."""
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def hits(run: sr.Run) -> list[Any]:
 def test_pages_are_one_long_answer(index: sr.Index, way: dict[str, Any]) -> None:
     whole = index.search(QUERIES, SIZE * PAGES, **way)
     pages = [index.search(QUERIES, SIZE, offset=SIZE * page, **way) for page in range(PAGES)]
-    assert [sum(parts, []) for parts in zip(*map(hits, pages), strict=True)] == hits(whole)
+    assert [list(chain(*parts)) for parts in zip(*map(hits, pages), strict=True)] == hits(whole)
     assert {tuple(ranking.total for ranking in page) for page in pages} == {tuple(ranking.total for ranking in whole)}
 
 
@@ -48,7 +49,7 @@ def test_pages_of_similar_papers(by: Any) -> None:
     papers = [{"id": f"p{n}", "title": f"Graphs {n % 7}", "references": [f"p{n % 5}", f"p{n % 3}"]} for n in range(40)]
     index = sr.build(papers, into="indexes/cited", encoder="letters", progress=False)
     whole = index.similar("p7", 20, by=by)
-    assert sum((hits(index.similar("p7", 5, by=by, offset=first))[0] for first in range(0, 20, 5)), []) == hits(whole)[0]
+    assert list(chain(*(hits(index.similar("p7", 5, by=by, offset=first))[0] for first in range(0, 20, 5)))) == hits(whole)[0]
 
 
 def test_pages_by_an_approximate_index(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +64,7 @@ def test_pages_by_an_approximate_index(monkeypatch: pytest.MonkeyPatch) -> None:
     queries = [sr.Query(vector=vector) for vector in -vectors[:40]]
     whole = index.search(queries, 30, mode="dense", group=False)
     pages = [index.search(queries, 6, offset=6 * page, mode="dense", group=False) for page in range(5)]
-    assert [sum((list(ranking.ids) for ranking in parts), []) for parts in zip(*pages, strict=True)] == [list(one.ids) for one in whole]
+    assert [[id for ranking in parts for id in ranking.ids] for parts in zip(*pages, strict=True)] == [list(one.ids) for one in whole]
     assert all((np.diff(ranking.scores) <= 0).all() and len(set(ranking.ids)) == 30 for ranking in whole)
 
 

@@ -23,7 +23,7 @@ class Row:
     source: str
     values: Mapping[tuple[str, str], float]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The row as plain values."""
         values = [{"task": task, "measure": measure, "value": value} for (task, measure), value in self.values.items()]
         return {"system": self.system, "source": self.source, "values": values}

@@ -25,6 +25,7 @@ import numpy as np
 
 from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
 from ...base.errors import InvalidRequest
+from ...base.forms import Plain
 from ...base.types import Paper, Query, Rows, Scores, Vectors
 from ...encoders import load_encoder, reads_texts
 from ...encoders.stored import IDS
@@ -115,7 +116,7 @@ class VectorSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class Study(Plain):
     """The result of `robustness`.
 
     Attributes:
@@ -153,7 +154,7 @@ class Study:
         low, high = OPTIMAL[category]
         return None if found is None else low < found.aop20 <= high if high == 1 else low <= found.aop20 < high
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All figures as plain values; `between` is null without an encoder, and where no paper has both texts."""
         results = asdict(replace(self, space=None)) | {"schema": 1}
         results["categories"] = {

@@ -51,7 +51,7 @@ def test_runs_and_figures_are_those_of_one_machine(
 ) -> None:
     here = evaluate(f"beir:{beir}", index=index, output=tmp_path / "here", **options)
     there = evaluate(f"beir:{beir}", index=index, output=tmp_path / "there", workers=workers, **options)
-    assert {**there.as_json(), "times": {}} == {**here.as_json(), "times": {}}
+    assert {**there.to_dict(), "times": {}} == {**here.to_dict(), "times": {}}
     assert (tmp_path / "there/run.json").read_bytes() == (tmp_path / "here/run.json").read_bytes()
 
 
