@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from .base.errors import InvalidRequest, SciretrieveError
-from .base.forms import Plain, Tabular, as_pandas, as_polars
+from .base.forms import AsJson, AsTable, as_pandas, as_polars
 from .base.frozen import frozen_dict
 from .base.types import Half, Hit, Paper, Passage, Query, Rows, Scores, TotalIs
 from .base.wording import counted
@@ -41,7 +41,7 @@ WEAK = 0.4
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Ranking(Plain):
+class Ranking(AsJson):
     """The ranked papers of one query: ids by falling score, equal scores by rising id.
 
     A reranker, `diverse` and a listing order papers differently. Papers that the query names come first and share the best score.
@@ -159,7 +159,7 @@ def _below(scores: Scores, last: float) -> Scores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Plain, Tabular, Sequence[Ranking]):
+class Run(AsJson, AsTable, Sequence[Ranking]):
     """Rankings of a batch of queries, in the queries' order: a sequence of them, whose slices are runs, too.
 
     `mode` is the search's mode; `source` has the papers. A pickled run has its papers with it, so that its hits are there in another

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..base.choices import check_types
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain, Tabular
+from ..base.forms import AsJson, AsTable
 from ..base.types import Hit, TotalIs
 from ..base.wording import counted
 from ..matching.search import Probe
@@ -34,7 +34,7 @@ count the best matches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request(Plain):
+class Request(AsJson):
     """A request to an index.
 
     Attributes:
@@ -79,7 +79,7 @@ class Request(Plain):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Plain, Tabular):
+class Answer(AsJson, AsTable):
     """An index's answer to a request.
 
     Attributes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Paper
 from ..base.wording import as_json, without_controls
 from ..files.schema import papers_of
@@ -27,7 +27,7 @@ from ..papers.corpora.raw import RawBatch
 
 
 @dataclass(frozen=True, slots=True)
-class Citations(Plain):
+class Citations(AsJson):
     """The result of citing papers.
 
     Attributes:

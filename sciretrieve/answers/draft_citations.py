@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Hit, Paper, Passage, Query, Rows, Scores, name_in
 from ..base.wording import counted
 from ..options import check_k
@@ -74,7 +74,7 @@ class UncitedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftCitations(Plain):
+class DraftCitations(AsJson):
     """What a draft should cite.
 
     Attributes:

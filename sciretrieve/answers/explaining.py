@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.choices import Filter, FusionMethod, Mode, conditions
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Paper, Query, Rows, Vectors
 from ..matching.dense import vectors as dense
 from ..matching.dense.exact import score
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(Plain):
+class Explanation(AsJson):
     """The explanation of a paper's rank.
 
     Attributes:
@@ -67,7 +67,7 @@ class Explanation(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Absence(Plain):
+class Absence(AsJson):
     """The explanation of an expected paper's absence.
 
     Attributes:

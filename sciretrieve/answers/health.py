@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Mask, Rows
 from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
 from ..papers.duplicates import groups, key
@@ -79,7 +79,7 @@ class ReferenceCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Health(Plain):
+class Health(AsJson):
     """The result of an index's checks.
 
     Attributes:

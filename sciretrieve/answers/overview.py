@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..base.errors import InvalidRequest, UnknownName
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Mask, Paper, Rows, TotalIs
 from ..files.schema import concat, in_one_form, integers, is_list, is_text, owners_of
 from ..matching.lexical.name_terms import field_terms
@@ -36,7 +36,7 @@ CLUSTER_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Facet(Plain):
+class Facet(AsJson):
     """The most frequent values of a column with their numbers of papers; years are sorted by year.
 
     `others` is the number of further distinct values, `missing` the number of papers without a value, `papers` the number of papers
@@ -53,7 +53,7 @@ class Facet(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Plain):
+class Group(AsJson):
     """A group of papers, best ranked first, with up to three words as a label and the papers' positions among the grouped papers."""
 
     label: tuple[str, ...]

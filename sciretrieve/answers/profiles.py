@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Hit, Paper
 from ..matching.sharding import by_shard
 from ..papers.duplicates import groups
@@ -22,7 +22,7 @@ DUPLICATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class CitationsOf(Plain):
+class CitationsOf(AsJson):
     """The citations of a paper.
 
     Attributes:
@@ -38,7 +38,7 @@ class CitationsOf(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Profile(Plain):
+class Profile(AsJson):
     """A paper and its relations to others.
 
     Attributes:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..base.choices import check_types
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Hit
 from ..config import data_directory
 from ..files.appending import now
@@ -41,7 +41,7 @@ TURN = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class SavedSearch(Plain):
+class SavedSearch(AsJson):
     """A saved search.
 
     Attributes:
@@ -73,7 +73,7 @@ class SavedSearch(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class News(Plain):
+class News(AsJson):
     """New papers in a saved search.
 
     Attributes:

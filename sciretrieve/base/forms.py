@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Plain:
+class AsJson:
     """A dataclass with a form as plain JSON values."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Plain:
         return as_json(self.to_dict(), indent=2)
 
 
-class PlainLine(Plain):
+class AsJsonLine(AsJson):
     """A value of which files hold many, one on a line."""
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class PlainLine(Plain):
         return as_json(self.to_dict())
 
 
-class Tabular:
+class AsTable:
     """What `to_arrow` makes a table of, for other libraries' tables."""
 
     __slots__ = ()

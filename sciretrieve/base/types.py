@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .characters import clean
 from .choices import SideName
 from .errors import InvalidRequest
-from .forms import PlainLine
+from .forms import AsJsonLine
 from .frozen import FrozenDict, frozen
 from .wording import plain
 
@@ -54,7 +54,7 @@ def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Paper(PlainLine):
+class Paper(AsJsonLine):
     """A scholarly paper. `extra` holds the corpus's columns without a field here; it cannot be changed either, at any depth."""
 
     id: str
@@ -98,7 +98,7 @@ class Paper(PlainLine):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Query(PlainLine):
+class Query(AsJsonLine):
     """A query: a text, a paper (`paper`), or a vector, alone or beside a text.
 
     With a vector, (dim,) numbers, dense search uses it and encodes nothing; the text is for BM25. The vector is copied to read-only
@@ -155,7 +155,7 @@ class Query(PlainLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage(PlainLine):
+class Passage(AsJsonLine):
     """A passage of a paper's full text.
 
     Attributes:
@@ -211,7 +211,7 @@ class Passage(PlainLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Hit(PlainLine):
+class Hit(AsJsonLine):
     """A paper in an answer. `scores` has its score in each part of the search, `also` the ids of its grouped near-duplicates. If several
     indexes were searched, `index` names the paper's index, and `also_in` those of `also`. `passage` is the best of its full text."""
 

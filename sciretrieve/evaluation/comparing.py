@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
 from ..metrics.measures import Evaluator, parse_measure
@@ -25,7 +25,7 @@ TINY = 1e-9
 
 
 @dataclass(frozen=True)
-class RunComparison(Plain):
+class RunComparison(AsJson):
     """Several runs on the same judgements, each compared with the first.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from ..base.choices import Mode
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..lifecycle.distributed import RayWorkers
 from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationOptions
 from ..options.keywords import EvaluationKeywords
@@ -29,7 +29,7 @@ ORDER: tuple[Mode, ...] = ("dense", "hybrid", "bm25")
 
 
 @dataclass(frozen=True)
-class ModesReport(Plain):
+class ModesReport(AsJson):
     """The result of several modes: each mode's report."""
 
     reports: Mapping[Mode, Report]

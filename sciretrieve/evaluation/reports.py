@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..base.forms import Plain, Tabular
+from ..base.forms import AsJson, AsTable
 from ..files.writing import replaced, write_json, write_lines
 from ..storage.manifest import library_versions
 from . import sides
@@ -29,7 +29,7 @@ Column: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Report(Plain, Tabular):
+class Report(AsJson, AsTable):
     """The result of an evaluation, to print and save."""
 
     benchmark: Benchmark

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..base.choices import DEFAULT_ENCODER
 from ..base.errors import InvalidRequest, NotFound, ResultAwaited
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..encoders import EncoderRequest
 from ..files.writing import read_json
 from ..lifecycle.distributed import RayWorkers
@@ -38,7 +38,7 @@ FORMATS = ("CLF", "RGN", "PRX", "SRCH")
 
 
 @dataclass(frozen=True)
-class SuiteReport(Plain):
+class SuiteReport(AsJson):
     """The result of a suite, to print and save.
 
     Attributes:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidRequest, NotFound
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import json_of
 from ..metrics.significance import Variance, one_way
@@ -59,7 +59,7 @@ class TrainedSystem:
 
 
 @dataclass(frozen=True)
-class TrainingsReport(Plain):
+class TrainingsReport(AsJson):
     """The results of systems with several trainings on one benchmark.
 
     Attributes:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.system import peak_memory
 from ..encoders import has_tokens, packing_of, reads_texts
 from ..files.schema import concat, integers
@@ -65,7 +65,7 @@ PROCESS_MEMORY = 120_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate(Plain):
+class Estimate(AsJson):
     """Cost of building an index.
 
     Attributes:

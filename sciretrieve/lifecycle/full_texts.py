@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ..base.choices import Device
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import PAPER_FIELDS
 from ..files.writing import remove, write_lock, write_sealed, write_whole
@@ -62,7 +62,7 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class FullTexts(Plain):
+class FullTexts(AsJson):
     """The result of reading full texts.
 
     Attributes:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Vectors
 from ..base.wording import counted
 from ..files.schema import booleans, concat, integers
@@ -53,7 +53,7 @@ WIDTH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Merge(Plain):
+class Merge(AsJson):
     """The result of merging: the numbers of shards before and after, and the bytes saved over all generations."""
 
     shards_before: int

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..encoders import compared
 from ..files.writing import folder_entries, remove, rename, sync_file, write_lock
 from ..matching.late import write_packing
@@ -28,7 +28,7 @@ from .building import PLAN, Build, check_place, publish, shard_differences
 
 
 @dataclass(frozen=True, slots=True)
-class IndexPart(Plain):
+class IndexPart(AsJson):
     """A part of an index.
 
     Attributes:
@@ -80,7 +80,7 @@ def build_part(
 
 
 @dataclass(frozen=True, slots=True)
-class Joined(Plain):
+class Joined(AsJson):
     """The result of joining parts: an index's numbers of parts and shards."""
 
     parts: int

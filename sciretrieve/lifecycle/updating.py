@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.choices import Device, Filter, conditions
 from ..base.errors import CorruptData, InvalidRequest, NotFound, SciretrieveError
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.once import once
 from ..base.types import Rows
 from ..base.wording import counted, shortlist
@@ -55,7 +55,7 @@ Allowing = bool | Callable[[int, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Update(Plain):
+class Update(AsJson):
     """The result of changing an index's papers, or of a dry run.
 
     Attributes:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ..base.choices import SIDES
 from ..base.errors import CorruptData, InvalidRequest, NotFound, Unavailable
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..encoders import check_golden, must_be_given, read_golden
 from ..encoders.query_encoder import index_encoder
 from ..files.schema import booleans
@@ -56,7 +56,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification(Plain):
+class Verification(AsJson):
     """The result of verifying an index.
 
     Attributes:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..base.choices import Metric
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain, Tabular
+from ..base.forms import AsJson, AsTable
 from ..base.types import Rows
 from ..files.figures import COLOURS, draw
 from ..files.writing import write_vectors
@@ -65,7 +65,7 @@ class TypeMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench(Plain, Tabular):
+class Bench(AsJson, AsTable):
     """The results of types of dense index on an index's vectors.
 
     Attributes:

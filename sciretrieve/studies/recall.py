@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Rows
 from ..matching.dense import VectorShard
 from ..matching.dense.measuring import QUERIES, K, Questions
@@ -51,7 +51,7 @@ class RecallPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Recall(Plain):
+class Recall(AsJson):
     """The recall of an index.
 
     Attributes:

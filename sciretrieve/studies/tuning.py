@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidRequest
-from ..base.forms import Plain
+from ..base.forms import AsJson
 from ..base.types import Query
 from ..lifecycle import refit
 from ..matching.fusion import Fusion
@@ -44,7 +44,7 @@ class FusionSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class TuningResult(Plain):
+class TuningResult(AsJson):
     """The result of tuning.
 
     Attributes:

@@ -36,7 +36,7 @@ def hits(run: sr.Run) -> list[Any]:
     return [[(hit.rank, hit.score, hit.id, hit.scores) for hit in hits] for hits in run.hits_of_each]
 
 
-@pytest.mark.parametrize("way", [*WAYS, {"reranker": Shortest(), "rerank_depth": 20}], ids=str)
+@pytest.mark.parametrize("way", [*WAYS, {"reranker": Shortest(), "rerank_depth": 20}], ids=lambda way: "-".join(way))
 def test_pages_are_one_long_answer(index: sr.Index, way: dict[str, Any]) -> None:
     whole = index.search(QUERIES, SIZE * PAGES, **way)
     pages = [index.search(QUERIES, SIZE, offset=SIZE * page, **way) for page in range(PAGES)]

@@ -25,7 +25,7 @@ import numpy as np
 
 from ...base.choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
 from ...base.errors import InvalidRequest
-from ...base.forms import Plain
+from ...base.forms import AsJson
 from ...base.types import Paper, Query, Rows, Scores, Vectors
 from ...encoders import load_encoder, reads_texts
 from ...encoders.stored import IDS
@@ -116,7 +116,7 @@ class VectorSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Study(Plain):
+class Study(AsJson):
     """The result of `robustness`.
 
     Attributes:
