@@ -14,6 +14,7 @@
     │                       format version
     └── Unavailable         a dependency or lock is unavailable  exit 4
         ├── MissingExtra    says the command that installs it
+        ├── PluginFailed    names the plug-in's package
         ├── IndexBusy       another process writes this index
         ├── ResultAwaited   says how another program computes it
         └── TimedOut        nobody waits for the result any more
@@ -132,6 +133,17 @@ class MissingExtra(Unavailable):
     def __str__(self) -> str:
         package, needed_for, install = self.args
         return f"{needed_for} needs the package {package}, which is not installed: {install}"
+
+
+class PluginFailed(Unavailable):
+    """A plug-in cannot be imported, or does not do what its kind does."""
+
+    def __init__(self, kind: str, name: str, package: str, what: str) -> None:
+        super().__init__(kind, name, package, what)
+
+    def __str__(self) -> str:
+        kind, name, package, what = self.args
+        return f"the {kind} {name!r} of the package {package} fails: {what}; update that package, or uninstall it"
 
 
 class IndexBusy(Unavailable):

@@ -96,17 +96,20 @@ def _shards(ctx: typer.Context) -> Iterator[tuple[Path, ShardFacts]]:
 
 @_completer
 def encoders(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Encoders of the catalogue, also within ensembles."""
+    """Encoders of the catalogue and of plug-ins, also within ensembles."""
+    from ..base.plugins import names
     from ..encoders.catalogue import CATALOGUE
 
     before = (re.match(r"(?:mean|concat):(?:.*\+)?", incomplete) or [""])[0]
-    return [before + name for name in CATALOGUE]
+    return [before + name for name in names("encoder", CATALOGUE)]
 
 
 @_completer
 def rerankers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Encoders, and late interaction."""
-    return ["tokens", *encoders(ctx, incomplete)]
+    """Encoders, late interaction and plug-ins."""
+    from ..base.plugins import names
+
+    return names("reranker", ["tokens", *encoders(ctx, incomplete)])
 
 
 @_completer

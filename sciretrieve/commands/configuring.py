@@ -48,11 +48,12 @@ def change(key: Key, values: Annotated[list[str], argument("VALUE", "Its value; 
     value = parsed(key, values)
     if key == "encoder":
         from ..encoders import EncoderRequest
-        from ..encoders.resolving import resolve
+        from ..encoders.resolving import is_plugged, resolve
 
         if Path(str(value)).is_dir():
             value = str(Path(str(value)).absolute())
-        resolve(EncoderRequest(str(value)))
+        if not is_plugged(str(value)):
+            resolve(EncoderRequest(str(value)))
     if SETTINGS[key].kind == "folders" and (missing := next((path for path in values if not Path(path).is_dir()), None)):
         raise InvalidRequest(f"there is no folder {missing}")
     _write(with_setting(_read(), key, value))

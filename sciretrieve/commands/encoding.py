@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..base.choices import DEFAULT_ENCODER, Help
 from ..base.wording import duration_text, size_text
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
     from ..encoders.encoder_cache import CachedEncoder
     from ..encoders.text_encoder import TextEncoder
+    from ..protocols import Encoder
 
 AS_TRAINED = ReadingOptions()
 
@@ -72,10 +73,17 @@ def encoders(format: PlainFormatOption = "table") -> None:
 
     By itself it lists them, and says which are ready here.
     """
+    from ..base.plugins import installed
     from ..encoders import CATALOGUE
     from ..encoders.weights import status
 
-    rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
+    rows: list[dict[str, Any]] = [
+        {"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()
+    ]
+    rows += [
+        {"name": plugin.name, "about": f"of the package {plugin.package}", "here": "plug-in", "metric": None}
+        for plugin in installed("encoder", CATALOGUE)
+    ]
     if format == "json":
         say_json(rows)
         return
@@ -93,11 +101,14 @@ def show(
 
     Its weights, how each side becomes text, and how token states become a vector.
     """
-    from ..encoders import EncoderRequest
-    from ..encoders.resolving import resolve
+    from ..encoders import EncoderRequest, open_encoder
+    from ..encoders.resolving import is_plugged, resolve
     from ..encoders.weights import part_status, status
 
     request = EncoderRequest(name, **asdict(reading))
+    if is_plugged(name):
+        _show_plugin(open_encoder(request), format)
+        return
     spec = resolve(request)
     encoder = _opened(request) if status(spec) == "ready" and not spec.pairing else None
     if encoder is not None:
@@ -131,6 +142,14 @@ def show(
     rows += [("metric", spec.metric), ("source", spec.citation)]
     width = max(len(label) for label, _ in rows)
     say(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def _show_plugin(encoder: Encoder, format: str) -> None:
+    facts = {name: encoder.identity()[name] for name in ("name", "package", "identity", "dim")} | {"metric": encoder.metric}
+    if format == "json":
+        say_json(facts)
+    else:
+        say(f"{label:<8}  {value}" for label, value in facts.items())
 
 
 def fetch(

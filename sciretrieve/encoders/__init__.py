@@ -17,8 +17,8 @@ from .ensemble import Ensemble, member_requests, members_of
 from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
 from .late import encode_packed, has_tokens, late, late_by_default, packing_of
-from .own import OWN, adopted, must_be_given
-from .resolving import resolve
+from .own import OWN, PLUGIN, adopted, must_be_given, plugged, plugged_again
+from .resolving import may_be_plugged, resolve
 from .sentences import encode_sentences, open_sentence_encoder, pieces
 from .specs import EncoderRequest, EncoderSpec
 from .stored import LAYOUT, PREFIX, StoredVectors, reads_texts
@@ -44,8 +44,8 @@ def load_encoder(
     """An encoder, ready for use; its files are downloaded and compiled when it is first used.
 
     Args:
-        name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or `vectors:FILE` or
-            `faiss:FILE` for vectors made elsewhere; or `mean:A+B` or `concat:A+B` for several, see `Ensemble`.
+        name: one from the catalogue, or a plug-in's; or a folder or a hub id with a transformers or sentence-transformers model; or
+            `vectors:FILE` or `faiss:FILE` for vectors made elsewhere; or `mean:A+B` or `concat:A+B` for several, see `Ensemble`.
         adapter: the adapter (expert, instruction or control code) for papers, by name; or a folder or a hub id with one; or an instruction
             of several words, for a model that reads instructions. For an ensemble, `+` separates the adapters of the members.
         query_adapter: the same for text queries.
@@ -59,7 +59,7 @@ def load_encoder(
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such encoder, adapter or device.
-        Unavailable: files cannot be downloaded or found.
+        Unavailable: files cannot be downloaded or found, or a plug-in fails.
         CorruptData: files are damaged.
     """
     return open_encoder(EncoderRequest(name, adapter, query_adapter, bare_titles, pooling, template, query_template), precision, device)
@@ -76,6 +76,10 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     if ensemble := members_of(name):
         join, names = ensemble
         return Ensemble(request, join, [open_encoder(member, precision, device) for member in member_requests(request, names)])
+    if may_be_plugged(name) and (encoder := plugged(name)) is not None:
+        if replace(request, bare_titles=False) != EncoderRequest(name):
+            raise InvalidRequest(f"{name} is a plug-in that reads texts in its own way; leave out adapters and the like")
+        return encoder
     spec = resolve(request)
     if spec.pairing:
         raise InvalidRequest(
@@ -115,6 +119,8 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
         raise InvalidRequest(what)
     if identity.get("layout") == LAYOUT:
         return load_encoder(identity["name"])
+    if identity.get("layout") == PLUGIN:
+        return plugged_again(identity)
     if identity.get("layout") != "ensemble":
         return from_identity(identity, precision, device)
     try:

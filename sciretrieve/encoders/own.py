@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
 from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 
 from ..base.choices import METRICS, Metric, check_choice
-from ..base.errors import InvalidRequest
+from ..base.errors import EncoderMismatch, InvalidRequest, Unavailable
 from ..base.once import once
+from ..base.plugins import Plugin, found
 from ..base.types import Paper, Query, Vectors, floats_of
 from ..files.streams import checked_text
 from ..matching.dense.exact import NOT_MEASURABLE, measurable
 from ..protocols import Advance, Encoder, OwnEncoder, ignore_advance
+from .specs import EncoderRequest
 from .stored import StoredVectors, Table, first_unmeasurable
 
 OWN = "own"
 """The layout, in a manifest, of a user's own encoder."""
+PLUGIN = "plugin"
+"""The layout, in a manifest, of an encoder that is a plug-in."""
 HELD = "vectors in memory"
 """The name, in a manifest, of vectors by id."""
 METHODS = ("encode_papers", "encode_queries")
@@ -27,15 +33,19 @@ PAPERS_AT_ONCE = 512
 
 
 class AdoptedEncoder(Encoder):
-    """A user's own encoder, see `protocols.OwnEncoder`, as a `protocols.Encoder`."""
+    """A user's own encoder, see `protocols.OwnEncoder`, or one that is a plug-in, as a `protocols.Encoder`."""
 
     precision = "fp32"
     ran_in = ()
     window = PAPERS_AT_ONCE
     symmetric = True
 
-    def __init__(self, own: OwnEncoder) -> None:
-        """Raises InvalidRequest if it has no methods to encode; the other attributes are read when needed, since they may load a model."""
+    def __init__(self, own: OwnEncoder, plugin: Plugin | None = None) -> None:
+        """Raises InvalidRequest if it has no methods to encode; the other attributes are read when needed, since they may load a model.
+
+        All that a `plugin` does wrong, here and later, raises PluginFailed.
+        """
+        self._plugin, self._answering = plugin, nullcontext if plugin is None else plugin.answering
         if lacking := [name for name in METHODS if not callable(getattr(own, name, None))]:
             raise InvalidRequest(
                 f"`encoder` is a name, vectors by id, or an object with `dim`, `identity`, `encode_papers` and `encode_queries`, and "
@@ -43,9 +53,18 @@ class AdoptedEncoder(Encoder):
             )
         self._own = own
 
-    @once
+    @property
     def name(self) -> str:
-        """The name: its identity."""
+        """The name: its identity, or the plug-in's name."""
+        return self.stated if self._plugin is None else self._plugin.name
+
+    @once
+    def stated(self) -> str:
+        """The identity that it states."""
+        with self._answering():
+            return self._stated()
+
+    def _stated(self) -> str:
         identity = getattr(self._own, "identity", None)
         if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
             raise InvalidRequest(
@@ -56,6 +75,10 @@ class AdoptedEncoder(Encoder):
     @once
     def dim(self) -> int:
         """The vectors' dimension."""
+        with self._answering():
+            return self._dim()
+
+    def _dim(self) -> int:
         dim = getattr(self._own, "dim", None)
         if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
             raise InvalidRequest(f"the `dim` of {type(self._own).__name__}, the length of a vector, must be at least 1, not {dim!r}")
@@ -64,13 +87,17 @@ class AdoptedEncoder(Encoder):
     @property
     def metric(self) -> Metric:
         """The metric of its vectors; by default the cosine."""
-        metric = getattr(self._own, "metric", "cosine")
-        check_choice("metric", metric, METRICS)
+        with self._answering():
+            metric = getattr(self._own, "metric", "cosine")
+            check_choice("metric", metric, METRICS)
         return cast(Metric, metric)
 
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
-        return {"name": self.name, "layout": OWN, "identity": self.name, "dim": self.dim}
+        facts = {"name": self.name, "layout": OWN, "identity": self.stated, "dim": self.dim}
+        if self._plugin is None:
+            return facts
+        return facts | {"layout": PLUGIN, "package": self._plugin.package, "asked": asdict(EncoderRequest(self.name))}
 
     def tokenise(self, papers: Sequence[Paper]) -> Sequence[Paper]:
         """The papers, unchanged: a user's own encoder need not support a second thread."""
@@ -80,15 +107,17 @@ class AdoptedEncoder(Encoder):
         """The vectors of papers, (n, dim). Raises InvalidRequest for another shape, and any error of the encoder."""
         if not tokens:
             return np.empty((0, self.dim), np.float32)
-        return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens))
+        with self._answering():
+            return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens))
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """The vectors of queries, (n, dim); papers as queries are encoded as papers. Raises as `encode`."""
         vectors = np.empty((len(queries), self.dim), np.float32)
         texts = [place for place, query in enumerate(queries) if query.paper is None]
         if texts:
-            encoded = self._own.encode_queries([queries[place] for place in texts])
-            vectors[texts] = self._checked("encode_queries", encoded, len(texts))
+            with self._answering():
+                encoded = self._own.encode_queries([queries[place] for place in texts])
+                vectors[texts] = self._checked("encode_queries", encoded, len(texts))
         papers = {place: query.paper for place, query in enumerate(queries) if query.paper is not None}
         vectors[list(papers)] = self.encode(list(papers.values()))
         return vectors
@@ -163,6 +192,32 @@ def adopted(given: Encoder | OwnEncoder | Mapping[str, Any]) -> Encoder:
     if isinstance(given, Mapping):
         return HeldVectors(given)
     return cast(Encoder, given) if hasattr(given, "tokenise") else AdoptedEncoder(given)
+
+
+def plugged(name: str) -> AdoptedEncoder | None:
+    """The encoder of a plug-in; None if none has this name. Raises PluginFailed."""
+    plugin = found("encoder", name)
+    if plugin is None:
+        return None
+    made = plugin.made()
+    with plugin.answering():
+        return AdoptedEncoder(made, plugin)
+
+
+def plugged_again(built: Mapping[str, Any]) -> AdoptedEncoder:
+    """The plug-in that an index was built with, from its identity in the manifest.
+
+    Raises Unavailable if it is not installed, PluginFailed, and EncoderMismatch if it is another encoder by now.
+    """
+    encoder = plugged(built["name"])
+    if encoder is None:
+        raise Unavailable(
+            f"the encoder {built['name']!r} comes with the package {built.get('package')}, which is not installed; install it"
+        )
+    here = encoder.identity()
+    if differing := [key for key in ("identity", "dim") if here[key] != built.get(key)]:
+        raise EncoderMismatch(built["name"], f"that of {here['package']}", " and ".join(differing))
+    return encoder
 
 
 def must_be_given(built: Mapping[str, Any] | None) -> str:

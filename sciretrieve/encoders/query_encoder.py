@@ -20,7 +20,7 @@ from .remembered import RememberingEncoder
 from .stored import LAYOUT, StoredVectors, reads_texts
 from .text_encoder import TextEncoder
 
-UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "late"}
+UNDECIDING = {"name", "asked", "package", "precision", "ran_in", "golden", "late"}
 """Facts of an encoder in a manifest that do not affect its vectors."""
 
 

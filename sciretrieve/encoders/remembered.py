@@ -19,7 +19,7 @@ from ..matching.late import FewBits, Packing
 from ..protocols import Encoder
 from . import encoder_cache
 from .late import encode_packed
-from .own import OWN
+from .own import OWN, PLUGIN
 from .sentences import encode_sentences, pieces
 from .text_encoder import TextEncoder
 
@@ -81,8 +81,8 @@ class RememberingEncoder:
         return [np.frombuffer(data, np.float32).reshape(-1, encoder.dim) for data in self._remembered(parts, keys, encode)]
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
-        # vectors from elsewhere are already looked up; and a user's own encoder may share its name with another
-        if self._encoder.identity()["layout"] in ("vectors", OWN):
+        # vectors from elsewhere are already looked up; and a user's own encoder, or a plug-in, may share its name with another
+        if self._encoder.identity()["layout"] in ("vectors", OWN, PLUGIN):
             return encode(items)
         parts = self._remembered(items, keys, lambda new_items: [row.tobytes() for row in encode(new_items)])
         return np.frombuffer(b"".join(parts), np.float32).reshape(len(items), self._encoder.dim).copy()

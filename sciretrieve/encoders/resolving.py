@@ -15,6 +15,7 @@ from typing import Any
 
 from ..base.choices import POOLINGS, Metric
 from ..base.errors import CorruptData, InvalidRequest, UnknownName
+from ..base.plugins import found, names
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .ensemble import member_requests, members_of
 from .specs import EncoderRequest, EncoderSpec, Join, Kind, ModelFiles, Pooling, Side, Sides, joint_metric
@@ -81,6 +82,16 @@ def is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or Path(name).is_absolute() or Path(name).is_dir()
 
 
+def may_be_plugged(name: str) -> bool:
+    """Whether a name means neither a row of the catalogue nor files, so that only a plug-in may have it."""
+    return not (name in CATALOGUE or is_path(name) or REPOSITORY.fullmatch(name))
+
+
+def is_plugged(name: str) -> bool:
+    """Whether a name is that of an encoder that is a plug-in."""
+    return may_be_plugged(name) and found("encoder", name) is not None
+
+
 def kinds_of(name: str) -> Mapping[Kind, str]:
     """The adapter, expert or code for each kind of benchmark, from the catalogue or a trained encoder's folder."""
     if name in CATALOGUE:
@@ -102,8 +113,10 @@ def _base(request: EncoderRequest) -> EncoderSpec:
             pooling: Any = facts.get("pooling") if facts.get("pooling") in POOLINGS else None
             return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(str(base), pooling=pooling)))
         return _described(request, ModelFiles(str(folder), FOLDER_FILES))
-    if not REPOSITORY.fullmatch(name):
-        raise UnknownName("encoder", name, CATALOGUE)
+    if may_be_plugged(name):
+        if found("encoder", name) is not None:
+            raise InvalidRequest(f"{name} is a plug-in, which has vectors, and no files that could be read here; name another encoder")
+        raise UnknownName("encoder", name, names("encoder", CATALOGUE))
     for spec in CATALOGUE.values():
         adapters = {part.source for role, part in spec.parts.items() if role != "base"}
         if spec.layout in ("transformers", "sentences") and not spec.members and spec.parts["base"].source == name:

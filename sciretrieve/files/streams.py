@@ -127,7 +127,7 @@ def _only_member(path: Path, stream: io.BufferedReader) -> archives.Stream:
 
 def blocks(path: Path) -> Iterator[bytes]:
     """A source in blocks. Raises InvalidRequest if it cannot be decompressed."""
-    with _readable(path), open_binary(path) as stream:
+    with readable(path), open_binary(path) as stream:
         while block := stream.read(1 << 20):
             yield block
 
@@ -253,7 +253,8 @@ def _unxz(stream: io.BufferedReader) -> Callable[[int], bytes]:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
+    """Within it, a source that cannot be decompressed or read raises InvalidRequest."""
     try:
         yield
     except OSError as error:

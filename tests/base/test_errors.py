@@ -17,6 +17,7 @@ SAMPLES = {
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
     "IndexClosed": ("indexes/a",),
+    "PluginFailed": ("encoder", "letters", "example 1.0", "ValueError: no vectors"),
     "IndexBusy": ("indexes/a", "process 7 on a machine"),
     "ResultAwaited": ("run S2AND's own code first",),
     "TimedOut": ("it took longer than 30 seconds",),

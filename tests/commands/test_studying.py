@@ -204,7 +204,7 @@ def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twin
     tune = ("tune", "-i", str(judged.path), "--queries")
     manifest = (judged.path / "manifest.json").read_bytes()
     for arguments, words in (
-        ((*search, "--rerank", "minillm"), "unknown encoder 'minillm'; did you mean 'minilm'"),
+        ((*search, "--rerank", "minillm"), "unknown reranker 'minillm'; did you mean 'minilm'"),
         ((*search, "--facets", "yaer"), "unknown column in --facets 'yaer'; did you mean 'year'"),
         ((*search, "--explain", "-f", "csv"), "--explain is shown with --format table or json, not csv"),
         ((*similar, "--cluster", "-f", "trec"), "--cluster is shown with --format table or json, not trec"),

@@ -82,12 +82,12 @@ LINES = {
         "should cite",
     ),
     "base": (
-        1_430,
-        "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, what differs "
-        "between operating systems",
+        1_540,
+        "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, plug-ins, what "
+        "differs between operating systems",
     ),
     "commands": (5_400, "a function for each command, whose arguments are its options; help, pager and hints"),
-    "encoders": (5_760, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
+    "encoders": (5_800, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
     "evaluation": (7_630, "a reader for each benchmark's files, and its protocol; matrices, sweeps, pools"),
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),

@@ -22,7 +22,7 @@ from ...files.streams import STDIN, blocks, is_compressed
 from ...options import ColumnMap
 from . import zotero_library
 from .dialects import plain
-from .formats import ANY_SUFFIXES, SUFFIXES, format_of, looks_like_papers, suffix_of
+from .formats import ANY_SUFFIXES, SUFFIXES, format_of, looks_like_papers, plugged, suffix_of, supported
 from .jsonl import BEIR_NAMES
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
@@ -291,7 +291,7 @@ def _directory(path: Path) -> Sequence[Path]:
         else:
             others.append(file.relative_to(path).as_posix())
     if not files:
-        raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
+        raise NotFound(f"{path} holds no supported file ({', '.join(supported())})")
     _warn_of(path, others)
     return files
 
@@ -300,7 +300,7 @@ def _may_have_papers(file: Path) -> bool:
     """Whether a file of a directory or a .zip is read: it has the suffix of a format, or one that says nothing, and looks like papers."""
     suffix = suffix_of(file)
     if suffix not in ANY_SUFFIXES:
-        return suffix in SUFFIXES
+        return suffix in SUFFIXES or plugged(file) is not None
     is_of_snapshot = not suffix and archives.place(file) is None and is_compressed(file)  # as in OpenAlex's
     return is_of_snapshot or looks_like_papers(file)
 
@@ -327,7 +327,7 @@ def _archive(path: Path) -> Sequence[Path]:
     corpora = [name for name in names if Path(name).name in BEIR_NAMES and Path(name).with_name("queries.jsonl").as_posix() in files]
     read = corpora or [name for name in names if not Path(name).name.startswith((".", "_")) and _may_have_papers(path / name)]
     if not read:
-        raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
+        raise NotFound(f"{path} holds no supported file ({', '.join(supported())})")
     _warn_of(path, sorted(files.keys() - set(read)))
     return [path / name for name in read]
 

@@ -2,20 +2,24 @@
 
 Content decides: a file's format is the first whose look the file's beginning has, and its suffix only where that says nothing
 (many a CSV file looks like nothing in particular, a damaged file like nothing at all). Compression is no part of a format: `streams`
-removes it.
+removes it. Where no format has a file's suffix, a plug-in of that name reads it.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from reprlib import repr as shortened
+from typing import Any
 
 from ...base.errors import InvalidRequest
-from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
+from ...base.plugins import Plugin, found, installed
+from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed, open_binary, readable
 from . import (
     anthology,
     atom,
@@ -164,6 +168,8 @@ def format_of(file: Path) -> Format:
     """A file's format. Raises InvalidRequest: it has none that is read here."""
     if file.name in BEIR_NAMES:
         return BEIR
+    if (plugin := plugged(file)) is not None:
+        return Format(plugin.name, (f".{plugin.name}",), lambda _: False, _by_rows(partial(_rows_of_plugin, plugin)))
     head = in_utf8(beginning(file))
     suffix = suffix_of(file)
     if suffix in CSV.suffixes and _is_table(head):  # whatever its texts look like
@@ -179,8 +185,30 @@ def format_of(file: Path) -> Format:
     if format is None and PRINTED.match(head) and PRINTED_ID.search(head):
         raise InvalidRequest(f"{file} is a list as PubMed prints it, without names of fields; save it there as PubMed (.nbib)")
     if format is None:
-        raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)})")
+        raise InvalidRequest(f"{file} has no supported format ({', '.join(supported())}, also with {', '.join(COMPRESSIONS)})")
     return format
+
+
+def plugged(file: Path) -> Plugin | None:
+    """The plug-in that reads a file, by its suffix, if no built-in format has that."""
+    suffix = suffix_of(file)
+    return None if suffix in (*ANY_SUFFIXES, *SUFFIXES) else found("format", suffix[1:])
+
+
+def supported() -> list[str]:
+    """The suffixes of all formats, plug-ins' included."""
+    return [*SUFFIXES, *(suffix for plugin in installed("format") if (suffix := f".{plugin.name}") not in SUFFIXES)]
+
+
+def _rows_of_plugin(plugin: Plugin, path: Path) -> Iterator[tuple[int, Row]]:
+    """A plug-in's rows of a file. Raises PluginFailed."""
+    read = plugin.loaded()
+    opened: Any = open_binary(path)
+    with readable(path), io.BufferedReader(opened) as stream, plugin.answering(but=OSError):  # Arrow's stream of a .gz lacks lines
+        for number, row in enumerate(read(stream), 1):
+            if not isinstance(row, Mapping) or not all(isinstance(name, str) for name in row):
+                raise InvalidRequest(f"row {number} is no dict of columns by their names, but {shortened(row)}")
+            yield number, dict(row)
 
 
 def looks_like_papers(file: Path) -> bool:

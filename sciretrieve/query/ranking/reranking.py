@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.choices import Device, Precision
-from ...base.errors import InvalidRequest
+from ...base.errors import InvalidRequest, UnknownName
+from ...base.plugins import Plugin, found, names
 from ...base.types import Paper, Query, Scores, floats_of
 from ...encoders import load_encoder, open_sentence_encoder
 from ...encoders.remembered import RememberingEncoder
+from ...encoders.resolving import may_be_plugged
 from ...encoders.specs import FIELD_SEPARATOR
 from ...encoders.text_encoder import TextEncoder
 from ...matching import topk
@@ -33,6 +35,21 @@ class EncoderReranker:
         return score(self._remembered.encode_queries([query])[0], self._remembered.encode_papers(papers), self._encoder.metric)
 
 
+class PluginReranker:
+    """Reranks by a plug-in. What it does wrong raises PluginFailed."""
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin, self._own, self.name = plugin, plugin.made(), plugin.name
+        with plugin.answering():
+            if not callable(getattr(self._own, "score", None)):
+                raise InvalidRequest(f"{type(self._own).__name__} has no `score(query, papers)`")
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
+        """See `protocols.Reranker`."""
+        with self._plugin.answering():
+            return scores_of(self._own, query, papers)
+
+
 class SentenceReranker:
     """Reranks by comparing the sentences of two papers (ASPIRE). A text query is an abstract without a title. Vectors are cached."""
 
@@ -48,7 +65,7 @@ class SentenceReranker:
 
 
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
-    """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id of a cross-encoder, or a sentence model.
+    """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id of a cross-encoder, a sentence model, or a plug-in.
 
     Raises: as `load_encoder`.
     """
@@ -56,8 +73,16 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
 
     if (sentence_encoder := open_sentence_encoder(name, precision=precision, device=device)) is not None:
         return SentenceReranker(sentence_encoder)
-    cross_encoder = open_cross_encoder(name, precision=precision, device=device)
-    return cross_encoder or EncoderReranker(load_encoder(name, precision=precision, device=device))
+    if (cross_encoder := open_cross_encoder(name, precision=precision, device=device)) is not None:
+        return cross_encoder
+    if may_be_plugged(name) and (plugin := found("reranker", name)) is not None:
+        return PluginReranker(plugin)
+    try:
+        return EncoderReranker(load_encoder(name, precision=precision, device=device))
+    except UnknownName as error:
+        if error.args[1] != name:  # a member of several
+            raise
+        raise UnknownName("reranker", name, names("reranker", error.args[2])) from error
 
 
 def reranked(run: Run, reranker: Reranker, depth: int) -> Run:
