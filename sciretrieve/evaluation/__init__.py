@@ -1,7 +1,7 @@
 """Full-corpus and re-ranking benchmarks by their authors' exact protocols, any run on any judgements, and comparisons."""
 
 from ..metrics.judgements import read_qrels, read_runs, read_scores
-from ..metrics.measures import parse_measure
+from ..metrics.naming import parse_measure
 from .benchmark_catalogue import CATALOGUE, SUITES, find_benchmark
 from .benchmark_specs import Benchmark, Suite
 from .modes import ModesReport, evaluate_modes

@@ -14,7 +14,8 @@ from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
-from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.measures import Evaluator
+from ..metrics.naming import parse_measure
 from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read, texts

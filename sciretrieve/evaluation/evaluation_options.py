@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..base.choices import check_choice
-from ..metrics.measures import parse_measure
+from ..metrics.naming import parse_measure
 from ..options import EvaluationOptions
 from ..options.keywords import EvaluationKeywords
 from ..storage.finding import chosen

@@ -34,7 +34,7 @@ class Protocol:
     """A benchmark's scoring, as data.
 
     Attributes:
-        measures: the printed measures, by the names of `measures.parse_measure`.
+        measures: the printed measures, by the names of `naming.parse_measure`.
         metric: the metric of vectors; None for the encoder's own.
         score_decimals: decimals to which scores are rounded before ranking (SciDocs: 5); None for no rounding.
         decimals: decimals of figures, which are in per cent.
@@ -46,7 +46,7 @@ class Protocol:
         average: see `Average`.
         bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval, also for
             MDCR).
-        beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
+        beir_mrr: whether the reciprocal rank is BEIR's, see `naming.BEIR`.
     """
 
     measures: tuple[str, ...]

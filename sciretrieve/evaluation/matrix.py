@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from ..base.errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
 from ..files.writing import read_json, write_json, write_lines, write_whole
 from ..metrics.judgements import read_scores
-from ..metrics.measures import Evaluator, Measure
+from ..metrics.measures import Evaluator
+from ..metrics.naming import Measure
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_for

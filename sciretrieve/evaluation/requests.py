@@ -22,7 +22,8 @@ from ..files.writing import describe, read_json, write_json
 from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
-from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.measures import Evaluator
+from ..metrics.naming import parse_measure
 from ..metrics.significance import interval
 from ..options import BuildSettings, EvaluationOptions
 from ..options.keywords import EvaluationKeywords

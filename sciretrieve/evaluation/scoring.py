@@ -17,7 +17,8 @@ from ..base.errors import InvalidRequest
 from ..files.writing import make_folder, replaced
 from ..metrics import measures
 from ..metrics.judgements import RunScores
-from ..metrics.measures import Evaluator, Measure, parse_measure
+from ..metrics.measures import Evaluator
+from ..metrics.naming import Measure, parse_measure
 from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
 from ..metrics.trec import run_line
 from ..protocols import Progress

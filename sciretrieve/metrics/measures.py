@@ -1,118 +1,25 @@
-"""Measures: their names in papers, and their values from trec_eval (through pytrec_eval).
+"""The values of measures, from trec_eval (through pytrec_eval), BEIR's definitions or `formulas`.
 
-trec_eval orders by score as float32, then by falling document id; see `Ranking rule` in docs/protocols.md.
+All but BEIR's order as trec_eval does: by score as float32, then by falling document id; see `Ranking rule` in docs/protocols.md.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..base.errors import InvalidRequest
 from ..base.extras import need
+from . import formulas
+from .formulas import Grades
 from .judgements import Qrels, RunScores
-
-ALIASES = {
-    "ndcg": "ndcg",
-    "map": "map",
-    "ap": "map",
-    "p": "P",
-    "precision": "P",
-    "r": "recall",
-    "recall": "recall",
-    "mrr": "recip_rank",
-    "rr": "recip_rank",
-    "reciprank": "recip_rank",
-    "success": "success",
-    "hit": "success",
-    "rprec": "Rprec",
-    "bpref": "bpref",
-    "rcap": "recall_cap",
-    "judged": "judged",
-    "hole": "hole",
-}
-CUT = {"ndcg": "ndcg_cut", "map": "map_cut"}
-NEEDS_CUT = {"P", "recall", "success", "recall_cap", "judged", "hole"}
-SHOWN = {
-    "ndcg": "nDCG",
-    "ndcg_cut": "nDCG",
-    "map": "MAP",
-    "map_cut": "MAP",
-    "recip_rank": "MRR",
-    "mrr": "MRR",
-    "P": "P",
-    "recall": "R",
-    "success": "Success",
-    "recall_cap": "R_cap",
-}
-BEIR = {"recall_cap", "hole", "mrr"}
-"""Measures of BEIR's custom_metrics.py. It orders by score as float64, ties in the answer's order; unanswered queries count 0."""
-OWN = {*BEIR, "judged"}
-"""Measures outside trec_eval: BEIR's, and the share of judged documents."""
-DEEPEST = 10_000_000
-"""The largest cutoff: no search returns more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure: its name in trec_eval, and the cutoff, 0 for none."""
-
-    base: str
-    cutoff: int = 0
-
-    @property
-    def key(self) -> str:
-        """The name in trec_eval's output: ndcg_cut_10."""
-        return f"{self.base}_{self.cutoff}" if self.cutoff else self.base
-
-    def __str__(self) -> str:
-        name = SHOWN.get(self.base, self.base)
-        return f"{name}@{self.cutoff}" if self.cutoff else name
-
-
-def parse_measure(name: str) -> Measure:
-    """The measure with a name: nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's own (ndcg_cut_10, recall.100).
-
-    Raises:
-        InvalidRequest: there is no such measure.
-    """
-    text = name.strip()
-    head, separator, cutoff_text = text.partition("@")
-    base = ALIASES.get(head.strip().replace("_", "").replace("-", "").lower())
-    if own := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](-?[0-9]+)", text):
-        return Measure(own[1], _cutoff(name, own[2]))
-    if base and separator and re.fullmatch(r" *-?[0-9]+ *", cutoff_text):
-        if base not in {*CUT, *NEEDS_CUT, "recip_rank"}:
-            raise InvalidRequest(f"{name}: {SHOWN.get(base, base)} has no cutoff; leave it out")
-        # trec_eval's reciprocal rank has no cutoff
-        return Measure("mrr" if base == "recip_rank" else CUT.get(base, base), _cutoff(name, cutoff_text))
-    if separator:
-        base = None
-    if base in NEEDS_CUT:
-        raise InvalidRequest(f"{name} needs a cutoff, as in {SHOWN.get(base, base)}@10")
-    if base:
-        return Measure(base)
-    if text in ("Rprec", "bpref", "recip_rank", "infAP", "num_rel", "num_ret", "num_rel_ret", "set_P", "set_recall", "set_F", "11pt_avg"):
-        return Measure(text)
-    raise InvalidRequest(
-        f"unknown measure {name!r}; there are nDCG, nDCG@k, MAP, MRR, MRR@k, P@k, R@k, Success@k, Rprec, bpref, R_cap@k, judged@k"
-    )
-
-
-def _cutoff(name: str, text: str) -> int:
-    """A measure's cutoff. Raises InvalidRequest if it is 0, or too large."""
-    if len(text) > 20 or not 1 <= int(text) <= DEEPEST:
-        raise InvalidRequest(f"{name}: the cutoff must be from 1 to {DEEPEST:,}")
-    return int(text)
+from .naming import BEIR, OWN, Measure
 
 
 class Evaluator:
-    """Computes measures query by query, for queries that are both judged and answered."""
+    """Computes measures query by query, for queries that are both judged and answered; `complete` adds the others."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
         need("pytrec_eval", "measuring rankings")
@@ -120,41 +27,81 @@ class Evaluator:
 
         self.qrels, self.measures = qrels, tuple(measures)
         self.unanswered = {str(measure): 0.0 for measure in measures if measure.base in BEIR}
-        """The value of a judged but unanswered query, for the measures that count such queries."""
+        """The value of a judged but unanswered query, for the measures whose authors count such queries."""
         self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
-        trec_measures = {
-            measure.key.replace(f"_{measure.cutoff}", f".{measure.cutoff}") if measure.cutoff else measure.base
-            for measure in measures
-            if measure.base not in OWN
-        }
-        self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), trec_measures) if trec_measures else None
+        self._largest = max((grade for row in qrels.values() for grade in row.values()), default=0)
+        families: dict[tuple[int, bool], list[Measure]] = {}
+        for measure in measures:
+            if measure.base not in OWN:
+                families.setdefault((measure.rel or 1, measure.judged_only), []).append(measure)
+        pooled_qrels = _pooled(qrels) if families else {}
+        self._families: list[tuple[list[Measure], Any]] = [
+            (family, pytrec_eval.RelevanceEvaluator(pooled_qrels, {_asked(measure) for measure in family}, rel, is_condensed))
+            for (rel, is_condensed), family in families.items()
+        ]
 
     def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
         """By query id and measure, the value, for each judged query of the run."""
-        trec_values: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
+        trec_values = [(family, evaluator.evaluate(run)) for family, evaluator in self._families]
+        own_measures = [measure for measure in self.measures if measure.base in OWN]
         result = {}
         for query, row in run.items():
             if not self.qrels.get(query):
                 continue  # trec_eval ignores a query without judgements
-            values = {str(measure): trec_values[query][measure.key] for measure in self.measures if measure.base not in OWN}
-            for measure in self.measures:
-                if measure.base == "judged":
-                    top = trec_order(row)[: measure.cutoff]
-                    values[str(measure)] = sum(id in self.qrels[query] for id in top) / max(len(top), 1)
-                elif measure.base in BEIR:
-                    values[str(measure)] = self._beir(measure, row, self.qrels[query])
-            result[query] = values
+            values = {str(measure): found[query][measure.key] for family, found in trec_values for measure in family}
+            values |= self._own(own_measures, row, self.qrels[query])
+            result[query] = {str(measure): values[str(measure)] for measure in self.measures}
         return result
 
+    def complete(self, values: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+        """The values of every judged query, as with trec_eval's -c: 0 for those without an answer."""
+        zeros = {str(measure): 0.0 for measure in self.measures}
+        return {query: values.get(query, zeros) for query, row in self.qrels.items() if row}
+
+    def _own(self, own_measures: Sequence[Measure], row: Mapping[str, float], judged: Mapping[str, int]) -> dict[str, float]:
+        if not own_measures:
+            return {}
+        is_ranked = any(measure.base not in BEIR for measure in own_measures)
+        grades = [judged.get(id) for id in trec_order(row)] if is_ranked else []
+        return {
+            str(measure): self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, grades, judged)
+            for measure in own_measures
+        }
+
+    def _by_formula(self, measure: Measure, ranked: Grades, judged: Mapping[str, int]) -> float:
+        if measure.judged_only:
+            ranked = [grade for grade in ranked if grade is not None and grade >= 0]
+        grades = ranked[: measure.cutoff or None]
+        if measure.base == "judged":
+            return sum(grade is not None for grade in grades) / max(len(grades), 1)
+        if measure.base == "rbp":
+            if not measure.rel:
+                return formulas.rank_biased_precision(grades, measure.p, max(self._largest, 1))
+            return formulas.rank_biased_precision([(grade or 0) >= measure.rel for grade in grades], measure.p, 1)
+        if measure.base == "err":
+            return formulas.expected_reciprocal_rank(grades, max(self._largest, formulas.FEWEST_LEVELS))
+        if measure.base == "ndcg_exp":
+            return formulas.exponential_ndcg(grades, list(judged.values()), measure.cutoff)
+        rel = measure.rel or 1
+        return formulas.inferred_precision(grades, rel, sum(grade >= rel for grade in judged.values()))
+
     def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
-        ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.cutoff or None]
+        ranked_ids = sorted(row, key=row.__getitem__, reverse=True)
+        if measure.judged_only:
+            ranked_ids = [id for id in ranked_ids if grades.get(id, -1) >= 0]
+        ranked_ids = ranked_ids[: measure.cutoff or None]
         if measure.base == "hole":  # a document judged for any query is not a hole
             return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
-        hits = [grades.get(id, 0) > 0 for id in ranked_ids]
+        hits = [grades.get(id, 0) >= (measure.rel or 1) for id in ranked_ids]
         if measure.base == "mrr":
             return 1 / (hits.index(True) + 1) if any(hits) else 0.0
         relevant = sum(grade > 0 for grade in grades.values())
         return sum(hits) / min(relevant, measure.cutoff) if relevant else 0.0
+
+
+def _asked(measure: Measure) -> str:
+    """A measure by the name that pytrec_eval takes: ndcg_cut.10."""
+    return f"{measure.base}.{measure.cutoff}" if measure.cutoff else measure.base
 
 
 def _pooled(qrels: Qrels) -> Qrels:

@@ -21,7 +21,8 @@ from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
 from ..matching.search import Candidates
 from ..metrics.judgements import Qrels
-from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.measures import Evaluator
+from ..metrics.naming import parse_measure
 from ..metrics.significance import FEWEST_TO_CHOOSE, Comparison, compare, held_out
 from ..progress import shown
 from ..protocols import Progress

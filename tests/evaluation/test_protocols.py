@@ -23,7 +23,7 @@ from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.readers.scimult import label_finder
 from sciretrieve.evaluation.scoring import TaskResult, summarise
-from sciretrieve.metrics.measures import parse_measure
+from sciretrieve.metrics.naming import parse_measure
 from tests.encoders.test_layouts import mean_oracle, write_mpnet
 from tests.evaluation.made_up_benchmarks import (
     METADATA,

@@ -24,7 +24,7 @@ from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.reports import Report
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.evaluation.standings import Cell, Standings
-from sciretrieve.metrics.measures import parse_measure
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.progress import Silent
 from tests.evaluation.made_up_benchmarks import SCIDOCS, made_vectors, paper, write_lines, write_scidocs, write_text, write_vectors
 

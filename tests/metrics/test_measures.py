@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.evaluation.evaluation_options import make_request
-from sciretrieve.metrics.measures import Evaluator, parse_measure, ties, trec_order
+from sciretrieve.metrics.measures import Evaluator, ties, trec_order
+from sciretrieve.metrics.naming import parse_measure
 
 NAMES = {
     "nDCG@10": "ndcg_cut_10",

@@ -20,7 +20,8 @@ from ...evaluation.benchmark_reading import read
 from ...matching.dense import full_corpus
 from ...matching.dense.exact import score
 from ...metrics.judgements import Qrels
-from ...metrics.measures import Evaluator, parse_measure
+from ...metrics.measures import Evaluator
+from ...metrics.naming import parse_measure
 from ..forms import TrainingSet
 from .demands import Reading, TrainingDemand
 from .devices import Arithmetic

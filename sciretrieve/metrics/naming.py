@@ -1,0 +1,181 @@
+"""The names of measures: papers', ir_measures' and trec_eval's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..base.errors import InvalidRequest, UnknownName
+from .judgements import LARGEST_GRADE
+
+ALIASES = {
+    "ndcg": "ndcg",
+    "map": "map",
+    "ap": "map",
+    "p": "P",
+    "precision": "P",
+    "r": "recall",
+    "recall": "recall",
+    "mrr": "recip_rank",
+    "rr": "recip_rank",
+    "reciprank": "recip_rank",
+    "success": "success",
+    "hit": "success",
+    "rprec": "Rprec",
+    "bpref": "bpref",
+    "infap": "infAP",
+    "rbp": "rbp",
+    "err": "err",
+    "setp": "set_P",
+    "setr": "set_recall",
+    "setrecall": "set_recall",
+    "setf": "set_F",
+    "setap": "set_map",
+    "setmap": "set_map",
+    "rcap": "recall_cap",
+    "judged": "judged",
+    "hole": "hole",
+}
+CUT = {"ndcg": "ndcg_cut", "map": "map_cut", "recip_rank": "mrr"}
+"""Measures with another name in trec_eval or BEIR if they have a cutoff."""
+NEEDS_CUT = {"P", "recall", "success", "recall_cap", "hole"}
+MAY_CUT = {*CUT, *NEEDS_CUT, "judged", "rbp", "err"}
+SHOWN = {
+    "ndcg": "nDCG",
+    "ndcg_cut": "nDCG",
+    "ndcg_exp": "nDCG",
+    "map": "MAP",
+    "map_cut": "MAP",
+    "recip_rank": "MRR",
+    "mrr": "MRR",
+    "P": "P",
+    "recall": "R",
+    "success": "Success",
+    "rbp": "RBP",
+    "err": "ERR",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "set_map": "SetAP",
+    "recall_cap": "R_cap",
+}
+KNOWN = (
+    *("nDCG", "nDCG@10", "nDCG(dcg='exp-log2')@10", "MAP", "AP", "AP(rel=2)", "MRR", "RR", "MRR@10", "RR@10", "P@5", "R@100", "Success@5"),
+    *("Rprec", "Bpref", "infAP", "RBP", "RBP(p=0.8)@10", "ERR@20", "Judged@10", "SetP", "SetR", "SetF", "SetAP", "R_cap@100", "hole@10"),
+)
+"""Examples of all names, for errors."""
+TREC_NAMES = {"num_rel", "num_ret", "num_rel_ret", "11pt_avg"}
+"""Names of trec_eval's that papers do not use."""
+BEIR = {"recall_cap", "hole", "mrr"}
+"""Measures of BEIR's custom_metrics.py. It orders by score as float64, ties in the answer's order; unanswered queries count 0."""
+OWN = {*BEIR, "judged", "rbp", "err", "ndcg_exp", "infAP"}
+"""Measures computed here: BEIR's, and those of `formulas`."""
+DEEPEST = 10_000_000
+"""The largest cutoff: no search returns more."""
+PERSISTENCE = 0.8
+"""RBP's p, as in ir_measures."""
+_CONDENSED = {"ndcg", "map", "P", "recall", "recip_rank", "success", "Rprec", "set_P", "set_F", "set_map"}
+SETTINGS = {
+    "rel": {*_CONDENSED, "bpref", "infAP", "rbp", "set_recall"} - {"ndcg"},
+    "p": {"rbp"},
+    "dcg": {"ndcg"},
+    "judged_only": _CONDENSED,
+}
+"""What may stand in brackets, and after which measures."""
+FORM = re.compile(r"(?P<head>[^()@]+)(?:\((?P<settings>[^()]*)\) *)?(?:@(?P<cutoff>.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure.
+
+    Attributes:
+        base: its name in trec_eval, or one of `OWN`.
+        cutoff: the number of documents that count; 0 for all.
+        rel: the lowest grade of a relevant document; 0 for the usual one: 1, and for RBP a gain by grade.
+        p: RBP's persistence.
+        judged_only: whether documents without a judgement are removed from the ranking.
+    """
+
+    base: str
+    cutoff: int = 0
+    rel: int = 0
+    p: float = PERSISTENCE
+    judged_only: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name in trec_eval's output: ndcg_cut_10."""
+        return f"{self.base}_{self.cutoff}" if self.cutoff else self.base
+
+    def __str__(self) -> str:
+        settings = [
+            *(["dcg='exp-log2'"] if self.base == "ndcg_exp" else []),
+            *([f"p={self.p!r}"] if self.p != PERSISTENCE else []),
+            *([f"rel={self.rel}"] if self.rel else []),
+            *(["judged_only=True"] if self.judged_only else []),
+        ]
+        name = SHOWN.get(self.base, self.base) + (f"({','.join(settings)})" if settings else "")
+        return f"{name}@{self.cutoff}" if self.cutoff else name
+
+
+def parse_measure(name: str) -> Measure:
+    """The measure with a name of papers' or ir_measures': nDCG@10, MAP, AP(rel=2), RBP(p=0.5)@10; or trec_eval's own, ndcg_cut_10.
+
+    Raises:
+        UnknownName: there is no such measure; the message says which are alike.
+        InvalidRequest: it has no such cutoff or setting.
+    """
+    text = name.strip()
+    if own := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](-?[0-9]+)", text):
+        return Measure(own[1], _cutoff(name, own[2]))
+    if text in TREC_NAMES:
+        return Measure(text)
+    form = FORM.fullmatch(text)
+    base = ALIASES.get(re.sub("[_-]", "", form["head"].strip()).lower()) if form else None
+    if form is None or base is None or not re.fullmatch(r" *-?[0-9]+ *", form["cutoff"] or "1"):
+        raise UnknownName("measure", text, KNOWN)
+    settings = _settings(name, base, form["settings"] or "")
+    has_cutoff = form["cutoff"] is not None
+    if has_cutoff and base not in MAY_CUT:
+        raise InvalidRequest(f"{name}: {SHOWN.get(base, base)} has no cutoff; leave it out")
+    if base in NEEDS_CUT and not has_cutoff:
+        raise InvalidRequest(f"{name} needs a cutoff, as in {SHOWN.get(base, base)}@10")
+    cutoff = _cutoff(name, form["cutoff"]) if has_cutoff else 0
+    if settings.pop("dcg", "log2") == "exp-log2":
+        return Measure("ndcg_exp", cutoff, **settings)
+    return Measure(CUT.get(base, base) if has_cutoff else base, cutoff, **settings)
+
+
+def _cutoff(name: str, text: str) -> int:
+    """A measure's cutoff. Raises InvalidRequest if it is 0, or too large."""
+    if len(text) > 20 or not 1 <= int(text) <= DEEPEST:
+        raise InvalidRequest(f"{name}: the cutoff must be from 1 to {DEEPEST:,}")
+    return int(text)
+
+
+def _settings(name: str, base: str, text: str) -> dict[str, Any]:
+    """What stands in brackets, such as "rel=2, p=0.5", by name; a usual value is left out. Raises InvalidRequest."""
+    settings: dict[str, Any] = {}
+    for part in text.split(",") if text.strip() else ():
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        allowed = [setting for setting, bases in SETTINGS.items() if base in bases]
+        if key not in allowed or key in settings:
+            raise InvalidRequest(f"{name}: in brackets {SHOWN.get(base, base)} takes {' and '.join(allowed) or 'nothing'}, once")
+        settings[key] = _setting(name, key, value.strip("'\""))
+    return {key: value for key, value in settings.items() if (key, value) != ("rel", 1) or base == "rbp"}
+
+
+def _setting(name: str, key: str, value: str) -> Any:
+    """The value of one setting. Raises InvalidRequest."""
+    if key == "rel" and re.fullmatch("[0-9]{1,7}", value) and 1 <= int(value) <= LARGEST_GRADE:
+        return int(value)
+    if key == "p" and re.fullmatch(r"0?\.[0-9]{1,17}", value) and 0 < float(value) < 1:
+        return float(value)
+    if key == "dcg" and value in ("log2", "exp-log2"):
+        return value
+    if key == "judged_only" and value in ("True", "False"):
+        return value == "True"
+    forms = {"rel": "a grade from 1", "p": "a number between 0 and 1", "dcg": "'log2' or 'exp-log2'", "judged_only": "True or False"}
+    raise InvalidRequest(f"{name}: {key} is {forms[key]}, not {value!r}")
