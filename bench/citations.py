@@ -31,7 +31,8 @@ from reporting import arguments, report
 import sciretrieve as sr
 from sciretrieve.base.types import Rows
 from sciretrieve.matching.search import Probe
-from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.measures import Evaluator
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.metrics.significance import compare, interval
 from sciretrieve.query.citations import citation_graph
 from sciretrieve.query.citations.citation_graph import CitationGraph, Graph

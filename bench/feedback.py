@@ -28,7 +28,8 @@ from sciretrieve.base.types import Query, Vectors
 from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.dense.vectors import vectors_at
-from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.measures import Evaluator
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
 from sciretrieve.query.reading import rocchio

@@ -31,7 +31,8 @@ from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.lexical import name_terms
 from sciretrieve.matching.lexical.fields import field_term, name_words
 from sciretrieve.matching.search import Probe
-from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.measures import Evaluator
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.metrics.significance import compare
 
 Asked = list[tuple[Query, dict[str, int]]]

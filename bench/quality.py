@@ -33,7 +33,8 @@ from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.search import Probe
-from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.measures import Evaluator
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
 

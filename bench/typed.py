@@ -21,7 +21,8 @@ import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest
 from sciretrieve.base.types import Query
 from sciretrieve.evaluation.readers import beir
-from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.measures import Evaluator
+from sciretrieve.metrics.naming import parse_measure
 from sciretrieve.papers.corpora import PaperCorpus
 
 LINE = 9

@@ -13,7 +13,7 @@ import typer
 
 from ..base.choices import Help
 from ..base.errors import InvalidRequest, NotFound
-from ..base.wording import counted, size_text
+from ..base.wording import size_text
 from ..options import Cache, EvaluationOptions, Measures, Split
 from .console import Console, as_options, interruptible, say, say_error, say_json
 from .parameters import Data, PlainFormat, PlainFormatOption, Ray, argument, chosen_workers
@@ -77,9 +77,7 @@ def run(
     for name, value in results["measures"].items():
         low, high = results["intervals"][name]
         say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
-    unanswered = results["judged_queries"] - results["queries"]
-    left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
-    say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
+    say([results["counted"]])
 
 
 def replay(
@@ -183,19 +181,20 @@ def compare(
     data: Data = None,
     split: Split = None,
     measures: Measures = (),
+    correction: Annotated[Literal["holm", "bonferroni"], Help("Of p-values, for their number.", setting=True)] = "holm",
     changed: Annotated[int, Help("Queries to show, those that changed most.", least=0, setting=True)] = 5,
     format: PlainFormatOption = "table",
 ) -> None:
     """Say whether runs differ by more than chance.
 
-    Compares each run with the first, by a paired randomisation test and t-test with Holm's correction. Three or more are also compared
-    all with all: two-way analysis of variance, Tukey's test.
+    Compares each run with the first, by a paired randomisation test and t-test, corrected for all runs and measures; d is Cohen's. Three
+    or more are also compared all with all: two-way analysis of variance, Tukey's test.
 
-    Exit code 1: the runs do not answer the same queries. Then only those that all answer count.
+    Exit code 1: the runs do not answer the same queries. Those without an answer count 0.
     """
     from ..evaluation import comparing
 
-    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
+    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"], correction)
     if format == "json":
         say_json(comparison.to_dict())
     else:

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..base.choices import check_choice
 from ..base.errors import InvalidRequest
 from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import Qrels, check_ids, read_qrels, read_runs
-from ..metrics.measures import Evaluator
+from ..metrics.measures import Evaluator, QueryCounts
 from ..metrics.naming import parse_measure
-from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
+from ..metrics.significance import CORRECTIONS, FEW, LEVEL, Comparison, Correction, Variance, compare, interval, needed_text, variance
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read, texts
 
-LEVEL = 0.05
 TINY = 1e-9
 """Below this, the studentized range's integral is unreliable."""
 
@@ -33,11 +33,12 @@ class RunComparison(AsJson):
         names: the runs' names.
         measures: the requested measures.
         means: [run][measure].
-        comparisons: [run - 1][measure], each with its p-values, and Holm's.
-        per_query: [run] query -> measure -> value, for the queries that all runs answer.
+        comparisons: [run - 1][measure], each with its p-values of the randomisation test and the t-test, corrected for all of them.
+        per_query: [run] query -> measure -> value, for all judged queries; 0 where a run has no answer.
         words: query -> its text, where known.
         variances: of three runs or more, by measure: an analysis of variance, and Tukey's test of each pair.
-        unequal: a warning if the runs do not answer the same queries; else "".
+        counts: the judged, unanswered and unjudged queries of each run.
+        correction: see `significance.holm`.
     """
 
     names: list[str]
@@ -47,14 +48,39 @@ class RunComparison(AsJson):
     per_query: list[dict[str, dict[str, float]]]
     words: dict[str, str]
     variances: dict[str, Variance]
-    unequal: str
+    counts: list[QueryCounts]
+    correction: Correction
+
+    @property
+    def unequal(self) -> str:
+        """A warning if the runs do not answer the same judged queries; else ""."""
+        if len({counts.unanswered for counts in self.counts}) == 1:
+            return ""
+        gaps = ", ".join(f"{name} {len(counts.unanswered):,}" for name, counts in zip(self.names, self.counts, strict=True))
+        return f"the runs do not answer the same queries; unanswered of {len(self.per_query[0]):,} judged, which count 0: {gaps}"
 
     def means_of(self, measure: str) -> list[float]:
         """The mean of one measure for each run."""
         return [row[measure] for row in self.means]
 
+    def notes(self) -> list[str]:
+        """How p-values are corrected, which queries count, and whether there are enough."""
+        pairs = {(run, name): tests[0] for run, row in zip(self.names[1:], self.comparisons, strict=True) for name, tests in row.items()}
+        has_gaps = any(counts.unanswered or counts.unjudged for counts in self.counts)
+        notes = list(dict.fromkeys(map(str, self.counts))) if has_gaps and not self.unequal else []
+        if len(pairs) > 1:
+            notes.append(f"p-values are corrected by {self.correction.capitalize()}'s method for {len(pairs)} comparisons")
+        if (queries := len(self.per_query[0])) < FEW:
+            (run, name), pair = max(pairs.items(), key=lambda item: abs(item[1].effect or 0))
+            needed = needed_text(pair.effect)
+            notes.append(
+                f"{counted(queries, 'query', 'queries')}, fewer than {FEW}: a true difference is easily missed"
+                + (f"; {needed} as {run}'s in {name}" if needed else "")
+            )
+        return notes
+
     def lines(self, shown_queries: int) -> list[str]:
-        """The report: means, differences, p-values, and the queries that changed most."""
+        """The report: means, differences, effect sizes, p-values, the queries that changed most, and notes."""
         out = []
         width = max(map(len, self.names))
         first, *others = self.per_query
@@ -63,13 +89,7 @@ class RunComparison(AsJson):
             out.append(f"{name} over {counted(len(first), 'query', 'queries')}")
             out.append(f"  {self.names[0]:<{width}}  {100 * self.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
             for run, mean, tests in zip(self.names[1:], self.means[1:], self.comparisons, strict=True):
-                pair, randomised, student = tests[name]
-                difference = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
-                counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
-                chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
-                out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
-            if len(self.names) > 2:
-                out.append("  p-values are corrected by Holm's method")
+                out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {_in_words(*tests[name])}")
             if name in self.variances:
                 out += variance_lines("runs x queries", self.variances[name], self.names, self.means_of(name))
             for run, values in zip(self.names[1:], others, strict=True):
@@ -80,7 +100,7 @@ class RunComparison(AsJson):
                     before, after = 100 * first[query][name], 100 * values[query][name]
                     out.append(f"    {before:5.1f} → {after:5.1f}  {query}  {self.words.get(query, '')[:90]}".rstrip())
             out.append("")
-        return out[:-1]
+        return out + self.notes()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values: schema 1."""
@@ -90,9 +110,18 @@ class RunComparison(AsJson):
             for name, (pair, randomised, student) in row.items():
                 facts = asdict(pair)
                 ends = {"interval": [facts.pop("low"), facts.pop("high")]}
-                tests[name] = facts | ends | {"p_randomisation_holm": randomised, "p_t_holm": student}
+                tests[name] = facts | ends | {f"p_randomisation_{self.correction}": randomised, f"p_t_{self.correction}": student}
             rows.append({"run": run, "measures": mean, "against_first": tests})
-        value: dict[str, Any] = {"schema": 1, "queries": len(self.per_query[0]), "runs": rows, "unequal": bool(self.unequal)}
+        for facts, counts in zip(rows, self.counts, strict=True):
+            facts |= {"unanswered_queries": len(counts.unanswered), "unjudged_queries": counts.unjudged}
+        value: dict[str, Any] = {
+            "schema": 1,
+            "queries": len(self.per_query[0]),
+            "correction": {"method": self.correction, "comparisons": sum(map(len, self.comparisons))},
+            "runs": rows,
+            "unequal": bool(self.unequal),
+            "notes": self.notes(),
+        }
         if self.variances:
             value["variance"] = {
                 name: variance_facts(analysis, self.names, self.means_of(name), "runs") for name, analysis in self.variances.items()
@@ -100,16 +129,34 @@ class RunComparison(AsJson):
         return value
 
 
+def _in_words(pair: Comparison, randomised: float, student: float) -> str:
+    """A difference with its interval, effect size, counts of queries, and corrected p-values."""
+    effect = f"  d = {pair.effect:+.2f}" if pair.effect is not None else ""
+    return (
+        f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]{effect}  "
+        f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}  p = {randomised:.2g} (randomisation), {student:.2g} (t)"
+    )
+
+
 def compare_runs(
-    paths: Sequence[Path], qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None, measures: Sequence[str]
+    paths: Sequence[Path],
+    qrels: Path | None,
+    benchmark: str | None,
+    data: Path | None,
+    split: str | None,
+    measures: Sequence[str],
+    correction: Correction = "holm",
 ) -> RunComparison:
-    """Compare runs, files or folders of `evaluate -o`, with the first of them.
+    """Compare runs, files or folders of `evaluate -o`, with the first of them, over all judged queries.
+
+    A query without an answer counts 0, as with trec_eval's -c. p-values are corrected for all runs and measures together.
 
     Raises:
-        InvalidRequest: fewer than two runs, no judgements, or no query that all runs answer.
+        InvalidRequest: fewer than two runs, no judgements, an unknown correction, or a run without any judged query or paper.
     """
     if len(paths) < 2:
         raise InvalidRequest("compare needs two runs or more")
+    check_choice("correction", correction, tuple(CORRECTIONS))
     judgements, query_texts = _judgements(qrels, benchmark, data, split)
     parsed_measures = [parse_measure(name) for name in measures]
     names = [str(measure) for measure in parsed_measures]
@@ -117,27 +164,18 @@ def compare_runs(
     runs = read_runs(paths)
     for path, run in zip(paths, runs.values(), strict=True):
         check_ids(run, path, judgements, qrels or benchmark)
-    run_values = [evaluator.per_query(run) for run in runs.values()]
-    common = set.intersection(*(set(values) for values in run_values))
-    if not common:
-        raise InvalidRequest("the runs have no judged query in common; do they belong to one benchmark?")
-    longest = max(len(values) for values in run_values)
-    unequal = ""
-    if any(len(values) != len(common) for values in run_values):
-        unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {longest:,}"
-    common_values = [{query: values[query] for query in sorted(common)} for values in run_values]
-    means = [{name: float(np.mean([row[name] for row in values.values()])) for name in names} for values in common_values]
-    comparisons: list[dict[str, tuple[Comparison, float, float]]] = [{} for _ in common_values[1:]]
-    for name in names:
-        base, *other_values = (np.array([row[name] for row in values.values()]) for values in common_values)
-        pairs = [compare(base, other) for other in other_values]
-        corrected_values = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
-        for place, (pair, (randomised, student)) in enumerate(zip(pairs, corrected_values, strict=True)):
-            comparisons[place][name] = (pair, randomised, student)
-    variances = {}
-    if len(paths) > 2 and len(common) > 1:
-        variances = {name: variance(np.array([[row[name] for row in values.values()] for values in common_values])) for name in names}
-    return RunComparison(list(runs), names, means, comparisons, common_values, query_texts, variances, unequal)
+    per_query = [evaluator.complete(evaluator.per_query(run)) for run in runs.values()]
+    values = {name: np.array([[row[name] for row in rows.values()] for rows in per_query]) for name in names}
+    means = [{name: float(values[name][place].mean()) for name in names} for place in range(len(runs))]
+    pairs = [{name: compare(values[name][0], values[name][place]) for name in names} for place in range(1, len(runs))]
+    flat_pairs = [pair for row in pairs for pair in row.values()]
+    randomised = iter(CORRECTIONS[correction]([pair.p_randomisation for pair in flat_pairs]))
+    student = iter(CORRECTIONS[correction]([pair.p_t for pair in flat_pairs]))
+    comparisons = [{name: (pair, next(randomised), next(student)) for name, pair in row.items()} for row in pairs]
+    is_analysed = len(paths) > 2 and len(per_query[0]) > 1
+    variances = {name: variance(values[name]) for name in names} if is_analysed else {}
+    counts = [evaluator.counts(run) for run in runs.values()]
+    return RunComparison(list(runs), names, means, comparisons, per_query, query_texts, variances, counts, correction)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:

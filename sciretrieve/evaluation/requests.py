@@ -417,7 +417,7 @@ def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
 
 
 def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Score any run on any judgements: means and 95 % intervals from 0 to 1, and the number of queries.
+    """Score any run on any judgements: means and 95 % intervals from 0 to 1, over all judged queries, as with trec_eval's -c.
 
     Raises:
         NotFound, InvalidRequest: a file is missing or invalid, or there is no such measure.
@@ -427,14 +427,16 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     evaluator = Evaluator(judgements, parsed_measures)
     scores = read_scores(run)
     check_ids(scores, run, judgements, qrels)
-    query_values = evaluator.per_query(scores)
-    counted_rows = [*query_values.values(), *(evaluator.unanswered for query in judgements if query not in query_values)]
-    values = {name: np.array([row[name] for row in counted_rows if name in row]) for name in map(str, parsed_measures)}
+    rows, counts = evaluator.complete(evaluator.per_query(scores)), evaluator.counts(scores)
+    values = {name: np.array([row[name] for row in rows.values()]) for name in map(str, parsed_measures)}
     return {
         "schema": 1,
         "measures": {name: float(numbers.mean()) for name, numbers in values.items()},
         "intervals": {name: list(interval(numbers)) for name, numbers in values.items()},
-        "queries": len(query_values),
-        "judged_queries": len(judgements),
-        "per_query": query_values,
+        "queries": counts.judged - len(counts.unanswered),
+        "judged_queries": counts.judged,
+        "unanswered_queries": len(counts.unanswered),
+        "unjudged_queries": counts.unjudged,
+        "counted": str(counts),
+        "per_query": rows,
     }

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.significance import Values, holm, randomisation
+from ..metrics.significance import LEVEL, Values, holm, randomisation
 from .reports import Column, aligned, column_name
 
 FEW = 3
 """Up to this number, all measures of a benchmark, or of each task, are main figures; beyond it, only the first is."""
-LEVEL = 0.05
 ENOUGH = 5
 """The fewest systems for a meaningful correlation."""
 MOST_PATTERNS, FEWEST_PATTERNS, SIGNS = 10_000, 1_000, 200_000_000

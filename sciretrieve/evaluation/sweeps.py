@@ -12,9 +12,9 @@ import numpy as np
 
 from ..base.errors import InvalidRequest
 from ..base.wording import counted
-from ..metrics.significance import FEWEST_TO_CHOOSE, held_out
+from ..metrics.significance import FEWEST_TO_CHOOSE, LEVEL, held_out
 from .reports import Column, aligned, column_name
-from .standings import LEVEL, Cell, Marks, marks, shares
+from .standings import Cell, Marks, marks, shares
 
 WARNING = (
     "the best was chosen on the queries that it is measured on, so its figure is too good; see “Choices that carry over” in "

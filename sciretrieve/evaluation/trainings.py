@@ -19,8 +19,8 @@ from ..base.errors import InvalidRequest, NotFound
 from ..base.forms import AsJson
 from ..base.wording import counted
 from ..metrics.judgements import json_of
-from ..metrics.significance import Variance, one_way
-from .comparing import LEVEL, as_good_as_the_best, variance_facts, variance_lines
+from ..metrics.significance import LEVEL, Variance, one_way
+from .comparing import as_good_as_the_best, variance_facts, variance_lines
 from .costs import cost_table, repeated_lines
 from .published import rows
 from .reports import WIDEST, Column, aligned, column_name

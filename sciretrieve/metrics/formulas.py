@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from math import ldexp, log2
-from operator import mul
 
 Grades = Sequence[int | None]
 FEWEST_LEVELS = 4
@@ -19,8 +17,11 @@ EPSILON = 0.00001
 
 def rank_biased_precision(grades: Grades, p: float, largest: int) -> float:
     """RBP with persistence p (Moffat and Zobel 2008); a document's gain is its grade over the largest one, so binary ones are 0 and 1."""
-    weights = accumulate([1.0] + [p] * (len(grades) - 1), mul)
-    return (1 - p) * sum(max(grade or 0, 0) / largest * weight for grade, weight in zip(grades, weights, strict=False))
+    value, weight = 0.0, 1 - p
+    for grade in grades:
+        value += max(grade or 0, 0) / largest * weight
+        weight *= p
+    return value
 
 
 def expected_reciprocal_rank(grades: Grades, largest: int) -> float:

@@ -7,15 +7,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base.extras import need
+from ..base.wording import counted
 from . import formulas
 from .formulas import Grades
 from .judgements import Qrels, RunScores
 from .naming import BEIR, OWN, Measure
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCounts:
+    """The queries of a run beside the judged ones, which count as with trec_eval's -c.
+
+    Attributes:
+        judged: the number of judged queries, over which means are taken.
+        unanswered: those of them without an answer, which count 0.
+        unjudged: the number of answered queries without judgements, which are left out.
+    """
+
+    judged: int
+    unanswered: frozenset[str]
+    unjudged: int
+
+    def __str__(self) -> str:
+        parts = [f"{counted(self.judged, 'judged query', 'judged queries')}"]
+        parts += [f"{len(self.unanswered):,} without an answer count 0"] if self.unanswered else []
+        parts += [f"{self.unjudged:,} others in the run have no judgements and are left out"] if self.unjudged else []
+        return "; ".join(parts)
 
 
 class Evaluator:
@@ -53,10 +76,15 @@ class Evaluator:
             result[query] = {str(measure): values[str(measure)] for measure in self.measures}
         return result
 
-    def complete(self, values: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+    def complete(self, values: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
         """The values of every judged query, as with trec_eval's -c: 0 for those without an answer."""
         zeros = {str(measure): 0.0 for measure in self.measures}
         return {query: values.get(query, zeros) for query, row in self.qrels.items() if row}
+
+    def counts(self, run: RunScores) -> QueryCounts:
+        """How many queries count in which way."""
+        judged = {query for query, row in self.qrels.items() if row}
+        return QueryCounts(len(judged), frozenset(judged - run.keys()), len(run.keys() - judged))
 
     def _own(self, own_measures: Sequence[Measure], row: Mapping[str, float], judged: Mapping[str, int]) -> dict[str, float]:
         if not own_measures:

@@ -147,7 +147,7 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     (tmp_path / "short.trec").write_text("".join(line for line in lines if not line.startswith("q3 ")))
     unequal = call("compare", tmp_path / "bm25", tmp_path / "short.trec", "--qrels", beir / "qrels/test.tsv")
     assert unequal.exit_code == 1
-    assert "compared were the 24 that all answer" in unequal.stderr
+    assert "unanswered of 25 judged, which count 0: bm25 0, short 1" in unequal.stderr
     # three are compared all with all; of half of the queries, the first answer is put last
     lines = (tmp_path / "bm25/run.trec").read_text().splitlines()
     bad_lines = [re.sub(r" 1 \S+ BM25$", " 1 -1 BM25", line) if int(line.split()[0][1:]) % 2 else line for line in lines]
@@ -162,6 +162,15 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     assert f"analysis of variance, runs x queries: F(2, 48) = {found['f']:.2f}" in compared
     assert "not told from the best" in compared
     assert "variance" not in comparison
+    # all runs and measures are one family of tests
+    four = json.loads(call("compare", *three, "-m", "RR", "-m", "P@1", "--set", "correction=bonferroni", "--format", "json").stdout)
+    assert four["correction"] == {"method": "bonferroni", "comparisons": 4}
+    for row in four["runs"][1:]:
+        for pair in row["against_first"].values():
+            assert pair["p_t_bonferroni"] == pytest.approx(min(1, 4 * pair["p_t"]))
+    assert any("25 queries, fewer than 50" in note for note in four["notes"])
+    assert "corrected by Holm's method for 2 comparisons" in compared
+    assert re.search(r"d = [+-]\d\.\d\d", compared)
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
 from sciretrieve.metrics.significance import (
+    bonferroni,
     compare,
     holm,
     interval,
     interval_of_f1,
     interval_of_tau,
     interval_over_tasks,
+    needed_text,
     one_way,
+    queries_needed,
     randomisation,
     variance,
 )
@@ -88,7 +94,37 @@ def test_few_differences_are_counted_exactly() -> None:
 def test_holm() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
-    assert holm([]) == []
+    assert holm([]) == bonferroni([]) == []
+    assert bonferroni([0.01, 0.04, 0.6]) == pytest.approx([0.03, 0.12, 1.0])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_holms_method_is_the_closed_test_of_bonferronis(p_values: list[float]) -> None:
+    """A hypothesis is as doubtful as the least certain of all sets of hypotheses with it, each tested by Bonferroni's method."""
+    sets = [set(one) for size in range(1, len(p_values) + 1) for one in combinations(range(len(p_values)), size)]
+    closed = [max(min(1.0, len(one) * min(p_values[at] for at in one)) for one in sets if place in one) for place in range(len(p_values))]
+    assert holm(p_values) == pytest.approx(closed)
+    assert all(ours <= theirs for ours, theirs in zip(holm(p_values), bonferroni(p_values), strict=True))
+
+
+def test_the_effect_size_is_the_difference_in_deviations() -> None:
+    a, b = np.array([0.1, 0.4, 0.3, 0.6]), np.array([0.3, 0.5, 0.3, 0.5])
+    # t is d times the root of n
+    assert compare(a, b).effect == pytest.approx(0.05 / np.std(b - a, ddof=1)) == pytest.approx(stats.ttest_rel(b, a).statistic / 2)
+    assert compare(a, a + 0.1).effect is None
+
+
+@pytest.mark.parametrize(("effect", "queries"), [(0.2, 199), (0.5, 34), (-0.8, 15), (1.5, 6)])
+def test_the_queries_that_a_test_needs(effect: float, queries: int) -> None:
+    """G*Power 3.1, difference between two dependent means, two tails, alpha 0.05, power 0.8."""
+    assert queries_needed(effect) == queries
+    assert needed_text(effect).startswith(f"{queries} queries would show")
+
+
+def test_so_many_queries_find_four_of_five() -> None:
+    samples = np.random.default_rng(8).normal(0.35, 1, (4000, queries_needed(0.35)))
+    assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.02)
+    assert needed_text(0.0) == needed_text(None) == needed_text(1e-9) == ""
 
 
 FOUR_SYSTEMS = np.array([[((3 * system + 5 * query**2 + 2 * system * query) % 11) / 10 for query in range(12)] for system in range(4)])

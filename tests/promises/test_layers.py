@@ -93,7 +93,7 @@ LINES = {
     "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_030, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (5_640, "three ways to score: words and names, vectors with FAISS, tokens; what passages add"),
-    "metrics": (690, "measures as their authors compute them, significance"),
+    "metrics": (1_000, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
         12_680,
@@ -106,7 +106,7 @@ LINES = {
     "storage": (3_010, "shards, commits, and all that verify checks and repair makes anew"),
     "strategies": (1_750, "strategies of named lines, PubMed's and Ovid's translated, logs"),
     "studies": (1_870, "dense types, tuning, recall, and the 32 changes of Singh and Singh (2022)"),
-    "training": (5_660, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
+    "training": (5_680, "sets by the papers' recipes, a class for each method that trains, losses, checkpoints"),
 }
 """How large the house may be: names in the root, arrows between them, and lines a folder, which are a hundredth more than there were when
 it was last drawn; each with what takes the room. Who raises one says so, and why, in the commit's message."""
