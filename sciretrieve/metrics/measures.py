@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 
+from ..base.errors import InvalidRequest
 from ..base.extras import need
+from ..base.plugins import Plugin
 from ..base.wording import counted
 from . import formulas
 from .formulas import Grades
 from .judgements import Qrels, RunScores
-from .naming import BEIR, OWN, Measure
+from .naming import BEIR, Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Evaluator:
         self._largest = max((grade for row in qrels.values() for grade in row.values()), default=0)
         families: dict[tuple[int, bool], list[Measure]] = {}
         for measure in measures:
-            if measure.base not in OWN:
+            if not measure.is_own:
                 families.setdefault((measure.rel or 1, measure.judged_only), []).append(measure)
         pooled_qrels = _pooled(qrels) if families else {}
         self._families: list[tuple[list[Measure], Any]] = [
@@ -66,7 +71,7 @@ class Evaluator:
     def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
         """By query id and measure, the value, for each judged query of the run."""
         trec_values = [(family, evaluator.evaluate(run)) for family, evaluator in self._families]
-        own_measures = [measure for measure in self.measures if measure.base in OWN]
+        own_measures = [measure for measure in self.measures if measure.is_own]
         result = {}
         for query, row in run.items():
             if not self.qrels.get(query):
@@ -91,10 +96,12 @@ class Evaluator:
             return {}
         is_ranked = any(measure.base not in BEIR for measure in own_measures)
         grades = [judged.get(id) for id in trec_order(row)] if is_ranked else []
-        return {
-            str(measure): self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, grades, judged)
-            for measure in own_measures
-        }
+        return {str(measure): self._value(measure, row, grades, judged) for measure in own_measures}
+
+    def _value(self, measure: Measure, row: Mapping[str, float], grades: Grades, judged: Mapping[str, int]) -> float:
+        if measure.plugin is not None:
+            return _by_plugin(measure.plugin, trec_order(row), judged, measure.cutoff)
+        return self._beir(measure, row, judged) if measure.base in BEIR else self._by_formula(measure, grades, judged)
 
     def _by_formula(self, measure: Measure, ranked: Grades, judged: Mapping[str, int]) -> float:
         if measure.judged_only:
@@ -125,6 +132,16 @@ class Evaluator:
             return 1 / (hits.index(True) + 1) if any(hits) else 0.0
         relevant = sum(grade > 0 for grade in grades.values())
         return sum(hits) / min(relevant, measure.cutoff) if relevant else 0.0
+
+
+def _by_plugin(plugin: Plugin, ranked_ids: list[str], judged: Mapping[str, int], cutoff: int) -> float:
+    """A plug-in's value. Raises PluginFailed."""
+    measured = plugin.loaded()
+    with plugin.answering():
+        value = measured(ranked_ids, dict(judged), cutoff or None)
+        if not isinstance(value, Real) or not isfinite(value):
+            raise InvalidRequest(f"for a query it returned {shortened(value)}, which is no finite number")
+        return float(value)
 
 
 def _asked(measure: Measure) -> str:

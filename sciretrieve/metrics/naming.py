@@ -1,4 +1,4 @@
-"""The names of measures: papers', ir_measures' and trec_eval's."""
+"""The names of measures: papers', ir_measures', trec_eval's, and those of plug-ins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.errors import InvalidRequest, UnknownName
+from ..base.plugins import Plugin, found, names
 from .judgements import LARGEST_GRADE
 
 ALIASES = {
@@ -96,6 +97,7 @@ class Measure:
         rel: the lowest grade of a relevant document; 0 for the usual one: 1, and for RBP a gain by grade.
         p: RBP's persistence.
         judged_only: whether documents without a judgement are removed from the ranking.
+        plugin: the plug-in that computes it.
     """
 
     base: str
@@ -103,6 +105,12 @@ class Measure:
     rel: int = 0
     p: float = PERSISTENCE
     judged_only: bool = False
+    plugin: Plugin | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether trec_eval does not compute it."""
+        return self.plugin is not None or self.base in OWN
 
     @property
     def key(self) -> str:
@@ -126,6 +134,7 @@ def parse_measure(name: str) -> Measure:
     Raises:
         UnknownName: there is no such measure; the message says which are alike.
         InvalidRequest: it has no such cutoff or setting.
+        PluginFailed: it is a plug-in that cannot be imported.
     """
     text = name.strip()
     if own := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](-?[0-9]+)", text):
@@ -134,8 +143,10 @@ def parse_measure(name: str) -> Measure:
         return Measure(text)
     form = FORM.fullmatch(text)
     base = ALIASES.get(re.sub("[_-]", "", form["head"].strip()).lower()) if form else None
-    if form is None or base is None or not re.fullmatch(r" *-?[0-9]+ *", form["cutoff"] or "1"):
+    if form is None or not re.fullmatch(r" *-?[0-9]+ *", form["cutoff"] or "1"):
         raise UnknownName("measure", text, KNOWN)
+    if base is None:
+        return _of_plugin(text, form["head"].strip(), form["settings"], form["cutoff"])
     settings = _settings(name, base, form["settings"] or "")
     has_cutoff = form["cutoff"] is not None
     if has_cutoff and base not in MAY_CUT:
@@ -146,6 +157,15 @@ def parse_measure(name: str) -> Measure:
     if settings.pop("dcg", "log2") == "exp-log2":
         return Measure("ndcg_exp", cutoff, **settings)
     return Measure(CUT.get(base, base) if has_cutoff else base, cutoff, **settings)
+
+
+def _of_plugin(text: str, name: str, settings: str | None, cutoff: str | None) -> Measure:
+    """The measure of a plug-in, which is imported now, since a fault later would cost all that is measured. Raises as `parse_measure`."""
+    plugin = None if name in {*ALIASES.values(), *CUT.values(), *OWN} else found("measure", name)
+    if plugin is None or settings is not None:
+        raise UnknownName("measure", text, names("measure", KNOWN))
+    plugin.loaded()
+    return Measure(name, _cutoff(text, cutoff) if cutoff else 0, plugin=plugin)
 
 
 def _cutoff(name: str, text: str) -> int:

@@ -14,6 +14,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 import sciretrieve as sr
 from sciretrieve.base.errors import EncoderMismatch
+from sciretrieve.metrics.naming import parse_measure
 from tests.command_line import answer, process, sciretrieve
 
 PACKAGES = Path(__file__).parents[1] / "plugins"
@@ -119,9 +120,35 @@ def test_files_of_a_format(installed: Path, cards: Path, tmp_path: Path) -> None
     assert ".cards" in sciretrieve("index", tmp_path / "notes.pdf", "-o", tmp_path / "x").stderr
 
 
+def judged(folder: Path) -> tuple[Path, Path]:
+    """A run and judgements: the first and the third of three papers are relevant."""
+    run, qrels = folder / "run.trec", folder / "qrels.txt"
+    run.write_text("".join(f"q Q0 d{rank} {rank} {9 - rank} x\n" for rank in range(3)))
+    qrels.write_text("q 0 d0 1\nq 0 d2 2\nq 0 d9 1\n")
+    return run, qrels
+
+
+def test_measures(installed: Path, tmp_path: Path) -> None:
+    names = ("halved", "halved@2", "nDCG@10")
+    options = [word for name in names for word in ("-m", name)]
+    run, qrels = judged(tmp_path)
+    result = json.loads(answer("evaluate", "run", run, "--qrels", qrels, *options, "--format", "json"))
+    assert [result["measures"][name] for name in names[:2]] == [0.75, 0.5]
+    assert 0 < result["measures"]["nDCG@10"] < 1
+    assert str(parse_measure("halved@2")) == "halved@2"
+    for wrong in ("halved@0", "halved(rel=2)", "halvet", "ndcg_exp"):
+        with pytest.raises(sr.InvalidRequest):
+            parse_measure(wrong)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (
+            ("evaluate", "run", "run.trec", "--qrels", "qrels.txt", "-m", "text"),
+            "the measure 'text' of the package example-measure 1.0 fails: for a query",
+        ),
+        (("evaluate", "run", "run.trec", "--qrels", "qrels.txt", "-m", "halvet"), "unknown measure 'halvet'; did you mean 'halved'"),
         (
             ("index", "papers.cards", "--encoder", "missing"),
             "the encoder 'missing' of the package example-encoder 1.0 fails: ModuleNotFound",
@@ -138,6 +165,7 @@ def test_files_of_a_format(installed: Path, cards: Path, tmp_path: Path) -> None
     ],
 )
 def test_faults_are_one_line(installed: Path, cards: Path, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    judged(tmp_path)
     (tmp_path / "broken.cards").write_text("title: x\n\n{no")
     sr.build(cards, "index", dense="none", progress=False).close()
     result = sciretrieve(*arguments)
@@ -165,5 +193,6 @@ def test_nothing_is_looked_for_without_need(corpus: Path, monkeypatch: pytest.Mo
         assert index.search("graph").hits
     assert sr.load_encoder("granite").name == "granite"
     assert sr.open_reranker("minilm").name == "minilm"
+    assert parse_measure("nDCG@10").cutoff == 10
     with pytest.raises(TypeError, match="not callable"):
         sr.load_encoder("alphabet")

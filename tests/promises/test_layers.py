@@ -83,8 +83,8 @@ LINES = {
     ),
     "base": (
         1_540,
-        "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, plug-ins, what "
-        "differs between operating systems",
+        "errors, papers, passages, queries, values that never change and their forms, what options may be, words for people, plug-ins, "
+        "what differs between operating systems",
     ),
     "commands": (5_400, "a function for each command, whose arguments are its options; help, pager and hints"),
     "encoders": (5_800, "a loader for each layout of files that papers published, and the runtimes of CPU and GPU"),
@@ -93,7 +93,7 @@ LINES = {
     "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_030, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
     "matching": (5_640, "three ways to score: words and names, vectors with FAISS, tokens; what passages add"),
-    "metrics": (1_000, "measures as their authors and ir_measures name and compute them, significance, power"),
+    "metrics": (1_030, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
         12_680,
