@@ -80,13 +80,13 @@ def make_granite(folder: Path) -> None:
     RobertaModel(config_of(bert), add_pooling_layer=False).save_pretrained(folder)
 
 
-def make_bert_base(folder: Path) -> None:
-    """SPECTER2's files with random weights: a BERT-base, and its two adapters for search."""
+def make_bert_base(folder: Path, tokenizer: Any = None) -> None:
+    """SPECTER2's files with random weights: a BERT-base, and its two adapters for search. Its tokenizer is MiniLM's, unless given."""
     from adapters import AutoAdapterModel
     from transformers import AutoTokenizer, BertConfig, BertModel
 
     base = folder / "allenai" / "specter2_base"
-    tokenizer = AutoTokenizer.from_pretrained(obtain(MINILM.parts["base"], "minilm"))
+    tokenizer = tokenizer or AutoTokenizer.from_pretrained(obtain(MINILM.parts["base"], "minilm"))
     tokenizer.model_max_length = 512
     tokenizer.save_pretrained(base)
     torch.manual_seed(0)

@@ -1,12 +1,13 @@
-"""What does a GPU bring: encoding, full-corpus evaluation and training, and does it answer as the CPU does? One call of some minutes.
+"""What does a GPU bring to encoding, full-corpus evaluation, training and FAISS, and are its answers those of the CPU? Takes some minutes.
 
     python bench/gpu.py --json gpu.json                                    on a machine with a GPU
     python bench/gpu.py --device cpu --papers 64 --queries 512 --corpus_papers 5000 --steps 3 --size 1024       to see whether it runs
 
-Encoders are the embedded MiniLM and SPECTER2's shape, a BERT-base with an active adapter and random weights; texts are a corpus's papers,
+Encoders are the embedded granite and SPECTER2's shape, a BERT-base with an active adapter and random weights; texts are a corpus's papers,
 repeated. Shares are of the best product of square matrices that torch makes on the device in the same run, in the encoder's precision, and
 in fp32 for evaluation. That is of SciDocs' size: each of 90,000 queries against 142,009 papers of 768 dimensions. Training is an adapter on
-that BERT-base, by triplets.
+that BERT-base, by triplets. FAISS makes and searches an IVF index of a shard of made-up vectors around 2,000 centres, on the CPU and on the
+GPU, if its build has one; `recall` is that of the ten nearest.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ import itertools
 import json
 import os
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -28,10 +33,15 @@ import sciretrieve as sr
 from sciretrieve.base.types import Paper
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
-from sciretrieve.matching.dense import full_corpus
+from sciretrieve.matching.dense import ann, full_corpus
+from sciretrieve.matching.dense.faiss_library import load_faiss
 from sciretrieve.training import train
 
 DIM, K = 768, 100
+WARM = 5
+"""Steps of a training that warm up."""
+WIDTH, ASKED = 384, 2000
+"""Dimensions, and queries, of FAISS's indexes."""
 COMPARED = 64
 """Papers whose vectors, and queries whose answers, are compared with the CPU's."""
 
@@ -39,19 +49,29 @@ COMPARED = 64
 def main() -> None:
     """Measure, and print."""
     chosen = arguments(
-        __doc__, device="cuda", corpus=str(CORPUS), papers=8192, queries=90_000, corpus_papers=142_009, steps=100, batch=32, size=8192
+        __doc__,
+        device="cuda",
+        corpus=str(CORPUS),
+        papers=8192,
+        queries=90_000,
+        corpus_papers=142_009,
+        steps=100,
+        batch=32,
+        size=8192,
+        vectors=100_000,
     )
     if chosen.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("there is no GPU here; `--device cpu` and small numbers try the script out")
     with tempfile.TemporaryDirectory(prefix="bert-base-") as scratch:
         os.environ["SCIRETRIEVE_MODELS"] = scratch
-        make_bert_base(Path(scratch))
+        papers = some_papers(chosen.corpus, chosen.papers)
+        make_bert_base(Path(scratch), word_pieces(papers))
         kinds = {"bf16": torch.bfloat16, "fp32": torch.float32}
         peaks = {name: matrix_peak(kind, chosen.device, chosen.size) for name, kind in kinds.items()}
-        papers = some_papers(chosen.corpus, chosen.papers)
-        rows = [encoding(name, shape, papers, chosen.device, peaks) for name, shape in (("minilm", "minilm"), ("specter2", "bert-base"))]
+        rows = [encoding(name, shape, papers, chosen.device, peaks) for name, shape in (("granite", "granite"), ("specter2", "bert-base"))]
         rows.append(evaluation(chosen.queries, chosen.corpus_papers, chosen.device, peaks["fp32"]))
         rows.append(training(papers, chosen.steps, chosen.batch, chosen.device, Path(scratch)))
+        rows += list(faiss_indexes(chosen.vectors, Path(scratch)))
     name = torch.cuda.get_device_name() if chosen.device != "cpu" else "the CPU"
     print(f"{name}: {peaks['bf16'] / 1e12:,.1f} TFLOP/s in bf16, {peaks['fp32'] / 1e12:,.1f} in fp32; torch {torch.__version__}")
     report(rows, chosen.json)
@@ -59,6 +79,7 @@ def main() -> None:
 
 def row(work: str, amount: float, unit: str, seconds: float, share: float | str, agreement: str) -> dict[str, Any]:
     """A line of the table."""
+    print(f"{work}: {seconds:.2f} s", flush=True)
     return {"work": work, "s": seconds, "a second": amount / seconds, "of": unit, "share of peak": share, "beside the CPU": agreement}
 
 
@@ -68,6 +89,16 @@ def some_papers(corpus: str, count: int) -> list[Paper]:
     texts = zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
     papers = [Paper(*text) for text in texts]
     return [replace(paper, id=f"p{number}") for number, paper in enumerate(itertools.islice(itertools.cycle(papers), count))]
+
+
+def word_pieces(papers: list[Paper]) -> Any:
+    """A tokenizer of BERT's kind, whose words are those of some papers."""
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertTokenizerFast
+
+    pieces = BertWordPieceTokenizer()
+    pieces.train_from_iterator([f"{paper.title} {paper.abstract}" for paper in papers[:1000]], vocab_size=31_090, show_progress=False)
+    return BertTokenizerFast(tokenizer_object=pieces._tokenizer)
 
 
 def encoding(name: str, shape: str, papers: list[Paper], device: str, peaks: dict[str, float]) -> dict[str, Any]:
@@ -112,9 +143,100 @@ def training(papers: list[Paper], steps: int, batch: int, device: str, folder: P
     drawn = chance.integers(len(ids), size=((steps + 10) * batch, 3))
     rows = [f"{ids[query]}\t{ids[positive]}\t{ids[negative]}\teasy" for query, positive, negative in drawn if query != positive]
     (data / "triplets.tsv").write_text("\n".join(["query-id\tpositive-id\tnegative-id\tkind", *rows]) + "\n", encoding="utf-8")
-    options: dict[str, Any] = {"base": "specter2-base", "batch": batch, "device": device, "progress": False}
-    seconds = [train([data], folder / f"trained-{count}", steps=count, **options).seconds for count in (2, steps + 2)]
-    return row(f"training an adapter, batches of {batch}", steps * batch, "triplets", seconds[1] - seconds[0], "", "")
+    clock = Clock()
+    with suppress(sr.InvalidRequest):  # random weights gain nothing, and are not kept
+        train([data], folder / "trained", steps=steps + WARM, base="specter2-base", batch=batch, device=device, progress=clock)
+    seconds = float(np.median(np.diff(clock.steps)[WARM:]))  # some steps are followed by a measurement, and training may end early
+    return row(f"training an adapter, a step of {batch}", batch, "triplets", seconds, "", "")
+
+
+class Clock:
+    """When each step of a training was done."""
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:  # noqa: ARG002 # as a progress is called
+        """Begin again."""
+        self.steps: list[float] = []
+
+    def advance(self, papers: int) -> None:  # noqa: ARG002
+        """A step is done."""
+        self.steps.append(time.perf_counter())
+
+    def note(self, text: str) -> None:
+        """Print."""
+        print(text, flush=True)
+
+
+def faiss_indexes(count: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """An IVF index of a shard made and searched by FAISS on the CPU and on its GPU, if it has one; and exact search of ten shards."""
+    faiss = load_faiss()
+    chance = np.random.default_rng(0)
+    centres = chance.standard_normal((2000, WIDTH), np.float32)
+    drawn = centres[chance.integers(len(centres), size=count + ASKED)] + chance.standard_normal((count + ASKED, WIDTH), np.float32)
+    vectors, asked = drawn[:count], drawn[count:]
+    truth = [set(rows.tolist()) for rows, _ in full_corpus.top(asked, [vectors], 10, "cosine")]
+    places = ("CPU", "GPU") if faiss.get_num_gpus() else ("CPU",)
+    answers: dict[str, list[list[int]]] = {}
+    for place in places:
+        path = folder / f"{place}.faiss"
+        with patch.object(ann, "on_gpu", lambda index: index) if place == "CPU" else nullcontext():
+            ann.build_ann(path, vectors[:4096], "IVF64,SQ8", "cosine")  # warms up
+            seconds = timed(lambda path=path: ann.build_ann(path, vectors, ann.factory_string("ivf", count), "cosine"), "cpu")
+        opened = ann.Ann(path, count, WIDTH)
+        recall = np.mean(
+            [len(truth[number] & set(rows.tolist())) / 10 for number, rows in enumerate(opened.candidates(asked, 100, "cosine", None))]
+        )
+        yield row(f"FAISS, IVF of {count:,} vectors, made on the {place}", count, "vectors", seconds, "", f"recall {recall:.4f}")
+    index = faiss.read_index(str(folder / "CPU.faiss"))
+    index.nprobe = index.nlist // 16
+    queries = asked / np.linalg.norm(asked, axis=1, keepdims=True)
+    for place in places:
+        here = index if place == "CPU" else faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
+        here.nprobe = index.nprobe
+        for name, size in (("one by one", 1), ("at once", len(queries))):
+            here.search(queries[:size], 100)
+            asked_for = queries[: 200 if size == 1 else len(queries)]
+            starts = range(0, len(asked_for), size)
+            seconds = timed(
+                lambda here=here, size=size, starts=starts: [here.search(queries[start : start + size], 100) for start in starts], "cpu"
+            )
+            proposed = zip(queries, here.search(queries, 100)[1], strict=True)
+            answers[place] = [np.sort(rows)[np.argsort(-(vectors[np.sort(rows)] @ query))[:10]].tolist() for query, rows in proposed]
+            equal = np.mean([ours == theirs for ours, theirs in zip(answers[place], answers["CPU"], strict=True)])
+            yield row(
+                f"FAISS, the same IVF searched {name} on the {place}",
+                len(asked_for),
+                "queries",
+                seconds,
+                "",
+                f"{equal:.2%} of answers equal",
+            )
+    if "GPU" in places:
+        yield from exact_on_gpu(np.concatenate([vectors] * 10), queries)
+
+
+def exact_on_gpu(vectors: Any, queries: Any) -> Iterator[dict[str, Any]]:
+    """Every vector, by torch as `evaluate` does, and by FAISS."""
+    faiss = load_faiss()
+    ours = full_corpus.OnDevice([vectors], "cuda")
+    flat = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, faiss.IndexFlatIP(vectors.shape[1]))
+    flat.add(vectors)
+    ways = {"torch": lambda some: ours.greatest(some, 100, "ip"), "FAISS": lambda some: flat.search(some, 100)[1]}
+    for name, search in ways.items():
+        for how, size in (("one by one", 1), ("at once", len(queries))):
+            search(queries[:size])
+            starts = range(0, 200 if size == 1 else len(queries), size)
+            seconds = timed(
+                lambda search=search, size=size, starts=starts: [search(queries[start : start + size]) for start in starts], "cuda"
+            )
+            share = len(starts) * vectors.nbytes / seconds / 1e12
+            yield row(
+                f"exact, {len(vectors):,} vectors, {how}, by {name}",
+                len(starts) * size,
+                "queries",
+                seconds,
+                "",
+                f"{share:.2f} TB/s" if size == 1 else "",
+            )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from ...base.once import once
 from ...base.types import Mask, Rows, Vectors
 from ...files.writing import replaced
 from ..effort import USUAL, Effort
-from .faiss_library import load_faiss
+from .faiss_library import load_faiss, on_gpu
 
 HNSW_SEARCH = 128
 """Default efSearch of HNSW, if none was measured: candidates kept while walking the graph."""
@@ -129,22 +129,17 @@ def _empty(factory: str, dim: int, metric: Metric) -> Any:
 
 
 def _filled(vectors: Matrix, factory: str, metric: Metric) -> Any:
-    """A FAISS index of the vectors. Raises RuntimeError as FAISS does."""
-    index = _trained(vectors, factory, metric)
-    for first in range(0, len(vectors), ADDED_ROWS):
-        index.add(_prepared(vectors[first : first + ADDED_ROWS], metric))
-    return index
-
-
-def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
-    """An empty FAISS index, trained on some of the vectors. Raises RuntimeError as FAISS does."""
+    """A FAISS index of the vectors, made on a GPU if FAISS can. Raises RuntimeError as FAISS does."""
     index = _empty(factory, vectors.shape[1], metric)
+    maker = on_gpu(index)
     if not index.is_trained:
         ivf = load_faiss().try_extract_index_ivf(index)
         wanted = min(len(vectors), max(TRAINING_ROWS, LIST_ROWS * ivf.nlist if ivf else 0))
         sample_rows = np.random.default_rng(0).choice(len(vectors), wanted, replace=False)
-        index.train(_prepared(vectors[np.sort(sample_rows)], metric))
-    return index
+        maker.train(_prepared(vectors[np.sort(sample_rows)], metric))
+    for first in range(0, len(vectors), ADDED_ROWS):
+        maker.add(_prepared(vectors[first : first + ADDED_ROWS], metric))
+    return index if maker is index else load_faiss().index_gpu_to_cpu(maker)
 
 
 class Ann:

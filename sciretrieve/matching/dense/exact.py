@@ -34,7 +34,8 @@ def measurable(vectors: npt.NDArray[np.floating]) -> Mask:
 
 
 def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
-    """Score each row of `vectors` (n, dim) for a query (dim,) in float64, independently of the row's position.
+    """Score each row of `vectors` (…, n, dim) for a query (…, dim) in float64, independently of the row's position. Several queries,
+    (m, 1, dim), score (m, n, dim), each its own rows.
 
     `ip` is the inner product, `cosine` the cosine, `l2` the negative Euclidean distance.
     """
@@ -45,7 +46,7 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
         return -distance
     product: Scores = np.vecdot(x, q)  # sums each row separately, unlike a matrix product
     if metric == "cosine":
-        product /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(q @ q), 1e-12)
+        product /= np.maximum(np.sqrt(np.vecdot(x, x)) * np.sqrt(np.vecdot(q, q)), 1e-12)
     return product
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import subprocess
+import sys
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -9,8 +12,9 @@ from typing import Any
 
 from ...base.errors import MissingExtra, Unavailable
 
+LOG = logging.getLogger(__name__)
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
-"""Distributions that contain the module `faiss`. Any single one works; FAISS's GPU indexes are not used."""
+"""Distributions that contain the module `faiss`. Any single one works; those for GPUs make indexes there."""
 
 
 def has_faiss() -> bool:
@@ -35,7 +39,7 @@ def load_faiss() -> Any:
             installed.append(name)
     if len(installed) > 1:
         raise Unavailable(
-            f"{' and '.join(installed)} are installed and overwrite each other's files; one is enough, and none runs on the GPU here: "
+            f"{' and '.join(installed)} are installed and overwrite each other's files; keep one: "
             f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
         )
     if not has_faiss():
@@ -43,3 +47,34 @@ def load_faiss() -> Any:
     import faiss
 
     return faiss
+
+
+def on_gpu(index: Any) -> Any:
+    """An empty FAISS index on a GPU, where it can be trained and filled; itself without a GPU, or if FAISS has no such type there.
+
+    A build of FAISS for CPUs has no GPU. HNSW and RaBitQ stay on the CPU.
+    """
+    faiss = load_faiss()
+    if not faiss.get_num_gpus() or not _gpu_works():
+        return index
+    try:
+        return faiss.index_cpu_to_gpu(_gpu_memory(), 0, index)
+    except RuntimeError:
+        return index
+
+
+@cache
+def _gpu_works() -> bool:
+    """Whether FAISS can use the GPU, tried in a process of its own: a build without code for it ends the process."""
+    trial = "import faiss, numpy; x = numpy.eye(8, dtype='float32'); i = faiss.IndexFlatL2(8)\n"
+    trial += "i = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, i); i.add(x); i.search(x, 1)"
+    ended = subprocess.run([sys.executable, "-c", trial], capture_output=True, check=False)
+    if ended.returncode:
+        LOG.warning("FAISS cannot use this GPU, so it makes indexes on the CPU: %s", ended.stderr.decode(errors="replace").strip()[-200:])
+    return not ended.returncode
+
+
+@cache
+def _gpu_memory() -> Any:
+    """Memory for FAISS's intermediate results on the first GPU."""
+    return load_faiss().StandardGpuResources()

@@ -8,12 +8,14 @@ query and finds all ties. The measure decides which of them count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...base.choices import Metric
+from ...base.system import cores
 from ...base.types import Rows, Scores, Vectors
 from ..topk import best
 from . import exact
@@ -24,6 +26,9 @@ CANDIDATES_HELD = 20_000_000
 """Candidates in memory at a time, over all queries."""
 SLACK = 8
 """Candidates beyond k that are scored again, since float32 products may swap neighbours."""
+
+RESCORED = 2048
+"""Candidates that a thread scores again at a time."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -42,16 +47,27 @@ def top(
     """
     count = sum(len(part) for part in papers)
     norms = [exact.unknown_norms(len(part)) for part in papers]
-    for batch in batches(queries, k):
-        width = min(k + SLACK, count)
-        rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
-        for query, candidate_rows in zip(batch, rows, strict=True):
-            scores = exact.score(query, _gather(papers, candidate_rows), metric)
+    width = min(k + SLACK, count)
+    on_device = None if device is None else OnDevice(papers, device)
+
+    def rescored(part: slice) -> list[exact.RowScores]:
+        vectors = _gather(papers, rows[part].ravel()).reshape(*rows[part].shape, -1)
+        all_scores = exact.score(batch[part, None], vectors, metric)
+        return [answer(*parts) for parts in zip(batch[part], rows[part], all_scores, strict=True)]
+
+    def answer(query: Floats, candidate_rows: Rows, scores: Scores) -> exact.RowScores:
+        best_places = best(scores, k)
+        if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
+            candidate_rows, scores = _with_all_ties(query, papers, norms, k, metric)
             best_places = best(scores, k)
-            if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
-                candidate_rows, scores = _with_all_ties(query, papers, norms, k, metric)
-                best_places = best(scores, k)
-            yield ordered(candidate_rows[best_places], scores[best_places])
+        return ordered(candidate_rows[best_places], scores[best_places])
+
+    with ThreadPoolExecutor(cores()) as threads:  # each query is scored by itself, so threads change no answer
+        for batch in batches(queries, k):
+            rows = _candidates(batch, papers, width, metric) if on_device is None else on_device.greatest(batch, width, metric)
+            step = max(1, RESCORED // width)
+            for answers in threads.map(rescored, [slice(first, first + step) for first in range(0, len(batch), step)]):
+                yield from answers
 
 
 def batches(queries: Vectors, k: int) -> Iterator[Floats]:
@@ -146,31 +162,34 @@ def _gather(papers: Sequence[Vectors], rows: Rows) -> Vectors:
 
 
 ON_DEVICE = 16_384
-"""Papers on the device at a time; with 2,048 queries, their products take 0.13 GB."""
+"""Papers multiplied on the device at a time; with 2,048 queries, their products take 0.13 GB."""
+KEPT = 0.5
+"""Share of the device's free memory that papers may fill, so that each is sent there once."""
 
 
-def greatest(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric, device: str) -> Rows:
-    """Rows of each query's k greatest products, shape (queries, k), unordered.
+class OnDevice:
+    """Papers for products on a torch device."""
 
-    Args:
-        queries: shape (m, dim), float32.
-        papers: matrices (n, dim) with at least k rows in total. Rows are counted over all of them.
-        k: number of papers to find.
-        metric: how products are adjusted to the order of scores.
-        device: a torch device, such as "cuda" or "cpu".
-    """
-    import torch
+    def __init__(self, papers: Sequence[Vectors], device: str) -> None:
+        """
+        Args:
+            papers: matrices (n, dim). Rows are counted over all of them.
+            device: a torch device, such as "cuda" or "cpu".
+        """
+        self._papers, self._device = papers, device
+        self._kept = list(self._sent()) if sum(4 * part.size for part in papers) <= KEPT * free_bytes(device) else None
 
-    def on_device(vectors: Any) -> Any:
-        return torch.tensor(np.ascontiguousarray(vectors, np.float32), device=device)
+    def greatest(self, queries: Floats, k: int, metric: Metric) -> Rows:
+        """Rows of the k greatest products of each query, (m, dim); shape (m, k), unordered. There are at least k papers.
 
-    asked = on_device(queries)
-    scores = torch.full((len(queries), k), -torch.inf, device=device)
-    rows = torch.zeros((len(queries), k), dtype=torch.int64, device=device)
-    first_row = 0
-    for part in papers:
-        for start in range(0, len(part), ON_DEVICE):
-            block = on_device(part[start : start + ON_DEVICE])
+        `metric` says how products are adjusted to the order of scores.
+        """
+        import torch
+
+        asked = torch.tensor(queries, device=self._device)
+        scores = torch.full((len(queries), k), -torch.inf, device=self._device)
+        rows = torch.zeros((len(queries), k), dtype=torch.int64, device=self._device)
+        for first_row, block in self._sent() if self._kept is None else self._kept:
             products = asked @ block.T
             if metric == "l2":
                 products -= 0.5 * block.square().sum(1)
@@ -179,7 +198,24 @@ def greatest(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric
             # select within the block first, so that the merge is narrow
             products, columns = products.topk(min(k, len(block)), dim=1, sorted=False)
             scores, places = torch.cat([scores, products], 1).topk(k, dim=1, sorted=False)
-            rows = torch.cat([rows, columns + first_row + start], 1).gather(1, places)
-        first_row += len(part)
-    best_rows: Rows = rows.cpu().numpy()
-    return best_rows
+            rows = torch.cat([rows, columns + first_row], 1).gather(1, places)
+        best_rows: Rows = rows.cpu().numpy()
+        return best_rows
+
+    def _sent(self) -> Iterator[tuple[int, Any]]:
+        """Blocks of papers on the device, each with its first row."""
+        import torch
+
+        first_row = 0
+        for part in self._papers:
+            for start in range(0, len(part), ON_DEVICE):
+                block = np.ascontiguousarray(part[start : start + ON_DEVICE], np.float32)
+                yield first_row + start, torch.tensor(block, device=self._device)
+            first_row += len(part)
+
+
+def free_bytes(device: str) -> int:
+    """Free memory of a torch device; none of a CPU, whose papers are mapped from files."""
+    import torch
+
+    return 0 if device == "cpu" else int(torch.cuda.mem_get_info(device)[0])

@@ -105,7 +105,7 @@ def joined() -> Iterator[Processes]:
 def arithmetic_of(options: TrainingOptions, processes: Processes) -> Arithmetic:
     """The device and precision for some options. Raises InvalidRequest for a device or a precision that this machine lacks."""
     check_device(options.device)
-    device = processes.device or ("cuda" if options.device != "cpu" and has_cuda() else "cpu")
+    device = processes.device or ("cuda:0" if options.device != "cpu" and has_cuda() else "cpu")
     is_gpu = device.startswith("cuda")
     has_bf16 = cuda_has_bf16() if is_gpu else bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
     # without tiles, some CPUs take seven times as long in bf16 and others half as long; measured with AVX512-BF16 and torch 2.13

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.matching.dense.faiss_library import FAISS_BUILDS
+from sciretrieve.matching.dense import build_ann
+from sciretrieve.matching.dense.faiss_library import FAISS_BUILDS, load_faiss
 from tests.made_up import made_up_papers, write_jsonl
 
 MISSING = "sciretrieve: a FAISS index needs the package faiss-cpu, which is not installed: pip install faiss-cpu; "
@@ -86,3 +87,15 @@ def test_two_builds_of_faiss_are_told_apart_from_none(papers: list[dict[str, Any
     assert exact[0] == 0
     assert approximate[0] == 4
     assert f"pip uninstall -y faiss-cpu {second} && pip install faiss-cpu" in approximate[2].splitlines()[-1]
+
+
+def test_a_gpu_that_faiss_cannot_use_leaves_the_index_to_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = np.random.default_rng(0).standard_normal((400, 8), np.float32)
+    before, after = tmp_path / "before.faiss", tmp_path / "after.faiss"
+    assert build_ann(before, vectors, "IVF4,SQ8", "cosine")
+    monkeypatch.setattr(load_faiss(), "get_num_gpus", lambda: 1)  # as a build for GPUs says; the one here has no code for any
+    assert build_ann(after, vectors, "IVF4,SQ8", "cosine")
+    assert after.read_bytes() == before.read_bytes()
+    assert "FAISS cannot use this GPU, so it makes indexes on the CPU" in caplog.text
