@@ -120,19 +120,20 @@ class Ranking(AsJson):
         further = ", …" * (len(self) > SHOWN_HITS)
         return f"<Ranking of {counted(len(self), 'paper')} for {self.asked!r}: {first or 'none'}{further}>"
 
-    def take(self, places: Sequence[int] | Rows) -> Ranking:
-        """The papers at these places, counted from 0, in the given order, with all their facts."""
-        return replace(
-            self,
-            ids=[self.ids[place] for place in places],
-            scores=self.scores[places],
-            rows=self.rows[places],
-            parts={name: values[places] for name, values in self.parts.items()},
-            also=[self.also[place] for place in places] if self.also else (),
-            indexes=[self.indexes[place] for place in places] if self.indexes else (),
-            also_in=[self.also_in[place] for place in places] if self.also_in else (),
-            passages=None if self.passages is None else self.passages[places],
-        )
+    def take(self, places: Sequence[int] | Rows, **others: Any) -> Ranking:
+        """The papers at these places, counted from 0, in the given order, with all their facts, of which `others` are others."""
+        numbers, array = list(map(int, places)), np.asarray(places, np.int64)
+        taken: dict[str, Any] = {
+            "ids": [self.ids[place] for place in numbers],
+            "scores": self.scores[array],
+            "rows": self.rows[array],
+            "parts": {name: values[array] for name, values in self.parts.items()},
+            "also": [self.also[place] for place in numbers] if self.also else (),
+            "indexes": [self.indexes[place] for place in numbers] if self.indexes else (),
+            "also_in": [self.also_in[place] for place in numbers] if self.also_in else (),
+            "passages": None if self.passages is None else self.passages[array],
+        }
+        return replace(self, **taken | others)
 
     def after(self, offset: int) -> Ranking:
         """The papers after the first `offset`, whose ranks go on."""

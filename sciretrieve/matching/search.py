@@ -141,7 +141,7 @@ class Probe:
     @property
     def named_rows(self) -> Rows:
         """Rows of the named papers that may answer, ascending."""
-        return self.named.rows[self.scope.has(self.named.rows)]
+        return self.named.rows[self.scope.has(self.named.rows)] if len(self.named.rows) else NO_ROWS
 
     @property
     def all_terms(self) -> Mapping[str, float]:
@@ -163,6 +163,39 @@ class Candidates:
     bm25: Scores
     token_scores: dict[int, float] = field(default_factory=dict, compare=False)
     passages: Passages | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Papers found for a probe, in any order, all (n,): see `Ranking`. Scores of parts are -inf for none."""
+
+    probe: Probe
+    rows: Rows
+    scores: Scores
+    parts: Mapping[str, Scores]
+    passages: Rows | None = None
+
+    def ranked(self, k: int, ids: Sequence[str], order: Rows) -> Ranking:
+        """The k best papers, and those that the probe names; of `ids`, in this order."""
+        probe = self.probe
+        if len(order) > k:
+            order = np.concatenate([order[:k], order[k:][np.isin(self.rows[order[k:]], probe.named.rows)]])
+        return Ranking(
+            probe.query,
+            [ids[place] for place in order.tolist()],
+            np.ones(len(order)) if probe.listing else self.scores[order],
+            self.rows[order],
+            {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in self.parts.items()},
+            corrections={correction.word: correction.meant for correction in probe.corrections},
+            listing=probe.listing,
+            lacks=probe.lacks,
+            remarks=probe.remarks,
+            undecided=probe.scope.undecided,
+            total=probe.total,
+            total_is=probe.total_is,
+            ranked=len(probe.scope) if "dense" in self.parts else None,
+            passages=None if self.passages is None else self.passages[order],
+        )
 
 
 @dataclass(frozen=True)
@@ -224,7 +257,7 @@ class Searcher:
                 rankings += [self._in_one_half(mode, probe, k) for probe in batch]
             elif mode == "bm25":
                 bests = self._bests_with_bonus(batch, k, [probe.named_rows for probe in batch])
-                rankings += [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)]
+                rankings += self._rankings(k, [self._bm25(probe, k, *best) for probe, best in zip(batch, bests, strict=True)])
             elif mode == "dense":
                 rankings += self._by_vectors(batch, k)
             else:
@@ -245,7 +278,7 @@ class Searcher:
         for a usual answer first, and what it finds deeper follows, as in hybrid search."""
         depth = LEAST_DEPTH if any(shard.ann_path for shard in self.halves.vectors) else k
         nearest = zip(probes, self._nearest(probes, depth), strict=True)
-        rankings = [self._dense(probe, min(k, depth), *near) for probe, near in nearest]
+        rankings = self._rankings(min(k, depth), [self._dense(probe, *near) for probe, near in nearest])
         while depth < min(k, len(probes[0].scope)):
             depth *= DEEPER
             for place, (probe, (rows, scores)) in enumerate(zip(probes, self._nearest(probes, depth), strict=True)):
@@ -281,20 +314,23 @@ class Searcher:
             best = topk.best(best_scores, k) if len(best_rows) > k else slice(None)
             yield best_rows[best], best_scores[best], own_scores
 
-    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Ranking:
-        is_missing = ~np.isin(probe.named_rows, rows)
-        rows = np.concatenate([rows, probe.named_rows[is_missing]])
-        scores = np.concatenate([row_scores, named_scores[is_missing]]).astype(np.float64)
+    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights, named_scores: Weights) -> Found:
+        scores = row_scores.astype(np.float64)
+        if len(named_rows := probe.named_rows):
+            is_missing = ~np.isin(named_rows, rows)
+            rows, scores = np.concatenate([rows, named_rows[is_missing]]), np.concatenate([scores, named_scores[is_missing]])
         if (probe.listing or probe.without_terms) and len(rows) < k:
             # papers without any of the words: an author's name is seldom in the text
             others = np.setdiff1d(probe.scope.places, rows)
             rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
-        return self._ranked(probe, k, rows, np.where(np.isfinite(scores), scores, 0.0), {"bm25": scores})
+        return Found(probe, rows, np.where(np.isfinite(scores), scores, 0.0), {"bm25": scores})
 
-    def _dense(self, probe: Probe, k: int, rows: Rows, scores: Scores) -> Ranking:
-        missing = probe.named_rows[~np.isin(probe.named_rows, rows)]
-        scores = np.concatenate([scores, dense.score_rows(self.halves.vectors, _vector(probe), missing)])
-        return self._ranked(probe, k, np.concatenate([rows, missing]), scores, {"dense": scores})
+    def _dense(self, probe: Probe, rows: Rows, scores: Scores) -> Found:
+        if len(named_rows := probe.named_rows):
+            missing = named_rows[~np.isin(named_rows, rows)]
+            rows = np.concatenate([rows, missing])
+            scores = np.concatenate([scores, dense.score_rows(self.halves.vectors, _vector(probe), missing)])
+        return Found(probe, rows, scores, {"dense": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """Candidates for each probe: the first `depth` proposals of each half and the papers that it names, scored by both halves."""
@@ -569,26 +605,19 @@ class Searcher:
     def _ranked(
         self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores], passages: Rows | None = None
     ) -> Ranking:
-        ids = self.halves.ids(rows)
-        order = topk.order(ids, scores)
-        order = np.concatenate([order[:k], order[k:][np.isin(rows[order[k:]], probe.named.rows)]])
-        ordered_parts = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
-        return Ranking(
-            probe.query,
-            [ids[place] for place in order],
-            np.ones(len(order)) if probe.listing else scores[order],
-            rows[order],
-            ordered_parts,
-            corrections={correction.word: correction.meant for correction in probe.corrections},
-            listing=probe.listing,
-            lacks=probe.lacks,
-            remarks=probe.remarks,
-            undecided=probe.scope.undecided,
-            total=probe.total,
-            total_is=probe.total_is,
-            ranked=len(probe.scope) if "dense" in parts else None,
-            passages=None if passages is None else passages[order],
-        )
+        (ranking,) = self._rankings(k, [Found(probe, rows, scores, parts, passages)])
+        return ranking
+
+    def _rankings(self, k: int, found: Sequence[Found]) -> list[Ranking]:
+        """The k best papers found for each probe, and those that it names. All ids are read at once."""
+        lengths = [len(one.rows) for one in found]
+        ids = self.halves.ids(np.concatenate([one.rows for one in found]))
+        order = topk.order(ids, np.concatenate([one.scores for one in found]), np.repeat(np.arange(len(found)), lengths))
+        starts = (np.cumsum(lengths) - lengths).tolist()
+        return [
+            one.ranked(k, ids[start : start + length], order[start : start + length] - start)
+            for one, start, length in zip(found, starts, lengths, strict=True)
+        ]
 
 
 def live_vectors(shards: Iterable[VectorShard], scope: Scope) -> list[Vectors]:

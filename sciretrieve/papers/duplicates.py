@@ -52,8 +52,13 @@ def key(title: str, authors: Sequence[str]) -> Key | None:
     Case, accents, LaTeX marks, punctuation and white space make no difference, and a Greek letter is its name. The family
     name is "" for a paper without authors. None for a paper whose title has no letter or digit.
     """
-    bare = MARKS.sub("", fold(title))
+    bare = bare_title(title)
     return (bare, _family(authors[0]) if authors else "") if bare else None
+
+
+def bare_title(title: str) -> str:
+    """A title as plain letters and digits."""
+    return MARKS.sub("", fold(title))
 
 
 def groups(papers: Sequence[Paper]) -> list[list[int]]:
@@ -222,7 +227,7 @@ def _compatible(group: Sequence[int], papers: Sequence[Paper], dois: Sequence[st
     They are taken by year and DOI. Those of which year or DOI is not known come last, and join others only where they can belong to one
     set alone; else they could join different papers.
     """
-    is_short = len(MARKS.sub("", fold(papers[group[0]].title))) <= DISTINCTIVE_LENGTH
+    is_short = len(bare_title(papers[group[0]].title)) <= DISTINCTIVE_LENGTH
     marks = {place: (papers[place].year, dois[place] if is_short else None) for place in group}
 
     def order(place: int) -> tuple[bool, bool, int, str, int]:

@@ -426,7 +426,7 @@ class Index:
         """The first k papers of a probe's ranking, with papers that the query names moved to the front if they may answer."""
         if len(probe.named.rows):
             ranking = named_first(ranking, replace(probe.named, rows=probe.named_rows), k)
-        ranking = ranking.take(range(min(k, len(ranking))))
+        ranking = ranking.take(np.arange(k)) if k < len(ranking) else ranking
         return replace(ranking, indexes=self.snapshot.names_at(ranking.rows)) if len(self.names) > 1 else ranking
 
     def _warn(self, probes: Sequence[Probe], side: SideName) -> None:

@@ -37,8 +37,9 @@ from ..matching.search import live_vectors
 from ..matching.sharding import by_shard
 from ..options import Bm25Parameters, SearchOptions
 from ..papers.duplicates import same_works, works
+from ..papers.likenesses import NO_NUMBERS, Numbers, doi_numbers, title_numbers
 from ..papers.references import reference_columns
-from ..runs import Ranking, papers_of
+from ..runs import Ranking
 from ..storage.fulltext import FULLTEXT
 from ..storage.manifest import Manifest
 from ..storage.shards import Shard, scope_of
@@ -50,7 +51,7 @@ from .lookup import Lookup
 from .lookup.identifying import possible_copies
 from .narrowing.masks import IN_FULL_TEXTS, Narrower
 from .narrowing.nested import place_of
-from .ranking.grouping import fullest, grouped
+from .ranking.grouping import fullest, grouped, works_of_each
 
 if TYPE_CHECKING:
     from ..papers.corpora import Rejected
@@ -647,11 +648,23 @@ class Snapshot:
 
     def grouped(self, rankings: Sequence[Ranking], scopes: Sequence[Scope], k: int) -> Sequence[Ranking]:
         """The first k works of each ranking. Papers of the scopes may answer."""
-        named = papers_of(rankings, lambda rows: self.papers_at(rows, NAMING))
+        works = works_of_each(rankings, self._numbers_at, lambda rows: self.papers_at(rows, NAMING))
         if len(self.generations) == 1:
-            return [grouped(ranking, papers, k) for ranking, papers in zip(rankings, named, strict=True)]
-        every = [grouped(ranking, papers, len(ranking)) for ranking, papers in zip(rankings, named, strict=True)]
+            return [grouped(ranking, own, k) for ranking, own in zip(rankings, works, strict=True)]
+        every = [grouped(ranking, own, len(ranking)) for ranking, own in zip(rankings, works, strict=True)]
         return [self._grouped(ranking, scope, k) for ranking, scope in zip(every, scopes, strict=True)]
+
+    def _numbers_at(self, rows: Rows) -> tuple[Numbers, Numbers]:
+        """Numbers of the titles and of the DOIs of the papers at the given rows, see `papers.likenesses`."""
+        order = np.argsort(rows, kind="stable")
+        titles, dois = [NO_NUMBERS], [NO_NUMBERS]
+        for shard, _, shard_rows in by_shard(rows[order], self.shards):
+            for _, table in shard.read_at(shard_rows, ("title", "doi")):
+                titles += map(title_numbers, table["title"].chunks)
+                dois += map(doi_numbers, table["doi"].chunks)
+        numbers = np.empty((2, len(rows)), np.uint64)
+        numbers[:, order] = np.concatenate(titles), np.concatenate(dois)
+        return numbers[0], numbers[1]
 
     def _grouped(self, every: Ranking, scope: Scope, k: int) -> Ranking:
         """The first k works of a ranking of works."""

@@ -30,3 +30,10 @@ def test_slack_only_adds(values: list[float], k: int, slack: float) -> None:
 def test_order_is_by_falling_score_then_id(rows: list[tuple[float, str]]) -> None:
     got = order([id for _, id in rows], np.array([score for score, _ in rows]))
     assert [rows[at] for at in got] == sorted(rows, key=lambda row: (-row[0], row[1]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1.0, 2.5]), st.text(max_size=2)), max_size=30))
+def test_groups_are_ordered_one_after_the_other(rows: list[tuple[int, float, str]]) -> None:
+    rows = sorted(rows, key=lambda row: row[0])
+    got = order([id for *_, id in rows], np.array([score for _, score, _ in rows]), np.array([group for group, *_ in rows], np.int64))
+    assert [rows[at] for at in got] == sorted(rows, key=lambda row: (row[0], -row[1], row[2]))

@@ -92,7 +92,7 @@ LINES = {
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_030, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
-    "matching": (5_720, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
+    "matching": (5_770, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
     "metrics": (1_030, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (
@@ -100,7 +100,7 @@ LINES = {
         "a reader for each of some forty forms of export, names in parts, identifiers, citations in five; full texts, half of that PDFs; "
         "drafts",
     ),
-    "query": (6_990, "operators, filters, phrases and names as people type them; the steps of a ranking"),
+    "query": (7_060, "operators, filters, phrases and names as people type them; the steps of a ranking"),
     "screening": (2_150, "sessions, merging, agreement, stopping rules with their statistics, PRISMA"),
     "service": (7_190, "Semantic Scholar's API, our own, a search page, tools for assistants"),
     "storage": (3_010, "shards, commits, and all that verify checks and repair makes anew"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from ...base.types import Paper
+from ...base.types import Paper, Rows
+from ...matching.scope import NO_ROWS
 from ...papers.duplicates import groups, works_down
+from ...papers.likenesses import Numbers
 from ...runs import Ranking
 
 
@@ -28,13 +32,41 @@ def _column(table: pa.Table, name: str) -> list[Any]:
     return values
 
 
-def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
-    """The first k works of a ranking. Each stands by its best ranked paper; the others go into `also` and `also_in`. `papers` are the
-    ranking's papers."""
-    first = works_down(papers)[:k]
+def works_of_each(
+    rankings: Sequence[Ranking], numbers_at: Callable[[Rows], Iterable[Numbers]], papers_at: Callable[[Rows], Sequence[Paper]]
+) -> list[list[list[int]]]:
+    """The works of each ranking, see `works_down`, as the positions of their papers.
+
+    Papers of one work share one of the numbers that `numbers_at` gives for rows, see `papers.likenesses`. Only papers that share one are
+    read.
+    """
+    lengths = [len(ranking) for ranking in rankings]
+    rows = np.concatenate([NO_ROWS, *(ranking.rows for ranking in rankings)])
+    owners = np.repeat(np.arange(len(rankings)), lengths)
+    is_shared = np.zeros(len(rows), bool)
+    for numbers in numbers_at(rows):
+        order = np.lexsort((numbers, owners))
+        ranked, owned = numbers[order], owners[order]
+        equal = np.flatnonzero((ranked[1:] == ranked[:-1]) & (owned[1:] == owned[:-1]) & (ranked[1:] != 0))
+        is_shared[order[equal]] = is_shared[order[equal + 1]] = True
+    works = [[[place] for place in range(length)] for length in lengths]
+    shared = np.flatnonzero(is_shared)
+    papers = papers_at(rows[shared])
+    for owner, same in groupby(range(len(shared)), owners[shared].tolist().__getitem__):
+        members = list(same)
+        places = (shared[members] - sum(lengths[:owner])).tolist()
+        joined = [[places[member] for member in work] for work in works_down([papers[member] for member in members])]
+        alone = set(range(lengths[owner])).difference(places)
+        works[owner] = sorted([*joined, *([place] for place in alone)], key=itemgetter(0))
+    return works
+
+
+def grouped(ranking: Ranking, works: Sequence[Sequence[int]], k: int) -> Ranking:
+    """The first k works of a ranking. Each stands by its best ranked paper; the others go into `also` and `also_in`."""
+    first = works[:k]
     also = [[ranking.ids[place] for place in work[1:]] for work in first]
     also_in = [[ranking.indexes[place] for place in work[1:]] for work in first] if ranking.indexes else ()
-    return replace(ranking.take([work[0] for work in first]), also=also, also_in=also_in)
+    return ranking.take([work[0] for work in first], also=also, also_in=also_in)
 
 
 def fullest(papers: Sequence[Paper]) -> int:
