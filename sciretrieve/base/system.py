@@ -246,3 +246,15 @@ else:
 def cores() -> int:
     """Number of cores that this process may use, as far as the system reports it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_limit() -> int | None:
+    """The number of threads that OMP_NUM_THREADS allows, the one setting that NumPy, FAISS and torch all respect; None if it is unset."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdigit() and int(limit) else None
+
+
+def threads() -> int:
+    """Number of threads that compute."""
+    count = cores()
+    return min(count, thread_limit() or count)

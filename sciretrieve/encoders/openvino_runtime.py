@@ -18,6 +18,7 @@ import numpy as np
 
 from ..base.errors import CorruptData
 from ..base.once import once
+from ..base.system import thread_limit
 from ..base.types import Vectors
 from ..base.waiting import raise_if_abandoned
 from ..protocols import Advance, ignore_advance
@@ -113,12 +114,6 @@ class OpenVinoRuntime:
                 now = path.stat()
                 if now.st_ino == then.st_ino and now.st_size < then.st_size:
                     raise CorruptData(f"{path} was cut; clear the cache with `sciretrieve encoders clear`, and start again")
-
-
-def thread_limit() -> int | None:
-    """The number of threads that OMP_NUM_THREADS allows, the one setting that NumPy, FAISS and torch all respect; None if it is unset."""
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    return int(threads) if threads.isdigit() and int(threads) else None
 
 
 def has_bf16() -> bool:

@@ -18,12 +18,12 @@ from ..base.choices import Precision
 from ..base.errors import InvalidRequest, SciretrieveError, Unavailable
 from ..base.extras import has, need
 from ..base.once import once
-from ..base.system import cores
+from ..base.system import threads
 from ..base.types import Vectors
 from ..files.writing import read_json, write_json
 from ..protocols import Advance, ignore_advance
 from .artifact import PROBES, Arithmetic, Artifact, probes
-from .openvino_runtime import OpenVinoRuntime, has_bf16, thread_limit
+from .openvino_runtime import OpenVinoRuntime, has_bf16
 from .tokens import BUDGET, TokenReader, Tokens, ignored
 from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
 
@@ -268,12 +268,6 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
     if len(devices) > 1:
         return [ManyDevices(weights, artifact, devices, precision) for precision in precisions]
     return [TorchRuntime(weights, artifact, devices[0], precision) for precision in precisions]
-
-
-def threads() -> int:
-    """The number of threads for an encoder."""
-    count = cores()
-    return min(count, thread_limit() or count)
 
 
 def streams() -> list[int]:

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..base.errors import SciretrieveError, Unavailable
-from ..base.system import INHERITS_DESCRIPTORS
-from ..encoders.runtimes import threads
+from ..base.system import INHERITS_DESCRIPTORS, threads
 from ..protocols import Advance, Result, Task
 
 PROGRAM = "from sciretrieve.lifecycle.local_workers import work; work()"

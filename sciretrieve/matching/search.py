@@ -291,8 +291,7 @@ class Searcher:
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
         """Best papers by words for each probe of a batch that shares a scope; see `Bm25.best`."""
         assert self.bm25 is not None
-        for probe, other_rows in zip(probes, others, strict=True):
-            yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
+        return self.bm25.bests([probe.all_terms for probe in probes], k, probes[0].scope, others)
 
     def _bests_with_bonus(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterator[tuple[Rows, Weights, Weights]]:
         """`bests` with bonuses for preferred phrases. Rows with a phrase are scored in addition."""

@@ -34,6 +34,7 @@ OWNED = {
     "faiss": {"matching"},
     "bm25s": set(),
     "Stemmer": {"matching"},
+    "numba": {"matching"},
     "torch": {"encoders", "matching", "training"},
     "transformers": {"encoders"},
     "openvino": {"encoders"},
@@ -92,7 +93,7 @@ LINES = {
     "files": (1_800, "streams, archives and files that are whole or absent; tables whose columns differ; all tables are written here"),
     "integrations": (370, "a retriever for each of three libraries, filters of one in our language, papers for a fourth"),
     "lifecycle": (4_030, "build, add, sync, merge, reindex, full texts, parts, a cluster: each can be interrupted anywhere"),
-    "matching": (5_770, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
+    "matching": (6_290, "three ways to score: words and names, vectors with FAISS, also on GPUs, tokens; what passages add"),
     "metrics": (1_030, "measures as their authors and ir_measures name and compute them, significance, power"),
     "options": (700, "each option once, and keyword arguments, which are generated"),
     "papers": (

@@ -18,6 +18,7 @@ from ...papers.folding import spellings
 from .. import topk
 from ..scope import NO_ROWS, RowRange, Scope, are_among, places_among
 from ..sharding import by_shard
+from .compiled import KERNEL, Best, bests
 from .corpus_statistics import Statistics
 from .fields import FIELDS, is_field_term
 from .lexical_shard import NUMBERS_REMEMBERED, LexicalShard, RememberedWeights, Weights, absent_weight, largest_weight, rarity_of
@@ -65,34 +66,26 @@ class Bm25:
             scores[span], matched[span] = scoring.all(shard)
         return scores, matched
 
-    def best(self, terms: Mapping[str, float], k: int, scope: Scope | RowRange, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
-        """The k best papers in a scope for weighted query terms, computed shard by shard.
+    def best(self, terms: Mapping[str, float], k: int, scope: Scope | RowRange, others: Rows = NO_ROWS) -> Best:
+        """The k best papers in a scope for weighted query terms.
 
         Returns:
             Rows of the best papers with any of the terms, unordered, with all ties at the k-th score; their scores; and the scores of the
             rows in `others`, -inf for papers without any of the terms.
         """
-        rows, scores, edge = NO_ROWS, np.empty(0, np.float32), -np.inf
-        other_scores = np.full(len(others), -np.inf, np.float32)
+        return self.bests([terms], k, scope, [others])[0]
+
+    def bests(self, queries: Sequence[Mapping[str, float]], k: int, scope: Scope | RowRange, others: Sequence[Rows]) -> list[Best]:
+        """`best` for each of several queries, with its own rows in `others`."""
         parts = [(shard, scope.part(shard.first, shard.papers)) for shard in self.shards]
-        scoring = self._scoring(terms, [shard for shard, part in parts if len(part)])
-        for shard, part in parts:
-            if not len(part):
-                continue
-            raise_if_abandoned()
-            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
-            best = scoring.best(shard, k, edge, part.mask, others[positions] - shard.first if len(positions) else NO_ROWS)
-            if len(positions):
-                other_scores[positions] = best.other_scores
-            if not len(best.rows):
-                continue
-            rows, scores = np.concatenate([rows, best.rows + shard.first]), np.concatenate([scores, best.scores])
-            if len(rows) > k:
-                best_places = topk.best(scores, k)
-                rows, scores = rows[best_places], scores[best_places]
-            if len(rows) >= k:
-                edge = float(scores.min(initial=np.inf))
-        return rows, scores, other_scores
+        asked = [(shard, part) for shard, part in parts if len(part)]
+        kernel = KERNEL.after(len(queries)) if self.is_plain and asked and k > 0 else None
+        scorings = (self._scoring(terms, [shard for shard, _ in asked]) for terms in queries)
+        if kernel is None:
+            return [_best(asked, scoring, k, rows) for scoring, rows in zip(scorings, others, strict=True)]
+        prepared = list(zip(scorings, others, strict=True))
+        compiled = iter(bests(kernel, asked, [(scoring, rows) for scoring, rows in prepared if scoring.grows], k))
+        return [next(compiled) if scoring.grows else _best(asked, scoring, k, rows) for scoring, rows in prepared]
 
     def _scoring(self, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> Scoring:
         """A scorer of some shards' papers for weighted query terms."""
@@ -244,6 +237,27 @@ class Bm25:
                 if rows[place] == shard_rows[0]:
                     contributions[term] = weight * float(shard.weights_of(number)[place])
         return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _best(parts: Sequence[tuple[LexicalShard, Scope]], scoring: Scoring, k: int, others: Rows) -> Best:
+    """See `Bm25.best`: computed shard by shard, each with the papers that may answer."""
+    rows, scores, edge = NO_ROWS, np.empty(0, np.float32), -np.inf
+    other_scores = np.full(len(others), -np.inf, np.float32)
+    for shard, part in parts:
+        raise_if_abandoned()
+        positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers)) if len(others) else NO_ROWS
+        best = scoring.best(shard, k, edge, part.mask, others[positions] - shard.first if len(positions) else NO_ROWS)
+        if len(positions):
+            other_scores[positions] = best.other_scores
+        if not len(best.rows):
+            continue
+        rows, scores = np.concatenate([rows, best.rows + shard.first]), np.concatenate([scores, best.scores])
+        if len(rows) > k:
+            best_places = topk.best(scores, k)
+            rows, scores = rows[best_places], scores[best_places]
+        if len(rows) >= k:
+            edge = float(scores.min(initial=np.inf))
+    return rows, scores, other_scores
 
 
 def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,11 +36,24 @@ Weights = npt.NDArray[np.float32]
 NO_PLACES: npt.NDArray[np.int32] = np.empty(0, np.int32)
 
 
-class TermWeights(NamedTuple):
-    """Contributions of a term to the scores of a shard's papers that have it, (postings,), and the greatest of them."""
+LIST = np.dtype([("rows", np.int64), ("weights", np.int64), ("length", np.int64), ("most", np.float64)])
+"""A list of postings for compiled code: the addresses of rows and weights, their number, and the greatest weight."""
 
+
+class TermWeights(NamedTuple):
+    """Rows of a shard's papers that have a term, its contributions to their scores, both (postings,), the greatest of these, and all as a
+    `LIST`, which is valid as long as the arrays are kept."""
+
+    rows: npt.NDArray[np.int32]
     weights: Weights
     most: float
+    packed: bytes
+
+    @classmethod
+    def of(cls, rows: npt.NDArray[np.int32], weights: Weights) -> TermWeights:
+        """Weights of the papers at these rows."""
+        most = float(weights.max(initial=0.0))
+        return cls(rows, weights, most, struct.pack("=qqqd", rows.ctypes.data, weights.ctypes.data, len(rows), most))
 
 
 class RememberedWeights:
@@ -59,20 +73,19 @@ class RememberedWeights:
                 self._weights.move_to_end(key)
             return remembered
 
-    def get(self, first: int, number: int, compute: Callable[[int], Weights]) -> Weights:
+    def get(self, first: int, number: int, compute: Callable[[int], TermWeights]) -> TermWeights:
         """Weights of a term, by its number, in the shard that begins at row `first`. Computed if not cached."""
         if (remembered := self.known(first, number)) is not None:
-            return remembered.weights
-        weights = compute(number)
-        most = float(weights.max(initial=0.0))
+            return remembered
+        computed = compute(number)
         key = first, number
         with self._lock:
             if key not in self._weights:
-                self._weights[key] = TermWeights(weights, most)
-                self._size += len(weights)
+                self._weights[key] = computed
+                self._size += len(computed.weights)
             while self._size > REMEMBERED:
                 self._size -= len(self._weights.popitem(last=False)[1].weights)
-        return weights
+        return computed
 
 
 @dataclass(frozen=True)
@@ -145,7 +158,14 @@ class LexicalShard:
 
     def weights_of(self, number: int) -> Weights:
         """A term's weights in its papers, minus the weight of its absence."""
-        return self.remembered.get(self.first, number, lambda number: self._weigh_postings(number, self._places_of(number)))
+        return self.weighted(number).weights
+
+    def weighted(self, number: int) -> TermWeights:
+        """The `weights_of` a term, cached."""
+        return self.remembered.get(self.first, number, self._weighted)
+
+    def _weighted(self, number: int) -> TermWeights:
+        return TermWeights.of(self.rows_of(number), self._weigh_postings(number, self._places_of(number)))
 
     def frequency(self, number: int) -> int:
         """Number of papers in the corpus with a term. Raises CorruptData if it exceeds the number of papers."""

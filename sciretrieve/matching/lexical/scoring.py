@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...base.once import once
 from ...base.types import Mask, Rows
 from ..scope import NO_ROWS, are_among, places_among, union
 from .fields import field_term
@@ -50,6 +51,11 @@ class Scoring:
     the k-th score, long lists are only looked up for papers that can still reach it (MaxScore: Turtle and Flood, "Query evaluation:
     strategies and optimizations", Information Processing & Management 1995). The order of additions is fixed, so scores are the same to the
     last bit.
+
+    Attributes:
+        terms: the query's terms, in the order of additions.
+        in_fields: field words with their contributions, which follow.
+        grows: whether a paper's score is above 0 exactly if it has a term, and no term lowers it.
     """
 
     def __init__(self, terms: Sequence[Term], in_fields: Mapping[str, np.float32], is_plain: bool, papers: int) -> None:
@@ -59,23 +65,27 @@ class Scoring:
         largest shard's number of papers.
         """
         # by greatest possible contribution, then by term
-        self._terms, self._in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
+        self.terms, self.in_fields = sorted(terms, key=lambda term: (-term.most, term.term)), in_fields
         # then a score is above 0 exactly if the paper has a term, and no term lowers it
         weights = [*(term.most for term in terms), *map(float, in_fields.values())]
-        self._grows = is_plain and min(weights, default=1.0) > LEAST_WEIGHT
-        self._scores = np.empty(papers, np.float32)
+        self.grows = is_plain and min(weights, default=1.0) > LEAST_WEIGHT
+        self._papers = papers
+
+    @once
+    def _scores(self) -> Weights:
+        return np.empty(self._papers, np.float32)
 
     def _lists(self, shard: LexicalShard) -> list[_List]:
         """A shard's postings of the terms and field words, in the order of additions."""
         lists = []
-        for weighted in self._terms:
+        for weighted in self.terms:
             if (number := shard.number(weighted.term)) is None:
                 continue
             known = shard.remembered.known(shard.first, number)
             most = weighted.most if known is None else float(weighted.weight) * known.most
             lists.append(_List(shard.rows_of(number), weighted.weight, most, shard, number, known and known.weights))
-        for term, rows in rows_in_fields(shard, self._in_fields).items() if self._in_fields else ():
-            weight = self._in_fields[term]
+        for term, rows in rows_in_fields(shard, self.in_fields).items() if self.in_fields else ():
+            weight = self.in_fields[term]
             lists.append(_List(rows, weight, 1.0001 * float(weight)))
         return lists
 
@@ -86,7 +96,7 @@ class Scoring:
         for postings in self._lists(shard):
             postings.add_to(scores)
             matched[postings.rows] = True
-        for term in self._terms:
+        for term in self.terms:
             if term.at_least:
                 scores += term.weight * term.at_least
         return scores, matched
@@ -101,7 +111,7 @@ class Scoring:
             mask: papers that may be among them, (papers,); None for all.
             others: further rows whose scores are wanted.
         """
-        if not self._grows:
+        if not self.grows:
             scores, matched = self.all(shard)
             passing = np.flatnonzero((matched if mask is None else matched & mask) & (scores >= edge))
             return Best(passing, scores[passing], np.where(matched[others], scores[others], np.float32(-np.inf)))

@@ -19,7 +19,7 @@ from rank_bm25 import BM25Okapi
 
 from sciretrieve.base.choices import Bm25Variant
 from sciretrieve.base.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, lexical_shard, scoring
+from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, Postings, compiled, lexical_shard, scoring
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.variants import VARIANTS
 from sciretrieve.matching.scope import Scope
@@ -234,6 +234,7 @@ def test_postings_of_common_terms_are_read_for_few_papers(zipf: Any, monkeypatch
         read["some of a common term"] += number == shard.number("w0x")
         return some(shard, number, places)
 
+    monkeypatch.setattr("sciretrieve.matching.lexical.bm25.KERNEL", compiled.Kernel())  # which has its own way
     monkeypatch.setattr(scoring, "LOOKED_UP", 1)  # as in a shard of many papers
     monkeypatch.setattr(lexical_shard.LexicalShard, "weights_of", weights_of)
     monkeypatch.setattr(lexical_shard.LexicalShard, "weights_at", weights_at)
