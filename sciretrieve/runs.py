@@ -67,6 +67,10 @@ class Ranking(AsJson):
         indexes: for several indexes, the name of each paper's index, aligned with `ids`.
         also_in: for several indexes, the names for `also`.
         offset: how many papers of the whole answer come before these.
+
+    >>> ranking = index.search("graph networks", k=3)[0]  # an sr.Ranking
+    >>> len(ranking.ids), ranking.scores.shape
+    (3, (3,))
     """
 
     query: Query
@@ -91,7 +95,11 @@ class Ranking(AsJson):
     offset: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The query, and ids with scores, as plain JSON values, without reading papers; `Run.to_dict` has all facts."""
+        """The query, and ids with scores, as plain JSON values, without reading papers; `Run.to_dict` has all facts.
+
+        >>> run[0].to_dict()["hits"][0]["rank"]
+        1
+        """
         hits = zip(self.ids, self.scores.tolist(), strict=True)
         found = [{"rank": rank, "id": id, "score": score} for rank, (id, score) in enumerate(hits, self.offset + 1)]
         return {"query": self.query.to_dict(), "total": self.total, "total_is": self.total_is, "hits": found}
@@ -121,7 +129,10 @@ class Ranking(AsJson):
         return f"<Ranking of {counted(len(self), 'paper')} for {self.asked!r}: {first or 'none'}{further}>"
 
     def take(self, places: Sequence[int] | Rows, **others: Any) -> Ranking:
-        """The papers at these places, counted from 0, in the given order, with all their facts, of which `others` are others."""
+        """The papers at these places, counted from 0, in the given order, with all their facts, of which `others` are others.
+
+        >>> first = run[0].take([0])
+        """
         numbers, array = list(map(int, places)), np.asarray(places, np.int64)
         taken: dict[str, Any] = {
             "ids": [self.ids[place] for place in numbers],
@@ -136,11 +147,19 @@ class Ranking(AsJson):
         return replace(self, **taken | others)
 
     def after(self, offset: int) -> Ranking:
-        """The papers after the first `offset`, whose ranks go on."""
+        """The papers after the first `offset`, whose ranks go on.
+
+        >>> run[0].after(2).offset
+        2
+        """
         return replace(self.take(range(offset, len(self))), offset=self.offset + offset)
 
     def followed_by(self, others: Ranking) -> Ranking:
-        """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one."""
+        """This ranking, not yet grouped, followed by that of other papers, whose scores are lowered below its last one.
+
+        >>> len(run[0].followed_by(run[1]))
+        6
+        """
         names = dict.fromkeys([*self.parts, *others.parts])
         parts = {name: np.concatenate([one.parts.get(name, np.full(len(one), np.nan)) for one in (self, others)]) for name in names}
         scores = np.concatenate([self.scores, _below(others.scores, float(self.scores[-1]))]) if len(self) else others.scores
@@ -164,7 +183,12 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
     """Rankings of a batch of queries, in the queries' order: a sequence of them, whose slices are runs, too.
 
     `mode` is the search's mode; `source` has the papers. A pickled run has its papers with it, so that its hits are there in another
-    process, and after the index changed or was closed there; copies share the open index."""
+    process, and after the index changed or was closed there; copies share the open index.
+
+    >>> run = index.search(["graph networks", "star dust"], k=3)  # an sr.Run
+    >>> [len(ranking) for ranking in run]
+    [3, 3]
+    """
 
     rankings: tuple[Ranking, ...]
     mode: str
@@ -194,11 +218,19 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         return replace(self, rankings=deepcopy(self.rankings, memo))
 
     def after(self, offset: int) -> Run:
-        """The run without the first papers of each ranking, whose ranks go on: a later page."""
+        """The run without the first papers of each ranking, whose ranks go on: a later page.
+
+        >>> run.after(2).hits_of_each[0][0].rank
+        3
+        """
         return replace(self, rankings=tuple(ranking.after(offset) for ranking in self.rankings)) if offset else self
 
     def mode_of(self, ranking: Ranking) -> str:
-        """The mode that answered one query: the run's, unless a half of a hybrid search did not run."""
+        """The mode that answered one query: the run's, unless a half of a hybrid search did not run.
+
+        >>> run.mode_of(run[0])
+        'hybrid'
+        """
         return self.mode if ranking.lacks is None else {"meaning": "bm25", "words": "dense"}[ranking.lacks]
 
     def __repr__(self) -> str:
@@ -211,7 +243,11 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         return "\n".join(lines)
 
     def lines_of(self, ranking: Ranking) -> list[str]:
-        """The first few hits of a ranking, a line each; ids alone if the papers can no longer be read."""
+        """The first few hits of a ranking, a line each; ids alone if the papers can no longer be read.
+
+        >>> len(run.lines_of(run[0]))
+        3
+        """
         excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
         try:
             names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
@@ -251,7 +287,11 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         return self.hits_of(self.rankings[0])
 
     def hits_of(self, ranking: Ranking) -> list[Hit]:
-        """A ranking's hits, with their papers read from the index."""
+        """A ranking's hits, with their papers read from the index.
+
+        >>> [hit.rank for hit in run.hits_of(run[0])]
+        [1, 2, 3]
+        """
         return self._hits(ranking, self.source.papers_at(ranking.rows))
 
     @property
@@ -277,6 +317,9 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
         """The facts of a ranking for JSON, besides its hits: corrections, named papers, strength, counts of matching papers, and papers
         that could not be compared.
+
+        >>> run.facts_of(run[0])["corrections"]
+        []
         """
         undecided = self.source.papers_at(ranking.undecided[:NAMED])
         return {
@@ -293,7 +336,11 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The run with its papers as plain JSON values, see `sciretrieve.schema("run")`."""
+        """The run with its papers as plain JSON values, see `sciretrieve.schema("run")`.
+
+        >>> [ranking["query"]["text"] for ranking in run.to_dict()["rankings"]]
+        ['graph networks', 'star dust']
+        """
         rankings = []
         for ranking in self.rankings:
             hits = [hit.to_dict() for hit in self.hits_of(ranking)]
@@ -305,6 +352,9 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         were searched, title and year.
 
         `titles=False` leaves out title and year, which are slow to read for a long run.
+
+        >>> run.to_arrow(titles=False).column_names
+        ['query_id', 'rank', 'paper_id', 'score', 'dense', 'bm25']
         """
         lengths = [len(ranking) for ranking in self.rankings]
         columns: dict[str, Any] = {
@@ -325,11 +375,17 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
         return pa.table(columns)
 
     def to_pandas(self, *, titles: bool = True) -> pd.DataFrame:
-        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed.
+
+        >>> frame = run.to_pandas()
+        """
         return as_pandas(self.to_arrow(titles=titles))
 
     def to_polars(self, *, titles: bool = True) -> pl.DataFrame:
-        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed."""
+        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed.
+
+        >>> frame = run.to_polars()
+        """
         return as_polars(self.to_arrow(titles=titles))
 
     def to_trec(self, tag: str = "sciretrieve") -> Iterator[str]:
@@ -337,6 +393,9 @@ class Run(AsJson, AsTable, Sequence[Ranking]):
 
         trec_eval reads scores as float32, ignores ranks and breaks ties by falling id; so scores are written strictly
         falling in float32, which keeps our order. Ids that such a file cannot hold are percent-encoded, see `metrics.trec`.
+
+        >>> len(list(run.to_trec(tag="mine")))
+        6
         """
         for ranking in self.rankings:
             last = np.float32(np.inf)

@@ -75,8 +75,8 @@ def test_runs_and_answers_travel_with_their_papers(index: sr.Index) -> None:
     answer = sr.answer(index, sr.Request("graph networks", k=3, facets=["year"], explain=True, cluster=True))
     with multiprocessing.get_context("fork").Pool(1) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 on forks beside threads
-        for value in (run, run[1:], answer):
-            back, there = pool.apply(sent, [value])
+        values = (run, run[1:], answer)
+        for value, (back, there) in zip(values, pool.map(sent, values), strict=True):
             assert there == forms(back) == forms(value)
             assert len(pickle.dumps(back)) < 100_000
             for other in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(back))):
@@ -133,7 +133,7 @@ def test_the_loop_goes_on_and_who_cancels_stops_the_work() -> None:
             stopped.set()
 
     async def cancelled() -> bool:
-        task = asyncio.create_task(awaited(work)())
+        task = asyncio.create_task(awaited(work, "")())
         while not started.is_set():
             await asyncio.sleep(0)  # the loop goes on
         task.cancel()

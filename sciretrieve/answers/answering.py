@@ -53,6 +53,8 @@ class Request(AsJson):
 
     Raises:
         InvalidRequest: a query with `text` or `by`, or a value of a wrong type.
+
+    >>> request = sr.Request("graph networks", k=5, facets=["year"], options=sr.SearchOptions(mode="bm25"))
     """
 
     query: str | None = None
@@ -94,6 +96,10 @@ class Answer(AsJson, AsTable):
         seconds: duration of the search, without the views.
         lacks_meaning: why BM25 alone answered although the index has vectors; "" if both halves did.
         remarks: notes for the user on how the query was read, and how several indexes were searched, one sentence each.
+
+    >>> answer = sr.answer(index, sr.Request("graph networks", k=3))  # an sr.Answer
+    >>> len(answer.hits)
+    3
     """
 
     request: Request
@@ -160,7 +166,11 @@ class Answer(AsJson, AsTable):
         return self.ranking.query.id if asked.like else asked.text or ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as `--format json` prints it, see `sciretrieve.schema("answer")`."""
+        """The answer as `--format json` prints it, see `sciretrieve.schema("answer")`.
+
+        >>> answer.to_dict()["mode"]
+        'hybrid'
+        """
         hits = [hit.to_dict() for hit in self.hits]
         for hit, why in zip(hits, self.explanations, strict=False):
             hit["explanation"] = asdict(why)
@@ -176,7 +186,11 @@ class Answer(AsJson, AsTable):
         return value
 
     def to_arrow(self) -> pa.Table:
-        """The hits in the answer's order, with the columns of `Run.to_arrow`."""
+        """The hits in the answer's order, with the columns of `Run.to_arrow`.
+
+        >>> answer.to_arrow().column_names[:3]
+        ['query_id', 'rank', 'paper_id']
+        """
         return self.run.to_arrow().take(pa.array(self.places, pa.int64()))
 
 
@@ -184,6 +198,9 @@ def answer(index: Index, request: Request) -> Answer:
     """Search an index, and compute the views that the request asks for.
 
     Raises as `Index.search` and `Index.similar`, and UnknownName if a facet's column is missing.
+
+    >>> sr.answer(index, sr.Request("graph networks", facets=["year"])).facets[0].column
+    'year'
     """
     start = time.perf_counter()
     run = searched(index, request, request.k, request.options, request.offset)

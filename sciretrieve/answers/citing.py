@@ -35,6 +35,10 @@ class Citations(AsJson):
         added: number of papers added to the bibliography.
         present: number of papers that it already had.
         unread: number of its entries that could not be read and so not be compared.
+
+    >>> citations = sr.cite(index.papers("p0007"))  # an sr.Citations
+    >>> len(citations.keys)
+    1
     """
 
     keys: list[str]
@@ -60,6 +64,9 @@ def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations
     Raises:
         InvalidRequest: the suffix is unknown, the folder is missing, or the file is not a UTF-8 bibliography in this format.
         IndexBusy: another process holds the file for a minute.
+
+    >>> sr.cite(index.papers(["p0007", "p0012"]), append="mine.bib").added
+    2
     """
     if append is None:
         return Citations(bibtex_entries.keys(papers))

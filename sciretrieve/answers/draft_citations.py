@@ -131,6 +131,8 @@ def suggest(index: Index, draft: str | Path, k: int = 3) -> DraftCitations:
     Raises:
         NotFound: there is no such file.
         InvalidRequest: the draft cannot be read, or k is below 1.
+
+    >>> found = sr.suggest(index, "draft.txt")
     """
     check_k(k)
     is_file = isinstance(draft, Path) or ("\n" not in draft and draft.lower().endswith(SUFFIXES))

@@ -91,6 +91,9 @@ def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, fil
     Raises:
         NotFound: an id is not in the index.
         InvalidRequest: as `Index.search`.
+
+    >>> sr.explain(index, "graph networks", ["p0007"])[0].id
+    'p0007'
     """
     probe = query if isinstance(query, Probe) else index.reader.probes([query], index.modes[0], filter)[0]
     return explain_rows(index, probe, index.snapshot.rows(ids))
@@ -109,6 +112,8 @@ def why_not(
     """Explain why a paper is not among the first k, and what would bring it there.
 
     Raises as `explain`.
+
+    >>> remedies = sr.why_not(index, "p0007", "star dust").remedies
     """
     chosen_mode = index.reader.mode_of(mode or index.modes[0], query)
     probe = index.reader.probes([query], index.modes[0], filter)[0]

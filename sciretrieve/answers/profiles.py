@@ -58,7 +58,11 @@ class Profile(AsJson):
 
 
 def profile(index: Index, name: str) -> Profile:
-    """Profile of the paper that a text names, as in `Index.papers`. Raises as `Index.papers` and `Index.similar`."""
+    """Profile of the paper that a text names, as in `Index.papers`. Raises as `Index.papers` and `Index.similar`.
+
+    >>> sr.profile(index, "p0007").paper.id
+    'p0007'
+    """
     row = int(index.named_rows(name)[0])
     (paper,) = index.snapshot.papers_at(np.array([row]))
     whole_name = index.snapshot.whole_names(np.array([row]))[0]
@@ -88,6 +92,11 @@ def citations_of(index: Index, id: str) -> CitationsOf:
     Raises:
         NotFound: the index has no paper with this id.
         InvalidRequest: no column of the index has references.
+
+    >>> papers = [{"id": "a", "title": "Graph networks"}, {"id": "b", "title": "Graph trees", "references": ["a"]}]
+    >>> cited = sr.build(papers, into="indexes/cited", encoder=None)
+    >>> [paper.id for paper in sr.citations_of(cited, "a").cited_by]
+    ['b']
     """
     row = int(index.named_rows([id])[0])
     cited: dict[int | str, int | Reference] = {}

@@ -52,6 +52,10 @@ class SavedSearch(AsJson):
         encoder: the name of the query encoder, if not the index's own.
         seen: ids of papers that are not new.
         looked: time of the last search, in ISO 8601.
+
+    >>> search = sr.save_search(index, sr.Request("graph networks"), "graphs")  # an sr.SavedSearch
+    >>> search.request.query
+    'graph networks'
     """
 
     name: str
@@ -79,6 +83,9 @@ class News(AsJson):
     Attributes:
         answer: the new papers, with their ranks in the whole answer.
         search: the search with these papers marked as seen.
+
+    >>> new = sr.news(index, sr.save_search(index, sr.Request("graph networks"), "graphs"))  # an sr.News
+    >>> new.remember()
     """
 
     answer: Answer
@@ -105,6 +112,8 @@ def save_search(index: Index, request: Request, name: str, *, reranker: str | No
     Raises:
         InvalidRequest: the name is not allowed or belongs to another search, or several indexes are searched; also as `Index.search` and
             `Index.similar`.
+
+    >>> search = sr.save_search(index, sr.Request("star dust", k=5), "stars")
     """
     if len(index.names) > 1:
         raise InvalidRequest("a saved search has one index; save it for each index")
@@ -128,6 +137,9 @@ def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) ->
         reranker: the search's reranker, open, if it has one.
 
     Raises as `Index.search` and `Index.similar`.
+
+    >>> sr.news(index, sr.save_search(index, sr.Request("star dust"), "dust")).hits  # none since it was saved
+    []
     """
     request = search.request
     options = replace(request.options, reranker=reranker)
@@ -147,7 +159,10 @@ def names() -> list[str]:
 
 
 def saved_searches() -> list[SavedSearch]:
-    """All readable saved searches, by name. A warning says why another one is unreadable, and what to do."""
+    """All readable saved searches, by name. A warning says why another one is unreadable, and what to do.
+
+    >>> names = [search.name for search in sr.saved_searches()]
+    """
     searches = []
     for name in names():
         try:
@@ -158,7 +173,12 @@ def saved_searches() -> list[SavedSearch]:
 
 
 def saved_search(name: str) -> SavedSearch:
-    """A saved search. Raises NotFound, CorruptData, and Unavailable if the file may not be read."""
+    """A saved search. Raises NotFound, CorruptData, and Unavailable if the file may not be read.
+
+    >>> _ = sr.save_search(index, sr.Request("graph networks"), "mine")
+    >>> sr.saved_search("mine").request.k
+    10
+    """
     path = _path(name)
     try:
         values = read_json(path)

@@ -31,7 +31,14 @@ from collections.abc import Iterable
 
 
 class SciretrieveError(Exception):
-    """Base class of all errors that sciretrieve raises on purpose."""
+    """Base class of all errors that sciretrieve raises on purpose.
+
+    >>> try:
+    ...     index.search("graph", k=0)
+    ... except sr.SciretrieveError as error:
+    ...     print(error)
+    k must be a whole number, at least 1, not 0
+    """
 
     exit_code = 1
 

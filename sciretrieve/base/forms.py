@@ -20,12 +20,19 @@ class AsJson:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values: dates and paths become texts, numbers that are not finite None."""
+        """The fields as plain JSON values: dates and paths become texts, numbers that are not finite None.
+
+        >>> run.to_dict()["mode"]
+        'hybrid'
+        """
         assert is_dataclass(self)
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, with line breaks."""
+        """`to_dict` as JSON, with line breaks.
+
+        >>> text = run.to_json()
+        """
         return as_json(self.to_dict(), indent=2)
 
 
@@ -45,15 +52,24 @@ class AsTable:
     __slots__ = ()
 
     def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table: `result.to_arrow()`."""
+        """The rows as an Arrow table: `result.to_arrow()`.
+
+        >>> table = run.to_arrow()
+        """
         raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
-        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed.
+
+        >>> frame = answer.to_pandas()
+        """
         return as_pandas(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
-        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed."""
+        """`to_arrow` as a polars data frame. Raises MissingExtra if polars is not installed.
+
+        >>> frame = answer.to_polars()
+        """
         return as_polars(self.to_arrow())
 
 

@@ -55,7 +55,11 @@ def floats_of(given: Any, dtype: type[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Paper(AsJsonLine):
-    """A scholarly paper. `extra` holds the corpus's columns without a field here; it cannot be changed either, at any depth."""
+    """A scholarly paper. `extra` holds the corpus's columns without a field here; it cannot be changed either, at any depth.
+
+    >>> sr.Paper("p1", "Graph networks", year=2020, extra={"topics": ["graphs"]})
+    <Paper p1: Graph networks (2020)>
+    """
 
     id: str
     title: str = ""
@@ -105,6 +109,8 @@ class Query(AsJsonLine):
     float32. Queries without an id are numbered from "1" when searched.
 
     InvalidRequest: the vector is no list of numbers.
+
+    >>> query = sr.Query(text="graph networks"), sr.Query(vector=[0.1, 0.9])
     """
 
     id: str = ""
@@ -168,6 +174,9 @@ class Passage(AsJsonLine):
         file: the file that was read.
         attachment: the key of Zotero's attachment, if it is one.
         index: if several indexes were searched, the name of the paper's.
+
+    >>> sr.Passage("p1", 0, "A sentence.", section="Methods", page=3).place
+    'p. 3, Methods'
     """
 
     paper: str
@@ -213,7 +222,12 @@ class Passage(AsJsonLine):
 @dataclass(frozen=True, slots=True)
 class Hit(AsJsonLine):
     """A paper in an answer. `scores` has its score in each part of the search, `also` the ids of its grouped near-duplicates. If several
-    indexes were searched, `index` names the paper's index, and `also_in` those of `also`. `passage` is the best of its full text."""
+    indexes were searched, `index` names the paper's index, and `also_in` those of `also`. `passage` is the best of its full text.
+
+    >>> hit = index.search("graph networks", k=1).hits[0]  # an sr.Hit
+    >>> hit.rank, hit.id == hit.paper.id
+    (1, True)
+    """
 
     rank: int
     score: float

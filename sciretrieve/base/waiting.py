@@ -46,7 +46,7 @@ def raise_if_abandoned() -> None:
         raise TimedOut("nobody waits for this answer any more, or it took too long; ask for fewer papers, or leave out what takes long")
 
 
-def awaited(work: Callable[Asked, Result]) -> Callable[Asked, Coroutine[Any, Any, Result]]:
+def awaited(work: Callable[Asked, Result], example: str) -> Callable[Asked, Coroutine[Any, Any, Result]]:
     """The same work for asyncio: in a thread, so that the event loop goes on. If the task is cancelled, the work stops at its next step."""
 
     async def start(*arguments: Asked.args, **named: Asked.kwargs) -> Result:
@@ -65,5 +65,8 @@ def awaited(work: Callable[Asked, Result]) -> Callable[Asked, Coroutine[Any, Any
 
     start.__name__ = f"a{work.__name__}"
     start.__qualname__ = f"{work.__qualname__.rpartition('.')[0]}.{start.__name__}"
-    start.__doc__ = f"`{work.__name__}` for asyncio: in a thread, so that the event loop goes on; cancelling stops it. {work.__doc__}"
+    start.__doc__ = (
+        f"`{work.__name__}` for asyncio: in a thread, so that the event loop goes on. A cancelled task stops it.\n\n"
+        f">>> import asyncio\n>>> found = asyncio.run({example})"
+    )
     return start

@@ -61,6 +61,10 @@ def load_encoder(
         UnknownName, InvalidRequest, NotFound: there is no such encoder, adapter or device.
         Unavailable: files cannot be downloaded or found, or a plug-in fails.
         CorruptData: files are damaged.
+
+    >>> encoder = sr.load_encoder("minilm")
+    >>> encoder.encode_queries([sr.Query(text="graph networks")]).shape == (1, encoder.dim)
+    True
     """
     return open_encoder(EncoderRequest(name, adapter, query_adapter, bare_titles, pooling, template, query_template), precision, device)
 

@@ -75,6 +75,10 @@ def evaluate(
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
         ResultAwaited: S2AND's own code must be run first; the message says how.
+
+    >>> report = sr.evaluate("beir:library", mode="bm25")
+    >>> 0 < report.to_dict()["measures"]["nDCG@10"] <= 1
+    True
     """
     opened: Any = options.get("index")
     if isinstance(opened, Index):

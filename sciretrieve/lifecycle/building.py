@@ -87,6 +87,10 @@ def build(
         IndexExists: the directory has another index or partial build.
         InvalidRequest, NotFound: the corpus or a setting is invalid, or the corpus has no paper.
         IndexBusy: another process is writing this index.
+
+    >>> index = sr.build([{"id": "a", "title": "Graph networks"}], into="indexes/one", encoder=None)
+    >>> len(index)
+    1
     """
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)

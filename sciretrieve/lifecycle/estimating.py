@@ -112,6 +112,9 @@ def estimate(
     Raises:
         InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
         Unavailable: the encoder's files cannot be downloaded or found.
+
+    >>> sr.estimate("papers.jsonl", encoder=None).papers
+    100
     """
     settings = changed(settings, changes)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)

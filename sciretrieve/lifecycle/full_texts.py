@@ -99,6 +99,9 @@ def add_full_texts(
         NotFound: there is no such index, folder or column.
         InvalidRequest: no file belongs to a paper of the index.
         IndexBusy: another process is writing the index.
+
+    >>> sr.add_full_texts("texts", "indexes/papers").papers
+    1
     """
     directory = Path(index)
     Snapshot.of(directory).close()

@@ -71,6 +71,9 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
         NotFound: there is no such index.
         InvalidRequest: the index is in parts, which `index_parts` joins.
         IndexBusy: another process is writing the index.
+
+    >>> sr.merge("indexes/papers").shards_after
+    1
     """
     directory = Path(index)
     with shown(progress) as listener:

@@ -64,6 +64,9 @@ def build_part(
 
     Arguments and errors are as in `build`. The part goes into a folder in `parts` of the index's directory `into`. Each part is a range of
     the corpus's papers. Raises InvalidRequest if there are fewer papers than parts.
+
+    >>> sr.build_part("papers.jsonl", "indexes/halves", "1/2", encoder=None, shard_size=50).papers
+    50
     """
     share, directory = Share.parse(part), Path(into)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
@@ -101,6 +104,11 @@ def index_parts(index: str | Path, *, progress: Progress | bool = True) -> Joine
     Raises:
         InvalidRequest: parts are missing, unfinished, or of different corpora or settings; or there is an index already.
         IndexBusy: another process is writing the index.
+
+    >>> for part in ("1/2", "2/2"):
+    ...     _ = sr.build_part("papers.jsonl", "indexes/joined", part, encoder=None, shard_size=50)
+    >>> sr.index_parts("indexes/joined").parts
+    2
     """
     directory = Path(index)
     with shown(progress) as listener:

@@ -66,6 +66,8 @@ def reindex(
         NotFound: there is no such index.
         InvalidRequest, EncoderMismatch: a setting is invalid, the index lacks vectors or terms for it, or the encoder differs.
         IndexBusy: another process is writing the index.
+
+    >>> manifest = sr.reindex("indexes/papers", lexical={"b": 0.5})
     """
     directory = Path(index)
     with shown(progress) as listener:

@@ -122,6 +122,10 @@ def add(
         NotFound: there is no such index or corpus.
         InvalidRequest, EncoderMismatch: the corpus cannot be read, or the encoder differs.
         IndexBusy: another process is writing the index.
+
+    >>> update = sr.add([{"id": "new", "title": "Graph trees"}], "indexes/papers")
+    >>> update.added, update.rejected
+    (1, 0)
     """
     return _update("add", corpus, index, columns, encoder, device, strict, resume, progress, False)
 
@@ -151,6 +155,8 @@ def sync(
 
     Other arguments and errors are as in `add`. Also raises InvalidRequest if the corpus has no paper, or lacks more than a tenth of the
     index's papers without permission.
+
+    >>> update = sr.sync("papers.jsonl", "indexes/papers")
     """
     if not callable(allow_deletions) and not isinstance(allow_deletions, bool):
         raise InvalidRequest(f"`allow_deletions` is True, False or a function that answers one of these, not {allow_deletions!r}")
@@ -215,6 +221,9 @@ def delete(
         NotFound: there is no such index, or an id is not in it.
         InvalidRequest: no papers are named, no paper would be left, or the filter is undefined for some papers.
         IndexBusy: another process is writing the index.
+
+    >>> sr.delete("indexes/papers", filter="year < 1900", dry_run=True).deleted
+    0
     """
     directory = Path(index)
     ids = as_ids(ids)
@@ -275,6 +284,8 @@ def restore(index: str | Path, generation: int) -> Update:
     Raises:
         NotFound: there is no such index, or the generation was removed; the message lists existing ones.
         IndexBusy: another process is writing the index.
+
+    >>> update = sr.restore("indexes/papers", 1)
     """
     directory = Path(index)
     Snapshot.of(directory).close()  # avoids leaving a lock file in a directory that is no index

@@ -67,6 +67,9 @@ def encode(
         IndexExists: the file exists, or there is an unfinished run with another plan.
         InvalidRequest, NotFound: the source, the target or the encoder is invalid.
         IndexBusy: another process is writing this file.
+
+    >>> sr.encode("papers.jsonl", "vectors.npy")
+    100
     """
     path = Path(target)
     if path.suffix not in SUFFIXES:

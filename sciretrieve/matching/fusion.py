@@ -69,6 +69,8 @@ class Fusion:
             from deeper proposals follow.
         tokens: in "convex", late interaction's weight, taken from alpha; None for a weight that falls with the query's length.
         token_depth: number of papers, best by the other parts, that late interaction re-scores.
+
+    >>> fusion = sr.Fusion(alpha=0.3)
     """
 
     method: FusionMethod = "convex"

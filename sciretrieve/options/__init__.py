@@ -146,6 +146,8 @@ class Bm25Parameters:
 
     A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM 2004). The defaults
     were measured, see docs/quality.md.
+
+    >>> parameters = sr.Bm25Parameters(k1=1.2, b=0.5)
     """
 
     variant: Annotated[Bm25Variant, Help("The variant of BM25.", setting=True)] = "lucene"
@@ -166,6 +168,8 @@ class BuildSettings(ReadingOptions):
     `encoder` is a name, an encoder of your own (see `sciretrieve.protocols.OwnEncoder`) or vectors, {id: vector}; it is None for no
     vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`.
     Queries are always encoded on the CPU.
+
+    >>> settings = sr.BuildSettings(encoder=None, lexical=sr.Bm25Parameters(b=0.5))
     """
 
     encoder: Annotated[AnyEncoder | None, ENCODER] = DEFAULT_ENCODER
@@ -214,7 +218,10 @@ class BuildSettings(ReadingOptions):
 @documented
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The columns of a corpus for the fields of papers; None takes a column with one of the field's usual names."""
+    """The columns of a corpus for the fields of papers; None takes a column with one of the field's usual names.
+
+    >>> columns = sr.ColumnMap(title="name")
+    """
 
     id: Annotated[str | None, Help("The column with the papers' ids.", "COLUMN", advanced=True)] = None
     title: Annotated[str | None, Help("The column with the titles.", "COLUMN", advanced=True)] = None
@@ -231,6 +238,8 @@ class SearchOptions(WeighingOptions):
 
     Dense and hybrid answer with min(k, papers that pass the filter); BM25 with those of them that share a term with the query.
     `diversify` is maximal marginal relevance, see `sciretrieve.query.ranking.diversity`.
+
+    >>> options = sr.SearchOptions(mode="bm25", filter="year >= 2000")
     """
 
     mode: SearchMode = None

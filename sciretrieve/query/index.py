@@ -54,6 +54,10 @@ class Index:
         snapshot: the open papers, vectors and terms. This and the next two may change between versions.
         reader: turns queries into probes.
         searcher: turns probes into rankings.
+
+    >>> index = sr.open("indexes/papers")  # an sr.Index
+    >>> len(index), "p0007" in index
+    (100, True)
     """
 
     def __init__(self, snapshot: Snapshot, reader: Reader, searcher: Searcher, again: Reopened, members: Sequence[Index] = ()) -> None:
@@ -75,7 +79,7 @@ class Index:
         within: str | Sequence[str] = (),
         **changes: Unpack[SearchKeywords],
     ) -> list[Passage]:
-        """The k best passages of full texts for a query: `index.passages("learning rate warmup", k=3, within="p0007")`.
+        """The k best passages of full texts for a query.
 
         Args:
             query: a text, which may contain operators, or a `Query`. What it demands must be in the passage.
@@ -87,6 +91,10 @@ class Index:
         Raises:
             NotFound: a paper in `within` is not in the index.
             InvalidRequest: as in `search`; the index has no full texts.
+
+        >>> _ = sr.add_full_texts("texts", "indexes/papers")
+        >>> [passage.paper for passage in index.refreshed().passages("graph networks", k=1, within="p0007")]
+        ['p0007']
         """
         full_text, reader, chosen = self.snapshot.fulltext, self.reader.of_passages, changed(options, changes)
         mode = self._checked_mode(k, chosen)
@@ -103,18 +111,25 @@ class Index:
     def refreshed(self) -> Index:
         """The index as it is now: this object if nothing was committed since, else a newly opened one that shares its encoder if that fits.
 
-        This object stays unchanged; close it after its last search. Raises as opening does. Example: `index = index.refreshed()`
+        This object stays unchanged; close it after its last search. Raises as opening does.
+
+        >>> index = index.refreshed()
         """
         return self if self.snapshot.is_current else self.reopened()
 
     def reopened(self, generation: int | None = None) -> Index:
-        """Open the index once more, as it is now or at a generation, with the same encoder: `before = index.reopened(3)`."""
+        """Open the index once more, as it is now or at a generation, with the same encoder.
+
+        >>> before = index.reopened(1)
+        """
         return self._again(generation)
 
     def close(self) -> None:
         """Release the files: a writer may then remove them, and every later use raises IndexClosed. Closing twice is fine.
 
-        `with sr.open(path) as index:` closes it at the end.
+        >>> with sr.open("indexes/papers") as opened:  # closes it at the end
+        ...     run = opened.search("graph networks")
+        >>> opened.close()
         """
         for member in self._members:
             member.close()
@@ -169,44 +184,68 @@ class Index:
     @overload
     def get(self, id: str, default: Default) -> Paper | Default: ...
     def get(self, id: str, default: Default | None = None) -> Paper | Default | None:
-        """The paper with this id, or `default` if there is none: `index.get("p0007")`."""
+        """The paper with this id, or `default` if there is none.
+
+        >>> index.get("p0007").id, index.get("nobody")
+        ('p0007', None)
+        """
         try:
             return self[id]
         except NoSuchPaper:
             return default
 
     def keys(self) -> Set[str]:
-        """The papers' ids, in the order of the papers, read while iterating: `missing = wanted - index.keys()`.
+        """The papers' ids, in the order of the papers, read while iterating.
 
-        For several indexes INDEX:ID. `index[id]` takes each."""
+        For several indexes INDEX:ID. `index[id]` takes each.
+
+        >>> {"p0007", "nobody"} - index.keys()
+        {'nobody'}
+        """
         return Ids(self.snapshot)
 
     def to_numpy(self, rows: Rows | None = None) -> Vectors:
         """The papers' vectors as encoded, (n, dim) float32, in the order of `keys`, or at some rows; nobody can write them.
 
         All vectors of an index of one shard, as `merge` leaves it, without deleted papers are mapped from their file, not copied. Otherwise
-        they are gathered in memory, with 4 · dim bytes a paper: `index.to_numpy(index.matching("graph"))`.
+        they are gathered in memory, with 4 · dim bytes a paper.
 
-        Raises InvalidRequest for an index without vectors, and for several indexes with different encoders."""
+        Raises InvalidRequest for an index without vectors, and for several indexes with different encoders.
+
+        >>> index.to_numpy().shape == (len(index), index.to_numpy(index.matching("graph")).shape[1])
+        True
+        """
         return self.snapshot.read_only_vectors(rows)
 
     def papers(self, names: str | Sequence[str]) -> list[Paper]:
-        """The papers with these names, in order: `index.papers(["p0007", "10.1000/182", "a title"])`.
+        """The papers with these names, in order.
 
         `Snapshot.named_rows` says which names are accepted and what is raised for others.
+
+        >>> [paper.id for paper in index.papers(["p0007", "p0012"])]
+        ['p0007', 'p0012']
         """
         return self.papers_at(self.named_rows(names))
 
     def named_rows(self, names: str | Sequence[str]) -> Rows:
-        """Rows of the papers with these names: `index.search(query, among=index.named_rows(names))`. Raises as `papers`."""
+        """Rows of the papers with these names. Raises as `papers`.
+
+        >>> run = index.search("graph", among=index.named_rows(["p0007", "p0012"]))
+        """
         return self.snapshot.named_rows(names)
 
     def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at these rows, in order: `index.papers_at(index.matching("graph"))`."""
+        """The papers at these rows, in order.
+
+        >>> papers = index.papers_at(index.matching("graph"))
+        """
         return self.snapshot.papers_at(rows)
 
     def ids(self, rows: Rows) -> list[str]:
-        """The ids of the papers at these rows, without reading the papers: `index.ids(index.matching("graph"))`."""
+        """The ids of the papers at these rows, without reading the papers.
+
+        >>> ids = index.ids(index.matching("graph"))
+        """
         return self.snapshot.ids(rows)
 
     def search(
@@ -222,7 +261,7 @@ class Index:
         among: Rows | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Search for one query or many: `index.search("graph networks", k=5, filter="year >= 2018")`.
+        """Search for one query or many.
 
         Args:
             query: a text, a `Query`, or several of either. Texts are numbered from "1" and may contain operators, see
@@ -242,6 +281,9 @@ class Index:
             NotFound: a paper in `like` or `unlike` is not in the index.
             InvalidRequest: an empty query, a k below 1, an offset below 0, an unreadable filter, or a mode that the index lacks; `like` or
                 `unlike` with several queries, or one paper in both.
+
+        >>> run = index.search("graph networks", k=5, filter="year >= 2000")
+        >>> second = index.search("graph networks", k=5, filter="year >= 2000", offset=5)
         """
         chosen = changed(options, changes)
         queries, mode = _as_list(query), self._checked_mode(k, chosen, offset)
@@ -265,7 +307,7 @@ class Index:
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Find papers like the given ones and unlike `negatives`: `index.similar(["p0007"], k=5, by="text")`.
+        """Find papers like the given ones and unlike `negatives`.
 
         Rocchio's formula combines them, see `query.reading.rocchio`.
 
@@ -284,6 +326,8 @@ class Index:
         Raises:
             NotFound: an id is not in the index.
             InvalidRequest: neither ids nor text, citations of an index without references, or any reason that `search` has.
+
+        >>> run = index.similar(["p0007"], k=5, by="text")
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode = self._checked_mode(k, chosen, offset)
@@ -300,13 +344,16 @@ class Index:
         linked = linked_papers(self.snapshot, ids, negatives, text, by, probe.scope)
         return self._search(self._searcher(chosen), [probe], offset + k, chosen, linked).after(offset)
 
-    asearch = awaited(search)
-    asimilar = awaited(similar)
+    asearch = awaited(search, 'index.asearch("graph networks")')
+    asimilar = awaited(similar, 'index.asimilar("p0007")')
 
     def full_text(self, name: str) -> list[Passage]:
-        """The passages of a paper's full text, in order; empty without one: `[p.section for p in index.full_text("p0007")]`.
+        """The passages of a paper's full text, in order; empty without one.
 
         Raises as `papers`.
+
+        >>> index.full_text("p0007")  # empty without one
+        []
         """
         full_text = self.snapshot.fulltext
         rows = self.named_rows([name])
@@ -316,26 +363,33 @@ class Index:
         return sorted((passage for passage in found if passage is not None), key=lambda passage: passage.number)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
-        """Rows of the papers that satisfy a typed query and a filter, ascending: `index.matching("graph OR tree")`.
+        """Rows of the papers that satisfy a typed query and a filter, ascending.
 
         Without operators, all words must occur in title or abstract, in any form. Stop words are ignored, and so are single characters
         beside other words. An empty query matches every paper; an identifier matches its paper. Nothing is encoded.
 
         Raises:
             UnknownName, InvalidRequest: the query or the filter cannot be read.
+
+        >>> rows = index.matching("graph OR tree", "year >= 2000")
         """
         return self.reader.matching(query, filter)[1].places
 
     def count(self, query: str = "", filter: Filter = None) -> int:
-        """Number of papers that satisfy a typed query and a filter: `index.count("graph", "year >= 2018")`. Raises as `matching`."""
+        """Number of papers that satisfy a typed query and a filter. Raises as `matching`.
+
+        >>> index.count("graph", "year >= 2000") == len(index.matching("graph", "year >= 2000"))
+        True
+        """
         return len(self.reader.matching(query, filter)[1])
 
     def count_lines(self, query: str, filter: Filter = None) -> list[CountLine]:
-        """Count the papers for each operand of a typed query, each operator, each filter, and last the whole: `for line in
-        index.count_lines("graph AND (tree OR forest)"): print(line.text, line.papers)`.
+        """Count the papers for each operand of a typed query, each operator, each filter, and last the whole.
 
         Each line counts papers of the whole index, whatever the other lines require; the last line equals `count`. Adjacent words form one
         operand. Raises as `matching`, and InvalidRequest if neither a query nor a filter is given.
+
+        >>> lines = [(line.text, line.papers) for line in index.count_lines("graph AND (tree OR forest)")]
         """
         return count_lines(self.reader, query, filter)
 
@@ -348,8 +402,8 @@ class Index:
         vector: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Scores:
-        """Score the given papers for a query, in the order of `ids`: `index.score(sr.Query("1", "graph networks"), ["p0007", "p0012"])`.
-        The scores are those of a search over just these papers. Ids must be distinct.
+        """Score the given papers for a query, in the order of `ids`. Ids must be distinct. The scores are those of a search over
+        just these papers.
 
         `vector` is the query's vector by the index's encoder, (dim,), if known. Only options that affect scores are used.
 
@@ -359,6 +413,8 @@ class Index:
         Raises:
             NotFound: an id is not in the index.
             InvalidRequest: as in `search`.
+
+        >>> scores = index.score(sr.Query(text="graph networks"), ["p0007", "p0012"])
         """
         chosen = changed(options, changes)
         mode = self._checked_mode(1, chosen)
@@ -372,11 +428,13 @@ class Index:
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
     def corrections(self, query: str) -> dict[str, str]:
-        """Corrections of query words that no paper has: `index.corrections("grahp networks") == {"grahp": "graph"}`. BM25 searches for the
-        corrected words.
+        """Corrections of query words that no paper has. BM25 searches for the corrected words.
 
         A word without matches is treated as unfinished or misspelt, see `matching.lexical.spelling`. Quoted words are never corrected.
         Nothing is corrected without BM25, or where the dense half contradicts a correction.
+
+        >>> index.corrections("grahp networks")
+        {'grahp': 'graph'}
         """
         if self.snapshot.bm25 is None:
             return {}

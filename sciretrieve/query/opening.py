@@ -43,6 +43,10 @@ def open_index(
         CorruptData: it is damaged or of another format version.
         UnknownName, InvalidRequest: the encoder is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
+
+    >>> index = sr.open("indexes/papers")
+    >>> index.modes
+    ('hybrid', 'dense', 'bm25')
     """
     snapshot = Snapshot.of(path, generation)
     return _one(snapshot, None if encoder is None else opened_encoder(encoder, snapshot.encoder), None, workers)
@@ -60,6 +64,11 @@ def open_many(indexes: Sequence[str | Path | Index], *, encoder: AnyEncoder | No
         NotFound, CorruptData, UnknownName: as `open_index`, for any of them.
         InvalidRequest: the list is empty, one index is given twice or searched by a cluster, or they cannot be searched together: their
             BM25 analyses differ, or one has only vectors and another only BM25.
+
+    >>> _ = sr.build([{"id": "a", "title": "Graph trees"}], into="indexes/lab")
+    >>> with sr.open_many(["indexes/papers", "indexes/lab"]) as both:
+    ...     both["lab:a"].title
+    'Graph trees'
     """
     if isinstance(indexes, str | Path | Index) or not (members := list(indexes)):
         raise InvalidRequest("`open_many` takes several indexes: a list of their folders")

@@ -27,7 +27,13 @@ from .session import Session
 
 
 class Screening(Session):
-    """A screening session over the papers of an index, stored in a file."""
+    """A screening session over the papers of an index, stored in a file.
+
+    >>> with sr.Screening(index, "review.jsonl", "graph networks") as session:
+    ...     session.decide(relevant=[session.next(1)[0].id])
+    ...     len(session.relevant)
+    1
+    """
 
     @classmethod
     def merge(cls, index: Index, path: str | Path, files: Sequence[str | Path]) -> Self:
@@ -46,6 +52,10 @@ class Screening(Session):
             InvalidRequest: the new file exists, the sessions have different papers, or two have the same reviewer.
             NotFound: a session's file does not exist.
             IndexBusy: another process has a file open.
+
+        >>> for name in ("ada", "bob"):
+        ...     sr.Screening(index, f"{name}.jsonl", "graph networks", reviewer=name).close()
+        >>> sr.Screening.merge(index, "both.jsonl", ["ada.jsonl", "bob.jsonl"]).close()
         """
         target = Path(path)
         if target.exists():
@@ -63,6 +73,12 @@ class Screening(Session):
         If several people decided on a paper and disagree, it is unresolved. Records that match no paper to screen are left out.
 
         Raises as `importing.records_of`; then nothing is imported.
+
+        >>> with sr.Screening(index, "old.jsonl", "graph networks") as old:
+        ...     old.decide(relevant=["p0007"])
+        >>> with sr.Screening(index, "new.jsonl", "graph networks") as session:
+        ...     session.take_over("old.jsonl").decisions
+        1
         """
         records = records_of(Path(path))
         places = matched(records, self.index, self.units)
@@ -83,6 +99,10 @@ class Screening(Session):
 
         Raises:
             InvalidRequest: a count below 1, or neither a query nor a relevant paper to start from.
+
+        >>> with sr.Screening(index, "next.jsonl", "graph networks") as session:
+        ...     len(session.next(5))
+        5
         """
         if count < 1:
             raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
@@ -109,6 +129,9 @@ class Screening(Session):
             InvalidRequest: both are given, the column does not exist, the log is invalid or belongs to another index, or the folder is a
                 file.
             NotFound: the log does not exist.
+
+        >>> with sr.Screening(index, "reported.jsonl", "graph networks") as session:
+        ...     numbers = session.report("report")
         """
         if log is not None and sources is not None:
             raise InvalidRequest("a log and a column both say what was identified; name one of them")

@@ -106,7 +106,10 @@ class Session:
             raise
 
     def close(self) -> None:
-        """Release the file for other processes. Closing twice does nothing."""
+        """Release the file for other processes. Closing twice does nothing.
+
+        >>> sr.Screening(index, "closed.jsonl", "graph networks").close()
+        """
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -170,7 +173,12 @@ class Session:
         return agreement_of([{name: verdict for name, verdict in votes.items() if name} for votes in self.votes.values()])
 
     def with_verdict(self, verdict: Verdict | None) -> list[str]:
-        """Ids of the papers with this verdict, in the order of reading; None for conflicts."""
+        """Ids of the papers with this verdict, in the order of reading; None for conflicts.
+
+        >>> with sr.Screening(index, "verdicts.jsonl", "graph networks") as session:
+        ...     session.with_verdict("maybe")
+        []
+        """
         return [id for id, decision in self.decisions.items() if decision.verdict == verdict]
 
     def decide(
@@ -194,6 +202,9 @@ class Session:
         Raises:
             InvalidRequest: an id is not to be screened or occurs twice, or a reason is given without an exclusion. Then nothing is
                 recorded.
+
+        >>> with sr.Screening(index, "decided.jsonl", "graph networks", reasons=["not on graphs"]) as session:
+        ...     session.decide(relevant=["p0007"], irrelevant=["p0012"], reason="not on graphs")
         """
         given: dict[Verdict, list[str]] = {
             "include": self._shown(relevant),
@@ -214,11 +225,19 @@ class Session:
         )
 
     def note(self, id: str, text: str) -> None:
-        """Record a note on a paper, which replaces the previous one. Raises InvalidRequest if the paper is not to be screened."""
+        """Record a note on a paper, which replaces the previous one. Raises InvalidRequest if the paper is not to be screened.
+
+        >>> with sr.Screening(index, "noted.jsonl", "graph networks") as session:
+        ...     session.note("p0007", "ask the authors")
+        """
         self._keep([{"id": shown, "note": checked_text(text.strip(), "note")} for shown in self._shown(id)])
 
     def add_reasons(self, reasons: Iterable[str]) -> None:
-        """Add reasons for exclusion. Known ones are ignored."""
+        """Add reasons for exclusion. Known ones are ignored.
+
+        >>> with sr.Screening(index, "reasons.jsonl", "graph networks") as session:
+        ...     session.add_reasons(["not on graphs"])
+        """
         if new := [reason for reason in _clean_reasons(reasons) if self._known(reason) == reason and reason not in self.reasons]:
             self._file.append([{"reasons": new}])
 

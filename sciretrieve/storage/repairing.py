@@ -67,6 +67,9 @@ def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
         IndexBusy: another process is writing the index.
         Unavailable: vectors are lost, and the encoder is not available here.
         InvalidRequest, EncoderMismatch: vectors are lost, and the encoder differs or gives other vectors.
+
+    >>> sr.repair("indexes/papers").faults
+    ()
     """
     directory = Path(index)
     with shown(progress) as listener:

@@ -89,6 +89,9 @@ def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Pr
 
     Raises:
         NotFound: there is no index.
+
+    >>> sr.verify("indexes/papers").faults
+    ()
     """
     directory = Path(index)
     with shown(progress) as listener:

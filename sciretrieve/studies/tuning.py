@@ -76,6 +76,10 @@ def tune(
     Raises:
         InvalidRequest: too few judged queries, or an index without both halves.
         IndexBusy: another process writes the index.
+
+    >>> result = sr.tune(index, queries, qrels)
+    >>> result.queries
+    20
     """
     parameters = index.snapshot.manifest.bm25
     if "hybrid" not in index.modes or parameters is None:

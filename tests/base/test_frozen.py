@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
@@ -26,6 +26,7 @@ def of_all_kinds(extra: Any) -> list[Any]:
     return [paper, query, passage := sr.Passage("a", 0, "Text."), sr.Hit(1, 0.5, paper, {"dense": 1.0}, ["b"], passage=passage)]  # type: ignore[arg-type]
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.text(), VALUES))
 def test_equal_values_have_equal_hashes_wherever_they_went(extra: dict[str, Any]) -> None:
     for value, again in zip(of_all_kinds(extra), of_all_kinds(extra), strict=True):

@@ -56,16 +56,16 @@ def test_pages_by_an_approximate_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it finds depends on how deep it looks; here it answers, though a scan of so few papers is faster, and looks less deep."""
     monkeypatch.setattr("sciretrieve.matching.search.LEAST_DEPTH", 1)
     monkeypatch.setattr("sciretrieve.matching.dense.vectors.OVERSAMPLING", 1)
-    vectors = np.random.default_rng(0).standard_normal((600, 32))
+    vectors = np.random.default_rng(0).standard_normal((300, 32))
     papers = [{"id": f"p{n}", "title": f"Paper {n}"} for n in range(len(vectors))]
     vector_of = {paper["id"]: vector for paper, vector in zip(papers, vectors, strict=True)}
     index = sr.build(papers, into="indexes/near", encoder=vector_of, dense="hnsw", progress=False)
     index.searcher = replace(index.searcher, effort=replace(index.searcher.effort, ef=1, always=True))
     queries = [sr.Query(vector=vector) for vector in -vectors[:40]]
-    whole = index.search(queries, 30, mode="dense", group=False)
-    pages = [index.search(queries, 6, offset=6 * page, mode="dense", group=False) for page in range(5)]
+    whole = index.search(queries, 15, mode="dense", group=False)
+    pages = [index.search(queries, 3, offset=3 * page, mode="dense", group=False) for page in range(5)]
     assert [[id for ranking in parts for id in ranking.ids] for parts in zip(*pages, strict=True)] == [list(one.ids) for one in whole]
-    assert all((np.diff(ranking.scores) <= 0).all() and len(set(ranking.ids)) == 30 for ranking in whole)
+    assert all((np.diff(ranking.scores) <= 0).all() and len(set(ranking.ids)) == 15 for ranking in whole)
 
 
 def test_a_page_says_where_it_is_in_every_form(index: sr.Index) -> None:

@@ -20,6 +20,9 @@ def schema(name: str) -> dict[str, Any]:
             for that of `info health --format json`, or "suggestions" for that of `suggest --format json`.
 
     Raises UnknownName for another name.
+
+    >>> sr.schema("hit")["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
     """
     if name not in NAMES:
         raise UnknownName("schema", name, NAMES)

@@ -34,6 +34,9 @@ class RayWorkers:
     """A Ray cluster as `protocols.Workers`: one worker per GPU; without GPUs, one per node with all its CPUs.
 
     Nodes that join later are used at once. As a context manager, it leaves the cluster at the end.
+
+    >>> with sr.RayWorkers("auto") as workers:
+    ...     index = sr.build("papers.jsonl", into="indexes/papers", workers=workers)
     """
 
     def __init__(self, address: str | None = None) -> None:

@@ -48,7 +48,12 @@ MISSING = {"NAType", "NaTType"}
 
 @dataclass(frozen=True)
 class Corpus:
-    """A named, re-iterable source of papers."""
+    """A named, re-iterable source of papers.
+
+    >>> corpus = sr.open_corpus("papers.jsonl")  # an sr.Corpus
+    >>> sum(len(batch.papers) for batch in corpus.batches())
+    100
+    """
 
     files: tuple[Path, ...]
     columns: ColumnMap
@@ -162,6 +167,8 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     Raises:
         NotFound: a source does not exist.
         InvalidRequest: a source has an unsupported format, or is not a table of papers.
+
+    >>> corpus = sr.open_corpus([{"id": "a", "name": "Graph networks"}], sr.ColumnMap(title="name"))
     """
     column_map = columns or ColumnMap()
     if isinstance(sources, str | Path):

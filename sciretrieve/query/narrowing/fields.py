@@ -149,6 +149,9 @@ def field(name: str) -> Field:
     """A column of the papers, for building a filter: `(field("year") >= 2018) & ~field("authors").contains("kipf")`.
 
     Raises InvalidRequest for a name that filters do not allow. Comparisons raise it for a value that filters do not allow.
+
+    >>> (sr.field("year") >= 2010) & ~sr.field("venue").isin(["ACL"])
+    <filter (year >= 2010 and not (venue in ("ACL")))>
     """
     return Field(name)
 

@@ -68,6 +68,8 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
     """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id of a cross-encoder, a sentence model, or a plug-in.
 
     Raises: as `load_encoder`.
+
+    >>> run = index.search("graph networks", k=3, reranker=sr.open_reranker("minilm"), rerank_depth=10)
     """
     from ...encoders.cross_encoder import open_cross_encoder
 

@@ -212,6 +212,9 @@ def robustness(
         InvalidRequest: too few papers have a title and an abstract, or the encoder reads no texts.
         NotFound: as `open_corpus` and `load_encoder`.
         MissingExtra: TextBlob, whose tagger finds parts of speech, is not installed.
+
+    >>> study = sr.robustness(index, limit=500)
+    >>> print(study.to_json())
     """
     check_tagger()
     if limit < FEWEST:
