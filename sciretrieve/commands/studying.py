@@ -75,7 +75,9 @@ def duplicates(index: IndexPath = None, format: PlainFormatOption = "table") -> 
 def _why_unwritten(outcome: TuningResult) -> str:
     if outcome.after == outcome.before:
         return "the index has the best setting already"
-    return "held-out queries gain nothing" if outcome.held_out <= outcome.before_mean else "a dry run"
+    if outcome.difference.is_gain:
+        return "a dry run"
+    return f"the gain may be chance; {needed}" if (needed := outcome.difference.needed) else "held-out queries gain nothing"
 
 
 def tune(

@@ -55,7 +55,7 @@ class TuningResult(AsJson):
         after: the best setting on all queries.
         held_out: the mean over queries that had no part in the choice: the expected value of `after`.
         difference: `held_out` against `before`, query by query.
-        written: whether `after` was written to the index; not without a gain on held-out queries.
+        written: whether `after` was written to the index; not without a gain on held-out queries whose 95 % interval is above zero.
     """
 
     measure: str
@@ -71,7 +71,7 @@ class TuningResult(AsJson):
 def tune(
     index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | bool = True
 ) -> TuningResult:
-    """Find the best setting for judged queries, and write it to the index if it is better on held-out ones.
+    """Find the best setting for judged queries, and write it to the index if it is better on held-out ones by more than chance.
 
     Raises:
         InvalidRequest: too few judged queries, or an index without both halves.
@@ -99,10 +99,10 @@ def tune(
 
     chosen = held_out(values)
     best_setting = settings[int(values.mean(axis=1).argmax())]
-    is_better = bool(best_setting != current and chosen.mean() > values[0].mean())
+    difference = compare(values[0], chosen)
+    is_better = best_setting != current and difference.is_gain
     if is_better and write:
         refit(index.path, best_setting.bm25, best_setting.fusion)
-    difference = compare(values[0], chosen)
     return TuningResult(
         measure, len(judged_queries), current, float(values[0].mean()), best_setting, float(chosen.mean()), difference, is_better and write
     )

@@ -28,7 +28,7 @@ class Trained:
         folder: the encoder's folder.
         measure: the measure's name; "" for none.
         base, best: the measure's mean before training, and of the weights that were kept; None if nothing was measured.
-        comparison: the two, query by query; None for fewer than two queries.
+        comparison: the two, query by query, or held-out paper by paper for a loss; None for fewer than two.
         steps: steps done.
         best_step: the step of the weights that were kept; 0 for the encoder as it was, if nothing was gained.
         seconds: of computing.
@@ -69,16 +69,22 @@ def write_results(folder: Path, trained: Trained, facts: Mapping[str, Any], rows
     return []
 
 
+def is_kept(trained: Trained) -> bool:
+    """Whether a gain is more than chance, by its 95 % interval, or nothing was measured."""
+    return trained.base is None or (trained.comparison is not None and trained.comparison.is_gain)
+
+
 def gain(trained: Trained) -> str:
-    """The gain, in a sentence."""
+    """The gain, in a sentence, with the number of queries that would show it if these do not."""
     if trained.base is None or trained.best is None:
         return "nothing was measured: the training sets have too few queries to hold some out, and `held_out` names no benchmark"
-    if "loss" in trained.measure:
-        return f"{trained.measure} of held-out examples: {trained.base:.4f} before, {trained.best:.4f} after"
-    text = f"{trained.measure} of held-out {trained.counted}: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
+    is_loss = "loss" in trained.measure
+    factor, form, units = (1, ".4f", "papers") if is_loss else (100, ".1f", trained.counted)
+    text = f"{trained.measure} of held-out {units}: {factor * trained.base:{form}} before, {factor * trained.best:{form}} after"
     if (c := trained.comparison) is not None:
-        text += f" ({100 * c.difference:+.1f}, 95 % interval {100 * c.low:+.1f} to {100 * c.high:+.1f}, p = {c.p_randomisation:.4f}, "
-        text += f"{c.wins + c.ties + c.losses:,} {trained.counted})"
+        ends = " to ".join(f"{factor * end:+{form}}" for end in (c.low, c.high))
+        text += f" ({factor * c.difference:+{form}}, 95 % interval {ends}, p = {c.p_randomisation:.4f}, {c.queries:,} {units})"
+        text += f"; {c.needed.replace('queries', units)}" if c.needed and not c.is_gain else ""
     return text
 
 

@@ -20,7 +20,7 @@ from ..progress import Silent, shown
 from ..protocols import Progress
 from .forms import FORMATS, Splits, TrainingSet, ranking_labels
 from .presets import Plan, plan_of
-from .results import FACTS, Board, Trained, compared, gain, write_results
+from .results import FACTS, Board, Trained, compared, gain, is_kept, write_results
 from .training_set import read_training_set
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def train(
     """Train an encoder on training sets, each of which is a task, and write it into the folder `to`, for `--encoder`.
 
     Checkpoints are in `to`.partial, at least every half a minute. The same call goes on from there; on a CPU it ends with the same weights,
-    bit for bit, as an uninterrupted one. The weights are kept only if held-out queries show a gain.
+    bit for bit, as an uninterrupted one. The weights are kept only if held-out queries show a gain whose 95 % interval is above zero.
 
     Args:
         data: folders of `build_set`, or files of SciRepEval's.
@@ -211,9 +211,10 @@ def _trained(
             f"nothing was gained in {course.step:,} steps, so only {partial} is kept: train with another `rate`, more data, "
             "or other options, and `overwrite`"
         )
-    if judged is not None and not (trained.base is not None and trained.best is not None and trained.best > trained.base):
+    if not is_kept(trained):
         raise InvalidRequest(
-            f"nothing was gained on held-out papers ({gain(trained)}), so only {partial} is kept: train with other options, and `overwrite`"
+            f"the gain may be chance, so only {partial} is kept: {gain(trained)}; hold out more queries, or train with other options, "
+            "and `overwrite`"
         )
     folder = partial / "result"
     remove(folder)

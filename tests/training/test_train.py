@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,14 @@ import sciretrieve as sr
 from sciretrieve.base.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.encoders import load_encoder
 from sciretrieve.options import TrainingOptions
-from sciretrieve.training import Trained, read_training_set, train
+from sciretrieve.training import Trained, gain, read_training_set, train
 from sciretrieve.training.learning import gradients, measuring, trainer
 from sciretrieve.training.learning.demands import Ranked
 from sciretrieve.training.learning.devices import Arithmetic, Processes
 from sciretrieve.training.learning.students import open_student
 from sciretrieve.training.learning.trainer import CHECKPOINT, Training
 from sciretrieve.training.presets import plan_of
+from sciretrieve.training.results import compared, is_kept
 from sciretrieve.training.train import command_of
 from tests.command_line import sciretrieve
 from tests.training.planted import (
@@ -72,9 +75,11 @@ def learn(base: Path, triplets: Path) -> Learn:
 
 @pytest.fixture(scope="module")
 def adapted(learn: Learn, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """An adapter that was trained in one go."""
+    """An adapter that was trained in one go; twelve held-out queries are too few to tell its gain from chance."""
     folder = tmp_path_factory.mktemp("trained") / "adapted"
-    return folder, learn(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciretrieve.training.train.is_kept", lambda _: True)
+        return folder, learn(folder)
 
 
 def papers_of(folder: Path) -> list[sr.Paper]:
@@ -347,6 +352,30 @@ def test_what_gains_nothing_is_not_kept(learn: Learn, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="nothing was gained in 2 steps"):
         learn(tmp_path / "out", rate=1e-30, steps=2)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_may_be_chance_is_not_kept(learn: Learn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "LEAST_GAIN", -2.0)
+    with pytest.raises(InvalidRequest, match=r"the gain may be chance, so only .*out.partial is kept: nDCG@10 of held-out queries"):
+        learn(tmp_path / "out", rate=1e-30, steps=2)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("shift", "kept", "words"), [(0.008, False, " queries would show"), (0.3, True, ""), (-0.1, False, "")])
+def test_a_gain_is_kept_that_an_interval_supports(shift: float, kept: bool, words: str) -> None:
+    """And else, if it is one, the number of queries is told that would: some 1,200 for a twelfth of a standard deviation."""
+    chance = np.random.default_rng(1).normal(0, 0.1, 60)
+    differences = chance - chance.mean() + shift
+    base = {str(query): 0.4 for query in range(60)}
+    best = {str(query): 0.4 + float(difference) for query, difference in enumerate(differences)}
+    trained = Trained(Path("x"), "nDCG@10", 0.4, 0.4 + shift, compared(base, best), 9, 9, 1.0, "")
+    assert is_kept(trained) == kept
+    found = re.search(r"([\d,]+) queries would show", gain(trained))
+    assert bool(found) == bool(words)
+    if found:
+        assert int(found[1].replace(",", "")) == pytest.approx(7.85 * (0.1 / 0.008) ** 2, rel=0.15)
+    assert not is_kept(replace(trained, comparison=None))
+    assert is_kept(replace(trained, base=None, best=None))
 
 
 @pytest.mark.usefixtures("all_is_kept")

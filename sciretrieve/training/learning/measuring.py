@@ -86,7 +86,7 @@ class LossOfExamples:
     measure: str = "negative loss"
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
-        """The negative loss of each task."""
+        """The negative loss of each example."""
         values = {}
         for demand in self.demands:
             examples = range(len(demand))
@@ -94,7 +94,8 @@ class LossOfExamples:
             head = torch.nn.Identity() if demand.head is None else demand.head
             with torch.no_grad():
                 head.eval()
-                values[demand.name] = -float(demand.loss(vectors, examples))
+                for place in examples:
+                    values[f"{demand.name} {place}"] = -float(demand.loss(vectors[place : place + 1], [place]))
                 head.train()
         return values
 
