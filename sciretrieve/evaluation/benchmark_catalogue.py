@@ -19,8 +19,12 @@ BEIR_SETS = (
 )
 """Sets that BEIR publishes, each a directory for `beir:DIR` (Thakur et al. 2021, Table 1, and BEIR's README)."""
 BEIR_ZIP = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{}.zip"
-MADE_BY = {"beir": "beir:data/scifact", "cite": "cite:data/mine, which `sciretrieve benchmarks build cite` makes"}
-"""Prefixes of names of one's own folders, with an example for messages."""
+MADE_BY = {
+    "beir": "directory, as in beir:data/scifact",
+    "cite": "directory, as in cite:data/mine, which `sciretrieve benchmarks build cite` makes",
+    "irds": "dataset of ir_datasets, as in irds:beir/scifact/test",
+}
+"""Prefixes of names that the catalogue does not list, with what they need and an example for messages."""
 
 
 def _benchmark(name: str, table: Mapping[str, Any]) -> Benchmark:
@@ -61,12 +65,17 @@ SUITES: Mapping[str, Suite] = {name: _suite(name, table) for name, table in _FIL
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark called `name`; `beir:DIR` is any BEIR directory, `cite:DIR` a folder of `benchmarks build cite`. Raises UnknownName."""
+    """The benchmark called `name`; `beir:DIR` is any BEIR directory, `cite:DIR` a folder of `benchmarks build cite`, `irds:ID` a dataset of
+    ir_datasets. Raises UnknownName, InvalidRequest.
+    """
     form, colon, folder = name.partition(":")
     if colon and form in MADE_BY:
         if not folder:
-            raise InvalidRequest(f"{name} needs a directory, as in {MADE_BY[form]}")
-        return replace(_benchmark(name, _FILE["own"][form]), source=folder)
+            raise InvalidRequest(f"{name} needs a {MADE_BY[form]}")
+        table = _FILE["own"][form]
+        if name.startswith("irds:beir/"):  # by BEIR's protocol, like its directories
+            table = {**table, "protocol": _FILE["own"]["beir"]["protocol"]}
+        return replace(_benchmark(name, table), source=folder)
     if name in BEIR_SETS:
         other_forms = [row.name for row in CATALOGUE.values() if row.name.startswith(f"{name}-") and row.kind == "proximity"]
         hint = f"; {' and '.join(other_forms)} are other forms of it" if other_forms else ""

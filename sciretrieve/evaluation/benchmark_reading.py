@@ -46,9 +46,11 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
         NotFound: files are missing; the message names another benchmark whose files are there.
         InvalidRequest: a file is invalid, or there is no such task.
     """
+    if spec.name.startswith("irds:"):
+        return read_sets(spec, Path(), split, task)
     if data is None and not spec.name.startswith(("beir:", "cite:")):
         raise InvalidRequest(f"{spec.name} needs its files: name their folder with `data`; see `sciretrieve benchmarks show {spec.name}`")
-    folder = Path(spec.name.partition(":")[2] or data or ".")
+    folder = Path(data or spec.name.partition(":")[2] or ".")
     if data is not None and not folder.exists():
         raise NotFound(f"there is no {folder}; see `sciretrieve benchmarks show {spec.name}`")
     check_owner(folder, spec)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -232,3 +235,33 @@ class Material:
     textless: str = ""
     predictions: tuple[Prediction | Handover | Clicks, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """SHA-256 of the judgements, queries, candidates and papers, of their contents and not of their files."""
+        learnt = {one.name: _learnt(one) for one in self.predictions}
+        rows = ([paper.id, paper.title, paper.abstract] for paper in self.pool())
+        return {
+            "judgements": _hash([[task.name, task.qrels] for task in self.tasks] + ([learnt] if learnt else [])),
+            "queries": _hash(
+                [task.name, id, query.text, query.paper and query.words] for task in self.tasks for id, query in task.queries.items()
+            ),
+            "candidates": _hash([task.name, task.candidates, task.groups, task.first, task.among] for task in self.tasks),
+            "corpus": _hash(rows),
+        }
+
+
+def _learnt(prediction: Prediction | Handover | Clicks) -> Any:
+    """The examples of a prediction, to train on and to test."""
+    if isinstance(prediction, Prediction):
+        return [[part.ids, part.labels.tolist()] for part in (prediction.train, prediction.test)]
+    if isinstance(prediction, Handover):
+        return [prediction.learnt, prediction.test]
+    return [[astuple(click) for click in part] for part in (prediction.train, prediction.val, prediction.test)]
+
+
+def _hash(values: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(json.dumps(value, sort_keys=True, default=sorted).encode() + b"\n")
+    return digest.hexdigest()

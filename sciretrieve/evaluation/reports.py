@@ -152,10 +152,18 @@ class Report(AsJson, AsTable):
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
         itself = f"dropped ({self_matches:,})" if benchmark.protocol.drop_self else "kept"
         return [
-            f"queries: {answered:,} of {judged:,} judged; unanswered: {unanswered:,}",
+            f"queries: {answered:,} of {judged:,} judged; unanswered: {unanswered:,}{self._counting() if unanswered else ''}",
             f"score: {score}; tied documents: {ties:,}, ordered by id, falling",
             f"the query itself, where it is a candidate: {itself}; candidates without a score: {unscored:,}",
         ]
+
+    def _counting(self) -> str:
+        """How unanswered queries count by the protocol."""
+        tasks, names = self.result.tasks, self.result.measures
+        zero = [name for name in names if all(len(task.values(name)) == task.judged_queries for task in tasks)]
+        if zero == names:
+            return ", counted as 0"
+        return ", left out of the means" + (f", but 0 in {', '.join(zero)}" if zero else "")
 
     def tables(self) -> list[tuple[str, list[Column]]]:
         """Each table's title and columns; the task "" is the benchmark as a whole."""

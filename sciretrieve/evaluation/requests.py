@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,7 +18,6 @@ from ..base.wording import counted
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
-from ..files.writing import describe, read_json, write_json
 from ..lifecycle import build
 from ..lifecycle.distributed import RayWorkers
 from ..metrics.judgements import check_ids, is_json, json_of, read_qrels, read_scores
@@ -34,8 +33,7 @@ from ..query.index import Index
 from ..query.opening import open_index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..query.relevance_models import Rm3, expanding
-from ..storage.manifest import MANIFEST
-from . import scoring, sides
+from . import receipts, scoring, sides
 from .benchmark_reading import lacking, read_for
 from .benchmark_specs import Benchmark
 from .costs import TimedBuild, Times, trainings_of
@@ -63,7 +61,7 @@ def evaluate(
     """Evaluate a system on a benchmark by its authors' protocol.
 
     Args:
-        benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
+        benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, `cite:DIR`, or `irds:ID` for a dataset of ir_datasets.
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: a listener for progress; by default a bar on a terminal or in a notebook, False for none.
@@ -90,51 +88,37 @@ def evaluate(
     request = make_request(benchmark, data, options)
     with shown(progress) as listener:
         target = Path(output) if output is not None else None
-        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None)
+        return _evaluated(request, target, listener, workers, opened if isinstance(opened, Index) else None)[0]
 
 
 def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
-    """Repeat the evaluation of a receipt. Returns the report, and its differences from the receipt.
+    """Repeat the evaluation of a receipt, from any folder.
+
+    Returns the report, whose notes name what has changed by its hashes, and the differences of figures from the receipt, with all that has
+    changed; empty if there are none.
 
     Raises: as `evaluate`.
     """
-    receipt_facts = read_json(receipt)
-    try:
-        options = {**receipt_facts["request"], "measures": tuple(receipt_facts["request"]["measures"])}
-        request, figures = EvaluationRequest(**options), receipt_facts["measures"]
-    except (KeyError, TypeError) as error:
-        raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
+    request, facts = receipts.read(receipt)
     with shown(progress) as listener:
-        report = _evaluated(request, None, listener, workers)
-    measures_now = all_measures(report.to_dict())
+        report, materials = _evaluated(request, None, listener, workers)
+    figures, figures_now = facts["measures"], all_measures(report.to_dict())
     differences = [
-        f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
+        f"{name} was {figures[name]!r} and is {figures_now.get(name)!r}" for name in figures if figures[name] != figures_now.get(name)
     ]
-    if differences:
-        versions_now = versions()
-        for name in ("manifest", "embeddings", "query_embeddings", "scores"):
-            place = report.facts.get("index" if name == "manifest" else name)
-            if place is None or name not in receipt_facts:
-                continue
-            file = Path(place) / MANIFEST if name == "manifest" else Path(place)
-            before = receipt_facts[name]
-            if describe(file)["sha256"] != (before if isinstance(before, str) else before["sha256"]):
-                differences.append(f"{file} has changed since")
-        differences += [
-            f"{name} was {value} and is {versions_now.get(name)}"
-            for name, value in receipt_facts.get("versions", {}).items()
-            if versions_now.get(name) != value
-        ]
-    return report, differences
+    changes = receipts.changes(facts, receipts.hashes(report, materials), versions())
+    report = replace(report, notes=[*report.notes, *changes])
+    return report, differences + changes if differences else []
 
 
 def _evaluated(
     request: EvaluationRequest, output: Path | None, progress: Progress, workers: RayWorkers | None, opened: Index | None = None
-) -> Report:
-    """Carry out a request; see `evaluate`. `opened` is its index, if already open."""
+) -> tuple[Report, list[Material]]:
+    """Carry out a request, see `evaluate`, and return what was read, too. `opened` is its index, if already open."""
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
-    return measure(request, *read_for(request), output, progress, workers, opened=opened)
+    spec, materials = read_for(request)
+    return measure(request, spec, materials, output, progress, workers, opened=opened), materials
 
 
 def measure(
@@ -172,7 +156,7 @@ def measure(
     if shared is not None:
         report = replace(report, times={})
     if output is not None:
-        _keep(output, request, report)
+        receipts.write(output, request, report, materials, save(output, report, report.to_arrow()))
     return report
 
 
@@ -182,7 +166,7 @@ def _of_self_matches(request: EvaluationRequest, report: Report, own_drop_self: 
     if protocol.drop_self != own_drop_self:
         return [f"a paper with the query's own id is {request.self_matches}, unlike in the benchmark's protocol"]
     # it is known whether the queries of a published benchmark are papers
-    if count and request.self_matches is None and request.benchmark.startswith("beir:"):
+    if count and request.self_matches is None and request.benchmark.startswith(("beir:", "irds:")):
         return [
             f"{counted(count, 'paper')} with the query's own id dropped from the answers, as by BEIR, for which it is the query itself; "
             "if the queries are not papers of the corpus, keep them: `self_matches='kept'`"
@@ -404,20 +388,6 @@ def _index(request: EvaluationRequest, spec: Benchmark, material: Material, prog
 def _digest_of(text: str) -> str:
     """Eight characters that differ for different texts."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def _keep(output: Path, request: EvaluationRequest, report: Report) -> None:
-    as_json = save(output, report, report.to_arrow())
-    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json)}
-    facts |= {name: as_json[name] for name in ("versions", "times")}
-    index = report.facts.get("index")
-    if index is not None:
-        facts["manifest"] = describe(Path(index) / MANIFEST)["sha256"]
-        facts["encoder"] = report.facts.get("encoder")
-    for name in ("embeddings", "query_embeddings", "scores"):
-        if report.facts.get(name):
-            facts[name] = describe(Path(report.facts[name]))
-    write_json(output / "receipt.json", facts)
 
 
 def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:

@@ -40,9 +40,9 @@ class QueryCounts:
     unjudged: int
 
     def __str__(self) -> str:
-        parts = [f"{counted(self.judged, 'judged query', 'judged queries')}"]
-        parts += [f"{len(self.unanswered):,} without an answer count 0"] if self.unanswered else []
-        parts += [f"{self.unjudged:,} others in the run have no judgements and are left out"] if self.unjudged else []
+        parts = [counted(self.judged, "judged query", "judged queries")]
+        parts += [f"without an answer, counted as 0: {len(self.unanswered):,}"] if self.unanswered else []
+        parts += [f"without judgements, left out: {self.unjudged:,}"] if self.unjudged else []
         return "; ".join(parts)
 
 

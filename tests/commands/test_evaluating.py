@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -23,7 +24,7 @@ from sciretrieve.evaluation import CATALOGUE, SUITES
 from sciretrieve.evaluation.pooling import Pool
 from sciretrieve.evaluation.published import PUBLISHED
 from sciretrieve.matching.dense import vectors as dense_vectors
-from sciretrieve.metrics.judgements import read_scores
+from sciretrieve.metrics.judgements import read_qrels, read_scores
 from sciretrieve.papers.corpora import read_queries
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
@@ -148,6 +149,12 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     unequal = call("compare", tmp_path / "bm25", tmp_path / "short.trec", "--qrels", beir / "qrels/test.tsv")
     assert unequal.exit_code == 1
     assert "unanswered of 25 judged, which count 0: bm25 0, short 1" in unequal.stderr
+    # one run by itself counts queries as trec_eval -c does
+    (tmp_path / "more.trec").write_text((tmp_path / "short.trec").read_text() + "unjudged Q0 W1 1 1 x\n")
+    alone = call("evaluate", "run", tmp_path / "more.trec", "--qrels", beir / "qrels/test.tsv", "-m", "MRR").stdout
+    assert "25 judged queries; without an answer, counted as 0: 1; without judgements, left out: 1" in alone
+    run, qrels = read_scores(tmp_path / "more.trec"), read_qrels(beir / "qrels/test.tsv")
+    assert f"{100 * ir_measures.calc_aggregate([ir_measures.RR], qrels, run)[ir_measures.RR]:.2f}" in alone
     # three are compared all with all; of half of the queries, the first answer is put last
     lines = (tmp_path / "bm25/run.trec").read_text().splitlines()
     bad_lines = [re.sub(r" 1 \S+ BM25$", " 1 -1 BM25", line) if int(line.split()[0][1:]) % 2 else line for line in lines]

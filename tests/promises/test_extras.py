@@ -15,6 +15,7 @@ INTEGRATED = {
     "anyio",
     "h11",
     "haystack",
+    "ir_datasets",
     "langchain_core",
     "latex2mathml",
     "llama_index",

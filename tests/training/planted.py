@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -107,11 +108,16 @@ class Stopper(Notes):
                 raise KeyboardInterrupt
 
 
+def keep_chance(patch: pytest.MonkeyPatch) -> None:
+    """A gain is kept although so few held-out queries cannot tell it from chance."""
+    patch.setattr(import_module("sciretrieve.training.train"), "is_kept", lambda _: True)  # the folder's name for it is a function's
+
+
 @pytest.fixture
 def all_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a few steps gain differs from processor to processor: here any measurement is a gain, and none is chance."""
     monkeypatch.setattr(trainer, "LEAST_GAIN", -2.0)
-    monkeypatch.setattr("sciretrieve.training.train.is_kept", lambda _: True)
+    keep_chance(monkeypatch)
 
 
 @contextmanager

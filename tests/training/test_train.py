@@ -37,6 +37,7 @@ from tests.training.planted import (
     Stopper,
     all_is_kept,
     checkpoint_at_every_step,
+    keep_chance,
     weights_in,
     write_base,
     write_labels,
@@ -78,7 +79,7 @@ def adapted(learn: Learn, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     """An adapter that was trained in one go; twelve held-out queries are too few to tell its gain from chance."""
     folder = tmp_path_factory.mktemp("trained") / "adapted"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciretrieve.training.train.is_kept", lambda _: True)
+        keep_chance(patch)
         return folder, learn(folder)
 
 
