@@ -91,8 +91,8 @@ def tune(
 ) -> None:
     """Fit hybrid search to your own judgements.
 
-    Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if held-out queries improve. Nothing is
-    encoded.
+    Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if held-out queries improve by more than
+    chance. Nothing is encoded.
     """
     from ..metrics.judgements import read_qrels
     from ..papers.corpora import read_queries

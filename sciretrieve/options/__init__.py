@@ -97,7 +97,9 @@ SimilarByWhat: TypeAlias = Annotated[
 ]
 Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME", advanced=True)]
 Cache: TypeAlias = Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR", setting=True)]
-Measures: TypeAlias = Annotated[Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names. Repeatable.", "M", short="-m")]
+Measures: TypeAlias = Annotated[
+    Sequence[str], Help("nDCG@10, R@100, MAP, RBP(p=0.8), or other names of ir_measures or trec_eval. Repeatable.", "M", short="-m")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
