@@ -365,8 +365,8 @@ def test_what_may_be_chance_is_not_kept(learn: Learn, tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(("shift", "supported", "words"), [(0.008, False, " queries would show"), (0.3, True, ""), (-0.1, False, "")])
 def test_a_gain_is_kept_that_an_interval_supports(shift: float, supported: bool, words: str) -> None:
     """And else, if it is one, the number of queries is told that would: some 1,200 for a twelfth of a standard deviation."""
-    chance = np.random.default_rng(1).normal(0, 0.1, 60)
-    differences = chance - chance.mean() + shift
+    chance = np.random.default_rng(1).normal(size=60)
+    differences = 0.1 * (chance - chance.mean()) / chance.std(ddof=1) + shift
     base = {str(query): 0.4 for query in range(60)}
     best = {str(query): 0.4 + float(difference) for query, difference in enumerate(differences)}
     trained = Trained(Path("x"), "nDCG@10", 0.4, 0.4 + shift, compared(base, best), 9, 9, 1.0, "")
@@ -374,7 +374,7 @@ def test_a_gain_is_kept_that_an_interval_supports(shift: float, supported: bool,
     found = re.search(r"([\d,]+) queries would show", gain(trained))
     assert bool(found) == bool(words)
     if found:
-        assert int(found[1].replace(",", "")) == pytest.approx(7.85 * (0.1 / 0.008) ** 2, rel=0.15)
+        assert int(found[1].replace(",", "")) == pytest.approx(7.85 * (0.1 / 0.008) ** 2, rel=0.01)
     assert not is_kept(replace(trained, comparison=None))
     assert is_kept(replace(trained, base=None, best=None))
 
